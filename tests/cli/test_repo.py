@@ -169,10 +169,13 @@ def test_git_settings_are_checked(world: World, words: tuple[str, ...]) -> None:
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
-def test_a_type_that_is_not_there_yet(world: World) -> None:
-    """[D23a] one line that says so."""
-    failed = world.fails("E100", "repo", "add", "x", "http://h", "--type", "well-known")
-    assert "can't be used yet" in failed.stderr
+def test_a_site(world: World) -> None:
+    """[SURFACES: Well-known discovery] by its address, with the settings of a server; --strict is E100."""
+    world.ok("repo", "add", "x", "https://h", "--type", "well-known", "--auth-token-env", "TOKEN")
+    text = (world.project / ".skillc" / "skills.toml").read_text()
+    assert 'type = "well-known"\nurl = "https://h"\nauth_token = "${TOKEN}"\n' in text
+    world.fails("E100", "repo", "add", "y", "https://i", "--type", "well-known", "--strict")
+    world.fails("E100", "repo", "add", "y", "./folder", "--type", "well-known")
 
 
 def test_an_mcp_server(world: World) -> None:

@@ -35,6 +35,7 @@ from skillc.index.skills.postings import (
 )
 from skillc.index.skills.query import Segment
 from skillc.index.skills.tokens import Stemmer
+from skillc.index.skills.weights import SkillText, weigh_terms
 from tests.support.skills import skill
 
 
@@ -90,6 +91,41 @@ def test_finds_by_any_word_and_says_why(shelf: Shelf) -> None:
     assert shelf.ids("pivot") == ["data/sheets", "data/charts"]
     assert shelf.find("sheets")[0].matched[0] == ("sheets", ("name", "headings", "body"))
     assert shelf.ids("nothing matches whatsoever") == []
+
+
+def test_tags_headings_and_the_opening_are_in_the_head(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] a word there counts more than further down."""
+    shelf = Shelf(tmp_path)
+    filler = "Some words that say nothing. " * 15
+    skill(shelf.root, "a-body", text("Something", f"# One\n\n{filler}\n\nMarmalade.\n"))
+    skill(shelf.root, "b-opening", text("Something", f"# One\n\nMarmalade. {filler}\n"))
+    skill(shelf.root, "c-heading", text("Something", f"# Marmalade\n\n{filler}\n"))
+    skill(shelf.root, "d-tag", text("Something", f"# One\n\n{filler}\n\nMarmalade.\n", tags="[marmalade]"))
+    assert shelf.ids("marmalade") == ["d-tag", "c-heading", "b-opening", "a-body"]
+    assert [found.matched[0][1] for found in shelf.find("marmalade")] == [
+        ("tags", "body"),
+        ("headings", "body"),
+        ("body",),
+        ("body",),
+    ]
+
+
+def test_two_words_once_before_one_word_often(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] having a word at all counts, so more of them win."""
+    shelf = Shelf(tmp_path)
+    filler = "Some words that say nothing. " * 15
+    skill(shelf.root, "a-often", text("Something", f"# One\n\n{filler}\n\n{'Marmalade. ' * 5}\n"))
+    skill(shelf.root, "b-both", text("Something", f"# One\n\n{filler}\n\nMarmalade with ginger.\n"))
+    skill(shelf.root, "c-other", text("Something", f"# One\n\n{filler}\n\nGinger. Ginger.\n"))
+    assert shelf.ids("marmalade ginger")[0] == "b-both"
+
+
+def test_a_word_at_the_end_of_the_opening_is_whole() -> None:
+    """[D22] no part of a word or of a character becomes a term, whatever is where the opening ends."""
+    for size in range(290, 310):
+        body = ("x" * size + "marmalade 查看日志查看日志").encode()
+        weights = weigh_terms(Stemmer(), [SkillText("a", "b", body, ())])[0]
+        assert set(weights.head_terms) - {b"a", b"b"} <= set(weights.body_terms)
 
 
 def test_words_of_any_form_and_script() -> None:

@@ -33,32 +33,46 @@ def idf(skills: int, total: int) -> float:
     return log(1 + (total - skills + 0.5) / (skills + 0.5))
 
 
-def tf(count: int, length: int, mean: int) -> float:
-    return 2.2 * count / (count + 1.2 * (0.25 + 0.75 * length / mean))
+def tf(count: float, length: float, mean: int, bonus: float) -> float:
+    return 2.2 * (count / (count + 1.2 * (0.25 + 0.75 * length / mean)) + bonus) if count else 0.0
 
 
 class Example:
-    """The skills of the example, each with the words of its head and of its body."""
+    """The skills of the example: how often each of their heads and bodies has each word."""
 
     def __init__(self) -> None:
         self.skills = {name: (description, body) for name, description, body in rows("skill")}
-        self.heads = {name: words(name) * 2 + words(text) for name, (text, _) in self.skills.items()}
-        self.bodies = {
-            name: words(body) + words(body.split(".")[0]) for name, (_, body) in self.skills.items()
-        }
+        self.heads: dict[str, dict[str, float]] = {}
+        self.bodies: dict[str, dict[str, float]] = {}
+        for name, (description, body) in self.skills.items():
+            heading, _, text = body.partition(". ")
+            head = [(words(name), 2), (words(description), 1), (words(heading), 0.3), (words(text), 0.15)]
+            self.heads[name] = count(*head)
+            self.bodies[name] = count((words(body), 1))
 
     def addends(self, term: str, name: str, is_stop_word: bool) -> tuple[float, ...]:
         """The idf and the tf of a term in head and body, and what it adds to a skill's score."""
         extra = 200 if is_stop_word else 0
         total = len(self.skills) + extra
         parts: list[float] = []
-        for texts, mean in ((self.heads, 36), (self.bodies, 1050)):
+        bonus = 0.0 if term in self.heads[name] else 0.6
+        for texts, mean, more in ((self.heads, 36, 0.3), (self.bodies, 1050, bonus)):
             skills = sum(term in text for text in texts.values())
+            text = texts[name]
             parts += [
                 idf(skills + extra, total) if skills else 0.0,
-                tf(texts[name].count(term), len(texts[name]), mean),
+                tf(text.get(term, 0), sum(text.values()), mean, more),
             ]
         return *parts, parts[0] * parts[1] + 0.8 * parts[2] * parts[3]
+
+
+def count(*fields: tuple[list[str], float]) -> dict[str, float]:
+    """How much each word counts in some fields, each with what a word of it counts."""
+    counts: dict[str, float] = {}
+    for field, weight in fields:
+        for word in field:
+            counts[word] = counts.get(word, 0) + weight
+    return counts
 
 
 def test_the_numbers_of_the_example() -> None:

@@ -283,3 +283,19 @@ def test_options_that_exclude_each_other(world: World) -> None:
     world.fails("E100", "mcp", "--print")
     assert ", ".join(client_names()) in world.fails("E100", "mcp", "--uninstall", "nobody").stderr
     world.fails("E100", "mcp", "--uninstall", "windsurf", "--project")
+
+
+def test_json(world: World) -> None:
+    """[SURFACES: Getting skills] `--format json` says which file changed, and whether it was written."""
+    words = ("claude", "--format", "json")
+    results = []
+    for option in ("--install", "--install", "--uninstall", "--uninstall"):
+        preview = world.ok("mcp", option, *words, "--print")
+        result = world.ok("mcp", option, *words)
+        value = json.loads(result.stdout)
+        assert json.loads(preview.stdout) == value | {"written": False}
+        assert (value["agent"], result.stderr) == ("claude", "")
+        assert bool(value["difference"]) or not value["changed"]
+        results.append((value["changed"], value["written"]))
+    assert results == [(True, True), (False, False)] * 2
+    world.fails("E100", "mcp", "--format", "json")

@@ -71,6 +71,35 @@ def test_git_on_the_same_host(world: World, origin: Origin, server: Server) -> N
     assert sorted(get(server.url)) == ["email", "pdf"]
 
 
+@pytest.mark.slow
+def test_private_repository(world: World, origin: Origin, server: Server) -> None:
+    """[D24] [SURFACES: Lock file] A token in the address is in no file; a variable or git's helper has it."""
+    server.token = "secret-token"
+    address = server.url.replace("://", "://x-access-token:secret-token@")
+    world.ok("add", address, "--skill", "pdf", "--yes", "--target", "claude")
+    for path in world.root.rglob("*"):
+        if path.is_file() and not path.is_relative_to(origin.bare):
+            assert b"secret-token" not in path.read_bytes(), path
+    variable = f"SKILLC_GIT_TOKEN_127_0_0_1_{server.server_port}"
+    shutil.rmtree(world.store / "pdf")
+    error = world.fails("E081", "install").stderr
+    assert variable in error
+    assert "credential helpers" in error
+    world.ok("install", "--frozen", env={variable: "secret-token"})
+    assert variable in world.ok("outdated", env={variable: "wrong-token"}).stderr
+    logins = world.home / "logins"
+    logins.write_text(f"http://x-access-token:secret-token@127.0.0.1:{server.server_port}\n")
+    helper = f"[credential]\n\thelper = store --file={logins}\n"
+    origin.git("init", "-q", at=world.project)
+    (world.project / ".git" / "config").write_text(helper)  # a project's own configuration is not read
+    shutil.rmtree(world.store / "pdf")
+    world.fails("E081", "install")
+    (world.home / ".gitconfig").write_text(helper)
+    world.ok("install", "--frozen")
+    world.ok("update")
+    assert "secret-token" not in (world.project / "skills-lock.json").read_text()
+
+
 def test_git(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Getting skills] The skills of a repository, with commit and trees."""
     origin.write("pdf/scripts/run.sh", "#!/bin/sh\n")

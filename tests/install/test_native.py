@@ -82,6 +82,8 @@ def test_the_page_of_a_skill(eve: World, team: Team) -> None:
         as_json(eve, "add", f"{team.url}/skills/payments/refunds@0.1.0", "--yes")["added"][0]["id"]
         == "refunds"
     )
+    eve.ok("remove", "refunds")
+    assert as_json(eve, "add", f"{team.url}/s/payments/refunds", "--yes")["added"][0]["id"] == "refunds"
     for name in ("payments/refunds", "refunds", "payments/refunds@0.1.0"):
         eve.ok("remove", "refunds")
         assert as_json(eve, "add", team.url, "--skill", name, "--yes")["added"][0]["id"] == "refunds"

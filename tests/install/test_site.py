@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import zipfile
@@ -14,7 +15,7 @@ import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
 from skillc.install import open_download, parse_origin
-from skillc.install.site import SCHEMA
+from skillc.library.site.index import SCHEMA
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
 
@@ -237,7 +238,7 @@ def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: st
 
 def test_too_large(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Well-known discovery] A file over the limit is not read to its end."""
-    monkeypatch.setattr("skillc.install.site.MAX_SKILL_FILE", 1 << 20)
+    monkeypatch.setattr("skillc.library.site.index.MAX_SKILL_FILE", 1 << 20)
     data = MAIN + bytes(2 << 20)
     place = "/.well-known/agent-skills/pdf/SKILL.md"
     serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=data)]}, place: data})
@@ -258,6 +259,26 @@ def test_archive_behind_any_address(world: World, stub: Stub) -> None:
     """[SURFACES: Getting skills] An address may give an archive whatever its name is."""
     serve(stub, {"/latest": pack(SKILL_md=MAIN)})
     assert get(f"{stub.url}/latest") == {"pdf": ["SKILL.md"]}
+
+
+@pytest.mark.slow
+def test_single_file(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] The address of a SKILL.md gives one skill, named by its frontmatter."""
+    new = MAIN + b"More.\n"
+    serve(stub, {"/docs/anything/SKILL.md": MAIN, "/page/SKILL.md": b"<html>Sign in</html>"})
+    address = f"{stub.url}/docs/anything/SKILL.md"
+    assert get(address) == {"pdf": ["SKILL.md"]}
+    world.ok("add", address, "--yes", "--target", "claude")
+    fields = json.loads((world.project / "skills-lock.json").read_text())["skills"]["pdf"]
+    assert (fields["sourceType"], fields["source"], fields["skillPath"]) == ("download", address, "SKILL.md")
+    shutil.rmtree(world.store / "pdf")
+    world.ok("install", "--frozen")
+    serve(stub, {"/docs/anything/SKILL.md": new})
+    world.ok("update")
+    assert (world.store / "pdf" / "SKILL.md").read_bytes() == new
+    serve(stub, {"/page/SKILL.md": b"<html>Sign in</html>"})
+    assert "W080" in world.fails("E080", "add", f"{stub.url}/page/SKILL.md", "--yes").stderr
+    world.fails("E080", "add", f"{stub.url}/missing/SKILL.md", "--yes")
 
 
 def test_credentials_stay_at_home(world: World, stub: Stub) -> None:

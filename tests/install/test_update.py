@@ -20,6 +20,7 @@ from tests.conftest import World
 from tests.support.git import GIT_ENV, Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.skills import skill
+from tests.support.terminal import on_terminal
 
 HEAD = "---\nname: pdf\ndescription: About pdf\n---\n"
 TEXT = HEAD + "".join(f"Line {number}.\n\n" for number in range(10))
@@ -298,3 +299,18 @@ def test_killed(installed: World, origin: Origin) -> None:
         text = file.read_text()
         assert f"Version {number}." in text
         assert all(f"Mine {n}." in text for n in range(number + 1))
+
+
+@pytest.mark.slow
+def test_progress(world: World, origin: Origin) -> None:
+    """[SURFACES: Getting skills] On a terminal, install, outdated and update show how far they are."""
+    world.ok("add", f"file://{origin.bare}", "--all", "--yes", "--target", "claude")
+    shutil.rmtree(world.store)
+    _, out, shown = on_terminal(world, "", "install")
+    assert "] 0/4 steps" in shown
+    assert "] 3/4 steps" in shown
+    assert "Installed 'pdf'" in out
+    for command in ("outdated", "update"):
+        assert "] 1/2 skills" in on_terminal(world, "", command)[2]
+    result = world.ok("install")
+    assert "steps" not in result.stdout + result.stderr

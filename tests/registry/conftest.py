@@ -11,7 +11,10 @@ import pytest
 
 from skillc.registry import SYSTEM, Package, Registry, Version, make_package, open_blobs, open_store
 from tests.support import s3 as support_s3
+from tests.support.git import origin, server, template
 from tests.support.postgres import Cluster, running_cluster, why_not
+
+__all__ = ["origin", "server", "template"]
 
 
 class Clock:

@@ -212,7 +212,7 @@ def test_another_store(finder: Finder, tmp_path: Path, clock: Clock, monkeypatch
         publish(other, "payments/only-there", "Count coins")
         with finding(other, tmp_path / "index") as finder_there:
             finder_there.refresh()
-            assert ids(finder_there.find(SYSTEM, "ledger coins contract")) == [
+            assert sorted(ids(finder_there.find(SYSTEM, "ledger coins contract"))) == [
                 "payments/only-there",
                 "payments/refunds",
             ]
@@ -279,11 +279,14 @@ def test_versions_that_become_old_enough(registry: Team, tmp_path: Path, clock: 
 def test_many_skills(registry: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] all are compared in pages, and segments are merged on the way."""
     monkeypatch.setattr("skillc.registry.finder.PAGE", 7)
-    monkeypatch.setattr("skillc.registry.finder.BULK", 7)
+    monkeypatch.setattr("skillc.registry.finder.BULK", 3)
+    monkeypatch.setattr("skillc.index.skills.documents.MAX_WAL", 0)
     for number in range(40):
         publish(registry, f"team/s{number:02}", f"Word{number:02}")
     with finding(registry, tmp_path / "index") as finder:
         finder.refresh()
+        with closing(sqlite3.connect(tmp_path / "index" / "skills.db")) as connection:
+            assert connection.execute("SELECT size FROM segments").fetchall() == [(40,)]
         for number in (0, 6, 7, 39):
             assert ids(finder.find(SYSTEM, f"word{number:02}")) == [f"team/s{number:02}"]
         registry.delete(SYSTEM, "team/s06")
@@ -383,3 +386,24 @@ def test_searches_while_publishing(registry: Team, tmp_path: Path) -> None:
         assert misses == []
         assert ids(two.find(SYSTEM, "word39")) == ["team/s39"]
     shutil.rmtree(tmp_path / "index")
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+def test_prefixes_in_segments(registry: Team, tmp_path: Path, limit: int) -> None:
+    """[SURFACES: Registry model] what a caller of a few prefixes finds equals a filter of all results."""
+    names = ["a", "a-b", "a-b/c", "a/b", "a/c/d", "a0", "ab/c", "b/a", "c", "c/a", "c/b", "d/x/y", "e"]
+    with finding(registry, tmp_path / "index") as finder:
+        for number, skill_id in enumerate(names):
+            publish(registry, skill_id, f"Common words and word{number}")
+            if number % 3 == 0:
+                finder.refresh()
+        registry.delete(SYSTEM, "c/a")
+        finder.refresh()
+        everything = ids(finder.find(SYSTEM, "common words", 100))
+        assert len(everything) == len(names) - 1
+        for prefixes in (["a"], ["a", "c"], ["a-b"], ["a/c"], ["b", "d/x"], ["e"], ["nothing"], ["c"]):
+            caller = Caller("ana", tuple(Permission(Role.READER, prefix) for prefix in prefixes))
+            expected = [each for each in everything if caller.allows(Role.READER, each)]
+            assert ids(finder.find(caller, "common words", limit)) == expected[:limit]
+        inside = ids(finder.find(SYSTEM, "common words", limit, Scope(collection="a")))
+        assert inside == [each for each in everything if each.startswith("a/")][:limit]

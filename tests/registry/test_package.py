@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidParameter, InvalidSkill, MissingField, PathEscapes
-from skillc.install.archive import unpack_data
+from skillc.library.archive import unpack_data
 from skillc.registry import Package, make_package, package as module, read_package
 from skillc.skills import hash_source
 

@@ -71,6 +71,7 @@ def test_prefixes_and_skills(team: Team) -> None:
     assert names(team, f"/payments{INDEX}").keys() == {"refunds", "disputes"}
     assert names(team, f"/payments/refunds{INDEX}").keys() == {"refunds"}
     assert names(team, f"/skills/payments/refunds{INDEX}").keys() == {"refunds"}
+    assert names(team, f"/s/payments/refunds{INDEX}").keys() == {"refunds"}
     assert names(team, f"/skills/skills{INDEX}").keys() == {"pdf"}
     assert names(team, f"/skills{INDEX}").keys() == everything
     assert names(team, f"/nothing{INDEX}") == {}
@@ -168,25 +169,46 @@ def test_npm_skills(public: Team, installer: Installer) -> None:
 
 @pytest.mark.slow
 def test_skc_add(public: Team, world: World) -> None:
-    """[SURFACES: Registry protocols] `skc add` takes a registry, a prefix and a page; update follows it."""
+    """[SURFACES: Registry protocols] `skc add` takes the index of a registry or a prefix; update follows."""
     public.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
     public.publish("payments/cards/disputes", "1.0.0")
     public.publish("sales/leads", "1.0.0")
     public.settle("sales/leads")
-    world.ok("add", f"{public.url}/skills/payments/refunds", "--yes")
+    world.ok("add", f"{public.url}/skills/payments/refunds{INDEX}", "--yes")
     assert (world.store / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
     assert read_lock(world)["refunds"]["sourceType"] == "well-known"
-    world.ok("add", f"{public.url}/payments", "--skill", "disputes", "--yes")
-    world.ok("add", public.url, "--skill", "leads", "--yes")
-    world.fails("E080", "add", f"{public.url}/paymants", "--yes")
+    world.ok("add", f"{public.url}/payments{INDEX}", "--skill", "disputes", "--yes")
+    for file in (".claude-plugin", ".agents/plugins"):
+        words = ("--yes", "--dry-run", "--format", "json")
+        shown = world.ok("add", f"{public.url}/sales/{file}/marketplace.json", *words)
+        assert [added["id"] for added in json.loads(shown.stdout)["added"]] == ["leads"]
+    world.ok("add", f"{public.url}{INDEX}", "--skill", "leads", "--yes")
+    world.fails("E080", "add", f"{public.url}/paymants{INDEX}", "--yes")
     public.publish("payments/refunds", "1.1.0", text="Newer.")
     public.settle("payments/refunds")
     world.ok("update", "--yes")
     assert "Newer." in (world.store / "refunds" / "SKILL.md").read_text()
     public.registry.yank(SYSTEM, "payments/refunds", "1.1.0", "wrong")
     public.settle("payments/refunds")
-    found = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
-    assert {skill["id"] for skill in found} >= {"refunds"}
+    world.ok("update", "--yes")
+    assert "Text." in (world.store / "refunds" / "SKILL.md").read_text()
+
+
+@pytest.mark.slow
+def test_skc_add_by_the_plain_address(public: Team, world: World) -> None:
+    """[SURFACES: Registry protocols] the address of a prefix or a page is enough for `skc add`."""
+    for skill_id in ("payments/refunds", "payments/cards/disputes", "sales/leads"):
+        public.publish(skill_id, "1.0.0")
+    public.settle("sales/leads")
+    world.ok("add", f"{public.url}/payments", "--all", "--yes")
+    world.fails("E080", "add", f"{public.url}/payments", "--skill", "leads", "--yes")
+    world.fails("E080", "add", f"{public.url}/paymants", "--yes")
+    world.ok("add", f"{public.url}/skills/sales", "--skill", "leads", "--yes")
+    assert sorted(read_lock(world)) == ["disputes", "leads", "refunds"]
+    public.publish("payments/refunds", "1.1.0", text="Newer.")
+    public.settle("payments/refunds")
+    world.ok("update", "--yes")
+    assert "Newer." in (world.store / "refunds" / "SKILL.md").read_text()
 
 
 @pytest.mark.slow
@@ -196,7 +218,7 @@ def test_skc_add_with_a_token(tmp_path: Path, world: World) -> None:
         team.publish("payments/refunds", "1.0.0")
         team.settle("payments/refunds")
         secret = team.token(Role.READER, "payments").secret
-        world.fails("E080", "add", team.url, "--yes")
+        world.fails("E080", "add", f"{team.url}{INDEX}", "--yes")
         world.fails("E080", "add", team.with_token("skc_wrong"), "--yes")
         world.ok("add", team.with_token(secret), "--yes")
         assert (world.store / "refunds" / "SKILL.md").is_file()

@@ -18,7 +18,7 @@ from skillc import atomic, paths
 from skillc.audit.findings import Audit, Finding, Problem, make_fingerprint
 from skillc.audit.rules import BY_ID, LEVELS, OFF, find_rule, suggest_rule
 from skillc.errors import InvalidConfiguration
-from skillc.settings import parse_toml
+from skillc.rulebook import read_toml
 
 FILE = "audit.toml"
 MAX_BYTES = 256 * 1024
@@ -94,12 +94,7 @@ def read_policy(path: str = "") -> Policy:
         path = os.path.join(home, paths.DIRECTORY, FILE) if home else ""
         if not path or not os.path.lexists(path):
             return Policy()
-    try:
-        return _parse(parse_toml(paths.read_regular(path, MAX_BYTES).decode()), path)
-    except OSError as error:
-        raise InvalidConfiguration(path, error.strerror or str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidConfiguration(path, str(error)) from None
+    return read_toml(path, MAX_BYTES, _parse)
 
 
 def _parse(table: dict[str, Any], path: str) -> Policy:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillc.spelling import suggest
+from skillc.rulebook import Rulebook
 
 VERSION = "1"  # of the rules, as lock files have it; a new number for each change of what is found
 NOTE, REVIEW, BLOCK, OFF = "note", "review", "block", "off"
@@ -77,15 +77,5 @@ _TABLE = (
 )
 RULES = tuple(Rule(*row) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}
-_BY_WORD = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name)}
-
-
-def find_rule(word: str) -> Rule | None:
-    """Return the rule with that number or name, in any case."""
-    return _BY_WORD.get(word.lower())
-
-
-def suggest_rule(word: str) -> str:
-    """Return the rule that `word` may mean, as the end of a message; empty if none is similar."""
-    likely = suggest(word, _BY_WORD, 1)
-    return f"; did you mean {_BY_WORD[likely[0]]}?" if likely else ""
+_BOOK = Rulebook(RULES)
+find_rule, suggest_rule = _BOOK.find, _BOOK.suggest

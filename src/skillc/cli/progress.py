@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.index.skills import skill_index
+from skillc.index import skills  # lazy: 'skc install' needs none of it
 from skillc.text import one_line
 
 BAR = 24
@@ -33,6 +33,12 @@ class Progress:
             _draw(self._count, self._total, self._unit, name)
         self._count += 1
 
+    def step_of(self, name: str, total: int) -> None:
+        """Count a step of as many as turned out to be needed."""
+        self._total = total
+        self._visible = sys.stderr.isatty() and total > 1
+        self.step(name)
+
     def reach(self, count: int, name: str) -> None:
         """Show that `count` of all are done."""
         self._count = count
@@ -51,7 +57,7 @@ class Progress:
 
 def watch_reading() -> None:
     """Show the progress whenever the skill index has many files to read."""
-    skill_index().database.on_progress = _draw_reading
+    skills.skill_index().database.on_progress = _draw_reading
 
 
 def _draw_reading(root: str, count: int, total: int) -> None:

@@ -65,10 +65,11 @@ GROUPS = {
         "yank": "Take a version out of the choice for new installations, or undo that.",
         "token": "Make, list and revoke the tokens of a registry.",
         "grant": "Say which people and programs may do what in a registry.",
+        "publisher": "Let workflows of CI publish in a registry without a stored token.",
     },
     "See what agents used": {
         "stats": "Show what agents used: sections, files, searches, errors.",
-        "sync": "Move access logs kept in the project into the skills' own logs.",
+        "sync": "Move logs kept in the project into the skills' own logs; send counts to a registry.",
     },
     "Set up skc": {
         "doctor": "Check this installation, and say which command mends what is wrong.",

@@ -11,7 +11,6 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
-    from skillc.install.archive import unpack_archive, unwrap
     from skillc.install.clean import find_waste
     from skillc.install.clients import ClientChange, plan_addition, plan_removal
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
     from skillc.install.survey import Plan, Store, count_agent_skills, plan_import
+    from skillc.install.tally import Tally, count_usage, send_tally
     from skillc.install.transfer import bring_in_pins, preview_pins
     from skillc.install.update import Update, Updates, list_latest, update_locked
     from skillc.install.verify import LockProblem, check_lock, verify_store
@@ -39,7 +39,6 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "archive": "unpack_archive unwrap",
             "clean": "find_waste",
             "clients": "ClientChange plan_addition plan_removal",
             "doctor": "Examination examine mend_all",
@@ -63,6 +62,7 @@ else:
             "publish": "Release Upload check_skill plan_upload send_upload",
             "pins": "Pin find_locks is_of_home read_pins",
             "survey": "Plan Store count_agent_skills plan_import",
+            "tally": "Tally count_usage send_tally",
             "transfer": "bring_in_pins preview_pins",
         },
     )

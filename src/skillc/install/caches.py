@@ -17,6 +17,11 @@ from skillc.startup import sqlite
 
 LOCK = "lock"  # stays: another process may wait for it
 MAX_STATE = 1 << 18  # bytes of a checkout's state.json
+SERVERS = {  # folders of the cache with one folder for each server
+    "mcp": "files of an MCP server",
+    "http": "files of an HTTP repository",
+    "sites": "skills of a site",
+}
 DATABASES = {"library.db": "index of all skills"}
 
 
@@ -34,10 +39,9 @@ def find_caches() -> Iterator[Waste]:
             yield make_waste(
                 CACHE, "git checkout", folder, _remove_checkout(folder), origin=_address(folder), size=size
             )
-    for folder in list_folders(os.path.join(root, "mcp")):
-        yield make_waste(CACHE, "files of an MCP server", folder, origin=os.path.basename(folder))
-    for folder in list_folders(os.path.join(root, "http")):
-        yield make_waste(CACHE, "files of an HTTP repository", folder)
+    for name, what in SERVERS.items():
+        for folder in list_folders(os.path.join(root, name)):
+            yield make_waste(CACHE, what, folder, origin=os.path.basename(folder) if name == "mcp" else "")
     for path in atomic.leftovers(os.path.join(root, "downloads")):
         yield make_waste(CACHE, "download that was cut off", path)
     hashes = os.path.join(root, "installed")

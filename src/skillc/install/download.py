@@ -23,14 +23,13 @@ from skillc.errors import (
     require_extra,
     warning,
 )
-from skillc.install.archive import MAX_PACKED, find_root, unpack_archive
 from skillc.install.discover import MainFile, discover, walk_folder
 from skillc.install.native import open_native
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
 from skillc.install.site import open_site
-from skillc.install.web import Web, address_after
-from skillc.library import Remote, hide_secrets
+from skillc.install.web import Web
+from skillc.library import MAX_PACKED, Remote, address_after, find_root, hide_secrets, unpack_archive
 
 if TYPE_CHECKING:
     from skillc.library import RemoteTree, Response
@@ -67,7 +66,7 @@ def _enter(
 ) -> Download:
     """Open an origin by its type; an address without an index is tried as all that it may be."""
     if origin.is_git:
-        return stack.enter_context(_download_git(origin, folder, commit, names, report))
+        return _enter_git(stack, origin, folder, commit, names, report)
     if origin.type == "local":
         return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
@@ -81,7 +80,26 @@ def _enter(
         download = stack.enter_context(open_named(origin, _make(folder, "files"), names, report))
         assert download is not None  # it was named
         return download
-    return stack.enter_context(_open_archive(origin, folder, names, report))
+    open_file = _open_file if origin.is_file else _open_archive
+    return stack.enter_context(open_file(origin, folder, names, report))
+
+
+class _LoginRefused(OriginNotFound):
+    """A git server wants a login."""
+
+
+def _enter_git(
+    stack: ExitStack, origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
+) -> Download:
+    """Open a git repository; if its server wants a login, with that of git's credential helpers."""
+    remote = library.with_token(_remote(origin))
+    try:
+        return stack.enter_context(_download_git(origin, remote, folder, commit, names, report))
+    except _LoginRefused:
+        login = library.ask_helpers(remote)
+        if login is None:
+            raise
+    return stack.enter_context(_download_git(origin, login, folder, commit, names, report))
 
 
 def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], report: Report) -> Download:
@@ -89,7 +107,7 @@ def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], 
     address = f"{origin.url.rstrip('/')}/info/refs?service=git-upload-pack"
     if Web(origin).get(address, MAX_PACKED).data.startswith(b"001e# service=git-upload-pack"):
         git = replace(origin, type="git", source=origin.url)
-        return stack.enter_context(_download_git(git, folder, "", names, report))
+        return _enter_git(stack, git, folder, "", names, report)
     archive = replace(origin, type="download", source=origin.url)
     response = Web(origin).get(origin.address, MAX_PACKED)
     if response.status == 200:
@@ -121,9 +139,8 @@ def _temporary_folder() -> Iterator[str]:
 
 @contextmanager
 def _download_git(
-    origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
+    origin: Origin, remote: Remote, folder: str, commit: str, names: Sequence[str], report: Report
 ) -> Iterator[Download]:
-    remote = _remote(origin)
     files = os.path.join(folder, "tree")
     with _git_errors(origin, remote), _open_tree(origin, remote, folder, commit) as tree:
         origin = replace(origin, ref=tree.ref, path=tree.path)
@@ -180,6 +197,10 @@ def _git_errors(origin: Origin, remote: Remote) -> Iterator[None]:
             raise OriginNotFound(origin.label(), "the repository has no commits") from None
         hint = f"hint: a skill of it is named by --skill {name}"
         raise OriginNotFound(origin.label(), f"it has no branch, tag or commit '{name}'", hint) from None
+    except library.LoginRefused as error:
+        way = "git's credential helpers have no login for it that works"
+        reason = f"{error}; {way}, and {library.variable_of(remote)} can hold a token"
+        raise _LoginRefused(origin.label(), reason) from None
     except library.FetchError as error:
         raise OriginNotFound(origin.label(), remote.hide(hide_secrets(str(error)))) from None
 
@@ -193,7 +214,7 @@ def _open_archive(
     if "://" in origin.url:
         archive = os.path.join(folder, "packed")
         response = response or Web(origin).get_file(origin.address, MAX_PACKED)
-        address = address_after(origin.url, response)
+        address = address_after(origin.url, response.url)
         with open(archive, "xb") as file:
             file.write(response.data)
     elif not os.path.isfile(archive):
@@ -203,6 +224,17 @@ def _open_archive(
     root = os.path.realpath(files if library.is_skill(inner) else inner)
     with _open_folder(origin, names, report, root) as download:
         yield replace(download, resolved=address)
+
+
+@contextmanager
+def _open_file(origin: Origin, folder: str, names: Sequence[str], report: Report) -> Iterator[Download]:
+    """Give the skill of which a web server has the SKILL.md alone."""
+    response = Web(origin).get_file(origin.address, MAX_MAIN_FILE)
+    root = os.path.realpath(_make(folder, "files"))
+    with open(os.path.join(root, paths.SKILL_FILE), "xb") as file:
+        file.write(response.data)
+    with _open_folder(origin, names, report, root) as download:
+        yield replace(download, resolved=address_after(origin.url, response.url))
 
 
 @contextmanager

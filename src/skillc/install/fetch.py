@@ -7,7 +7,7 @@ skill is resolved again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -40,18 +40,29 @@ class Fetch:
 
 
 @contextmanager
-def fetch_entries(base: str, entries: Iterable[LockEntry], hosts: Iterable[str] = ()) -> Iterator[Fetch]:
-    """Give the skills of lock entries; `base` is the folder of the lock, `hosts` may be asked, too."""
+def fetch_entries(
+    base: str,
+    entries: Iterable[LockEntry],
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
+) -> Iterator[Fetch]:
+    """Give the skills of lock entries; `base` is the folder of the lock, `hosts` may be asked, too.
+
+    `tell_step` gets the name of each skill: of the first of an origin before that is asked.
+    """
     fetch = Fetch()
     with ExitStack() as stack:
         for origin, commit, group in _group(base, entries, fetch, hosts):
+            tell_step(group[0].name)
             try:
                 download = stack.enter_context(_open(origin, commit, group, fetch))
             except SkillcError as error:
                 reason = error.reason if isinstance(error, OriginNotFound) else error.message
                 fetch.failures += [LockUnsatisfied(entry.name, reason, error.details) for entry in group]
                 continue
-            for entry in group:
+            for number, entry in enumerate(group):
+                if number:
+                    tell_step(entry.name)
                 try:
                     fetch.skills.append(_verify(base, entry, download, fetch))
                 except SkillcError as error:

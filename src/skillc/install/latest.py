@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,16 +57,21 @@ def find_latest(
     *,
     min_age: int = 0,
     hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
 ) -> Iterator[list[Latest]]:
     """Give the latest version of each skill; one that can't be asked for is a warning (W088).
 
     A commit that is younger than `min_age` seconds is not taken, and neither is what has no date; a folder on
-    this machine needs none. `hosts` may be asked besides those of the lock.
+    this machine needs none. `hosts` may be asked besides those of the lock. `tell_step` gets the name of each
+    skill: of the first of an origin before that is asked.
     """
     with ExitStack() as stack:
         versions: list[Latest] = []
         for origin, group in _group(base, entries, diagnostics, hosts):
-            for entry, download in _ask(stack, origin, group, diagnostics):
+            tell_step(group[0].name)
+            for number, (entry, download) in enumerate(_ask(stack, origin, group, diagnostics)):
+                if number:
+                    tell_step(entry.name)
                 latest = _compare(entry, download, diagnostics)
                 if latest is not None and _is_old_enough(latest, min_age, diagnostics):
                     versions.append(latest)

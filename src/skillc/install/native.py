@@ -29,9 +29,8 @@ from skillc.errors import (
     require_extra,
     warning,
 )
-from skillc.install.archive import MAX_PACKED, unpack_data
 from skillc.install.origin import OURS, Candidate, Download, Origin
-from skillc.library import find_token, is_skill, parse_registry, read_credentials
+from skillc.library import MAX_PACKED, find_token, is_skill, parse_registry, read_credentials, unpack_data
 from skillc.registry import LATEST, parse_version
 from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
@@ -39,7 +38,7 @@ from skillc.spelling import suggest
 if TYPE_CHECKING:
     from skillc.library import PublishedVersion, RegistryApi  # they need the extra
 
-PAGES = "skills/"  # what precedes the ID in the address of a skill's page
+PAGES = ("s/", "skills/")  # what precedes the ID in the address of a skill's page, and in that of its JSON
 
 Report = Callable[[Diagnostic], None]
 
@@ -133,9 +132,11 @@ def open_native(
         return
     with place.api:
         if place.skill:
-            skill_id, candidate = _resolve_address(place, report)
-            skills = {skill_id: candidate}
-            origin = Origin("download", candidate.source, place.api.registry, place.ref, hosts=origin.hosts)
+            skills = _resolve_address(place, names, report)
+            origin = replace(origin, url=place.api.registry, ref="")
+            if len(skills) == 1:
+                source = next(iter(skills.values())).source
+                origin = Origin("download", source, place.api.registry, place.ref, hosts=origin.hosts)
         else:
             words = list(names) or ([origin.ref] if origin.ref else [])
             skills = dict(place.find(name, report) for name in words) if words else place.list()
@@ -159,21 +160,41 @@ def open_native(
         )
 
 
-def _resolve_address(place: _Place, report: Report) -> tuple[SkillId, Candidate]:
-    """Return the skill of an address, which may be that of its page."""
+def _list_below(place: _Place, names: Sequence[str]) -> dict[SkillId, Candidate]:
+    """Return the skills below the address of a prefix, those with these names or all; none for any other."""
+    prefix = place.skill.partition("/")[2] if place.skill.startswith(PAGES) else place.skill
+    if place.ref:
+        return {}
+    skills = {each: candidate for each, candidate in place.list().items() if each.startswith(f"{prefix}/")}
+    if not skills or not names:
+        return skills
+    matches = {name: [each for each in skills if name in (each, each.name)] for name in names}
+    for name, ids in matches.items():
+        if len(ids) != 1:
+            close = ids or suggest(name, list(skills))
+            hint = f"hint: did you mean {' or '.join(close)}?" if close else ""
+            raise OriginNotFound(place.origin.label(), f"there is no skill '{name}' in it", hint)
+    return {ids[0]: skills[ids[0]] for ids in matches.values()}
+
+
+def _resolve_address(place: _Place, names: Sequence[str], report: Report) -> dict[SkillId, Candidate]:
+    """Return the skill of an address, which may be that of its page, or those below a prefix."""
     try:
         skill_id = SkillId(place.skill)
     except InvalidSkillId as error:
         raise OriginNotFound(place.origin.label(), error.message) from None
     try:
-        return skill_id, place.resolve(skill_id, place.ref, report)
+        return {skill_id: place.resolve(skill_id, place.ref, report)}
     except SkillNotFound:
+        if below := _list_below(place, names):
+            return below
         if not place.skill.startswith(PAGES):
             hint = f"hint: 'skc add {place.api.registry}' lists what there is"
             raise OriginNotFound(
                 place.origin.label(), "there is no such skill in the registry", hint
             ) from None
-    return place.find(place.skill.removeprefix(PAGES) + (f"@{place.ref}" if place.ref else ""), report)
+    name = place.skill.partition("/")[2]
+    return dict([place.find(f"{name}@{place.ref}" if place.ref else name, report)])
 
 
 def _find_place(origin: Origin) -> _Place | None:
@@ -189,7 +210,8 @@ def _find_place(origin: Origin) -> _Place | None:
         if api.is_registry():
             rest = address[len(base) :].strip("/")
             skill, _, ref = rest.partition("@")
-            return _Place(api, origin, skill, ref)
+            if "." not in skill:  # no ID has a dot: it is a file of another protocol
+                return _Place(api, origin, skill, ref)
         api.__exit__()
     return None
 

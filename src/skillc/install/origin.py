@@ -19,6 +19,7 @@ from skillc.skills import SkillId
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 OURS = "skillc:"  # before the address of a skill in a registry that speaks our own API
+MAIN_FILE = "/skill.md"  # the end of an address, in lower case, that gives a skill of one file
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
 CLAWHUB = "https://clawhub.ai"
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
@@ -39,11 +40,11 @@ _TREES = (
 class Origin:
     """A place to get skills from, as a person named it or as a lock file has it.
 
-    `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives and
-    registries). `source` is the short name in the lock file (`owner/repo`, an address, a path), `url` the
-    address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path` the folder
-    inside that is wanted. `secret_url` is the address with its credentials: it is used and never shown or
-    kept. `hosts` are others than its own that may be asked.
+    `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives,
+    files and registries). `source` is the short name in the lock file (`owner/repo`, an address, a path),
+    `url` the address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path`
+    the folder inside that is wanted. `secret_url` is the address with its credentials: it is used and
+    never shown or kept. `hosts` are others than its own that may be asked.
     """
 
     type: str
@@ -74,6 +75,11 @@ class Origin:
             return self.source.removeprefix(f"{OURS}{self.url}/")
         rest = self.source.removeprefix(REGISTRY) if self.is_registry else ""
         return rest.rpartition("/")[2] if "://" in rest else rest
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is the address of a SKILL.md itself."""
+        return self.type == "download" and urlsplit(self.url).path.lower().endswith(MAIN_FILE)
 
     @property
     def is_registry(self) -> bool:
@@ -309,6 +315,8 @@ def _parse_url(text: str) -> Origin:
         origin = _parse_git_url(label, urlsplit(address), suffix=".git" if is_lab else "")
         kind = "gitlab" if is_lab else "git"
         return replace(origin, type=kind, ref=_check_ref(label, ref) or origin.ref, path=_clean(label, path))
+    if parts.path.lower().endswith(MAIN_FILE):
+        return _parse_archive_url(parts)
     plain = _without_user(parts)
     site = urlunsplit(plain._replace(query="", fragment=""))
     return Origin("well-known", f"wellknown/{host}", site, unquote(parts.fragment), secret_url=_secret(parts))

@@ -19,12 +19,11 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from skillc import atomic
 from skillc.errors import AuditBlocked, Diagnostic, WrongDigest, warning
-from skillc.install.archive import MAX_PACKED, unpack_data, unwrap
 from skillc.install.collation import sort_names
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download, Origin
-from skillc.install.web import Web, address_after
-from skillc.library import is_skill
+from skillc.install.web import Web
+from skillc.library import MAX_PACKED, address_after, is_skill, unpack_data, unwrap
 from skillc.skills import is_name, list_files, to_segment
 from skillc.startup import file_sha256_hex, sha256_hex
 
@@ -101,7 +100,7 @@ class Registry:
             os.rename(temporary, candidate.folder)
         finally:
             atomic.discard(temporary)
-        return address_after(candidate.resolved, response)
+        return address_after(candidate.resolved, response.url)
 
     def _candidate(self, slug: str, version: str, item: Mapping[str, Any]) -> Candidate:
         owner, name = _split_owner(slug)

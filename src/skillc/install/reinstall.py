@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from skillc import atomic, paths
 from skillc.errors import Diagnostic, LockUnsatisfied, SkillcError, unexpected, warning
@@ -21,16 +21,28 @@ from skillc.library import read_deployments
 REASON = "replaced by 'skc install'"
 
 
-def reinstall(root: str, plan: Plan, *, frozen: bool, hosts: Iterable[str] = ()) -> Restoration:
+def reinstall(
+    root: str,
+    plan: Plan,
+    *,
+    frozen: bool,
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str, int], None] = lambda name, total: None,
+) -> Restoration:
     """Install what is missing, complete entries, deploy what is idle and remove what left the lock.
 
     With `frozen`, the first error is raised before anything changed.
     """
     check_store(root)
     base = os.path.dirname(lock_file(root))
+    total = 2 * len(plan.additions) + len(plan.idle)  # to fetch, and to build
+
+    def tell(name: str) -> None:
+        tell_step(name, total)
+
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        fetch_entries(base, plan.additions, hosts) as fetch,
+        fetch_entries(base, plan.additions, hosts, tell) as fetch,
     ):
         failures, diagnostics = list(fetch.failures), list(fetch.diagnostics)
         if frozen and failures:
@@ -46,7 +58,7 @@ def reinstall(root: str, plan: Plan, *, frozen: bool, hosts: Iterable[str] = ())
         diagnostics += change_lock(root, record=[e for e in entries if e not in plan.additions] + complete)
     removals = [name for name in plan.removals if _remove(root, name, diagnostics, failures)]
     note_versions(root, {}, forget=plan.removals)
-    publish_entries(root, [*entries, *plan.idle], diagnostics, failures)
+    publish_entries(root, [*entries, *plan.idle], diagnostics, failures, tell)
     names = sorted(entry.name for entry in plan.same)
     return Restoration(sorted(e.name for e in entries), names, removals, diagnostics, failures)
 
@@ -94,11 +106,16 @@ def put_version(root: str, skill: FetchedSkill, diagnostics: list[Diagnostic], r
 
 
 def publish_entries(
-    root: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic], failures: list[SkillcError]
+    root: str,
+    entries: Iterable[LockEntry],
+    diagnostics: list[Diagnostic],
+    failures: list[SkillcError],
+    tell_step: Callable[[str], None] = lambda name: None,
 ) -> None:
     """Build and deploy skills; one that fails does not stop the others."""
     places: dict[str, list[str]] = {}
     for entry in entries:
+        tell_step(entry.name)
         try:
             places[entry.name], warnings, errors = publish_entry(root, entry)
         except (SkillcError, OSError) as error:

@@ -17,7 +17,7 @@ from skillc.install.versions import installed_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from skillc.install.entry import LockEntry
 
@@ -30,11 +30,17 @@ def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
 
 
 def restore_locked(
-    root: str, *, frozen: bool = False, dry_run: bool = False, hosts: Iterable[str] = ()
+    root: str,
+    *,
+    frozen: bool = False,
+    dry_run: bool = False,
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str, int], None] = lambda name, total: None,
 ) -> Restoration:
     """Make the store of a project or the home equal to its lock; `hosts` may be asked besides those it has.
 
-    With `frozen`, what can't be had exactly raises LockUnsatisfied, and nothing has changed then.
+    With `frozen`, what can't be had exactly raises LockUnsatisfied, and nothing has changed then. `tell_step`
+    gets the name of each skill that is fetched or built, and the number of all steps.
     """
     path = lock_file(root)
     if not os.path.lexists(path):
@@ -55,4 +61,6 @@ def restore_locked(
         return Restoration(sorted(names), sorted(entry.name for entry in same), removals, [], [])
     from skillc.install.reinstall import reinstall  # there is something to do
 
-    return reinstall(root, Plan(additions, same, idle, loose, removals), frozen=frozen, hosts=hosts)
+    return reinstall(
+        root, Plan(additions, same, idle, loose, removals), frozen=frozen, hosts=hosts, tell_step=tell_step
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
@@ -81,12 +81,19 @@ class Updates:
 
 
 def list_latest(
-    root: str, entries: Sequence[LockEntry], *, min_age: int = 0, hosts: Iterable[str] = ()
+    root: str,
+    entries: Sequence[LockEntry],
+    *,
+    min_age: int = 0,
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
 ) -> Updates:
     """Return which skills have a newer version, without fetching its files."""
     result = Updates()
     base = os.path.dirname(lock_file(root))
-    with find_latest(base, entries, result.diagnostics, min_age=min_age, hosts=hosts) as versions:
+    with find_latest(
+        base, entries, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
+    ) as versions:
         result.unchanged = [_with_edits(root, latest) for latest in versions]
     return result
 
@@ -100,6 +107,7 @@ def update_locked(
     dry_run: bool = False,
     accept: bool = False,
     hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
 ) -> Updates:
     """Update skills of a lock; a skill that fails does not stop the others.
 
@@ -117,7 +125,9 @@ def update_locked(
             result.diagnostics.append(warning("W088", entry.name, reason))
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        find_latest(base, free, result.diagnostics, min_age=min_age, hosts=hosts) as versions,
+        find_latest(
+            base, free, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
+        ) as versions,
     ):
         complete: list[LockEntry] = []
         for latest in versions:

@@ -53,6 +53,18 @@ def installed_versions(root: str) -> dict[str, str]:
     return _read(_record(root))
 
 
+def installed_roots() -> list[str]:
+    """Return the projects, and the home, whose stores have something installed."""
+    folder = os.path.dirname(_record(""))
+    try:
+        files = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
+        contents = [json.loads(paths.read_regular(path, MAX_BYTES)) for path in files]
+        roots = [content.get("root") for content in contents if isinstance(content, dict)]
+        return [root for root in roots if isinstance(root, str) and os.path.isabs(root)]
+    except (OSError, ValueError, RecursionError):
+        return []
+
+
 def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = ()) -> None:
     """Note what was installed into a store, and drop versions that no store has any more."""
     path = _record(root)

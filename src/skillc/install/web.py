@@ -99,11 +99,6 @@ class Web:
         return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
 
 
-def address_after(url: str, response: Response) -> str:
-    """Return the address that answered; after a redirect without its query, which may be a signature."""
-    return url if response.url in ("", url) else response.url.partition("?")[0]
-
-
 def explain_status(response: Response) -> str:
     """Return what an answer with an error says, in one short line."""
     if response.status in BUSY and response.retry_after:

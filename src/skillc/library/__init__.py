@@ -10,6 +10,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
+    from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path, list_copies
     from skillc.library.credentials import (
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
-    from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
+    from skillc.library.git.config import FetchError, LoginRefused, RefNotFound, Remote, parse_address
+    from skillc.library.git.login import ask_helpers, variable_of, with_token
     from skillc.library.git.remote_tree import RemoteTree, open_tree
-    from skillc.library.hosts import Hosts, host_of, parse_host
+    from skillc.library.hosts import Hosts, address_after, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
     from skillc.library.http.api import (
         Answer,
@@ -66,6 +68,8 @@ if TYPE_CHECKING:
         resolve_repositories,
     )
     from skillc.library.secrets import hide_secrets, private_logs
+    from skillc.library.site import WellKnownSkillSource
+    from skillc.library.site.index import SiteIndex, index_addresses, read_index, write_entry
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -134,9 +138,11 @@ else:
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
-            "git.config": "FetchError RefNotFound Remote parse_address",
+            "git.config": "FetchError LoginRefused RefNotFound Remote parse_address",
+            "git.login": "ask_helpers variable_of with_token",
             "git.remote_tree": "RemoteTree open_tree",
-            "hosts": "Hosts host_of parse_host",
+            "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
+            "hosts": "Hosts address_after host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
             "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
@@ -147,6 +153,8 @@ else:
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
             "secrets": "hide_secrets private_logs",
+            "site": "WellKnownSkillSource",
+            "site.index": "SiteIndex index_addresses read_index write_entry",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

@@ -36,7 +36,7 @@ def resolve_url(url: str, kind: str, cwd: str) -> str:
         raise InvalidOption("the address has control characters or is not UTF-8")
     if "${" in url and "://" not in url:
         return url
-    if kind in ("http", "mcp") and not re.match("https?://.", url, re.IGNORECASE):
+    if kind in ("http", "mcp", "well-known") and not re.match("https?://.", url, re.IGNORECASE):
         instead = '; a command is for the home\'s skills.toml: command = ["..."]' if kind == "mcp" else ""
         raise InvalidOption(
             f"the address of a repository of type {kind} starts with http:// or https://{instead}"

@@ -45,6 +45,7 @@ KEYS = {
     "filesystem": "path",
     "http": "url auth_header auth_token refresh_seconds allow_hosts",
     "git": "url git_ref ref_type skills_root auth_token ssh_key refresh_seconds depth allow_hosts",
+    "well-known": "url auth_header auth_token refresh_seconds allow_hosts",
     "mcp": "command url auth_header auth_token refresh_seconds",
 }
 TYPES = tuple(KEYS)
@@ -53,7 +54,7 @@ _NOT_TEXT: dict[str, type] = (
     {"strict": bool, "required": bool, "command": list, "allow_hosts": list}
     | dict.fromkeys(("timeout_seconds", "refresh_seconds", "depth"), int)
 )  # fmt: skip
-_REQUIRED = {"filesystem": "path", "http": "url", "git": "url"}
+_REQUIRED = {"filesystem": "path"} | dict.fromkeys(("http", "git", "well-known"), "url")
 _EXPANDED = ("url", "auth_token", "ssh_key")
 _REF_TYPES = ("branch", "tag", "commit")
 _TOP: dict[str, type] = {"enabled": bool, "capabilities": list} | dict.fromkeys(

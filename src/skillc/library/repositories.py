@@ -16,6 +16,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata, util
+from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
@@ -178,14 +179,16 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
     refresh = float(settings.get("refresh_seconds", 60))
+    silence, hosts = round(patience * HTTP_SILENCE, 2), settings.get("allow_hosts", ())
+    options: dict[str, Any] = {"name": repository.name, "time_out": silence, "allow_hosts": hosts}
+    if repository.type == "well-known":
+        from skillc.library.site import WellKnownSkillSource
+
+        return WellKnownSkillSource(settings["url"], auth, refresh, **options)
     if repository.type == "http":
-        silence = round(patience * HTTP_SILENCE, 2)
         stored = "" if auth else find_token(settings["url"])
         auth = StoredAuth(stored) if stored else auth
-        hosts = settings.get("allow_hosts", ())
-        return HttpSkillSource(
-            settings["url"], auth, refresh, name=repository.name, time_out=silence, allow_hosts=hosts
-        )
+        return HttpSkillSource(settings["url"], auth, refresh, **options)
     from skillc.library.mcp import McpSkillSource
 
     command = settings.get("command", [])

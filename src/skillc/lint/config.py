@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from skillc import paths
-from skillc.errors import InvalidConfiguration
 from skillc.lint.rules import BY_ID, ERROR, OFF, SEVERITIES, WARNING, find_rule, suggest_rule
-from skillc.settings import parse_toml
+from skillc.rulebook import read_toml
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
 
 FILE = ".skilllint.toml"
@@ -95,12 +94,7 @@ def read_settings(source: str) -> Settings:
     path = next(filter(os.path.lexists, candidates), None)
     if path is None:
         return Settings()
-    try:
-        return _parse(parse_toml(paths.read_regular(path, MAX_BYTES).decode()), path)
-    except OSError as error:
-        raise InvalidConfiguration(path, error.strerror or str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidConfiguration(path, str(error)) from None
+    return read_toml(path, MAX_BYTES, _parse)
 
 
 def _walk_up(source: str) -> Iterator[str]:

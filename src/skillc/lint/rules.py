@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skillc.lint.advice import advise
+from skillc.rulebook import Rulebook
 from skillc.skills import LIMITS
-from skillc.spelling import suggest
 
 ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)
@@ -99,12 +99,8 @@ _TABLE = (
 )
 RULES = tuple(Rule(*row) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}
-_BY_WORD = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name)}
-
-
-def find_rule(word: str) -> Rule | None:
-    """Return the rule with that number or name, in any case."""
-    return _BY_WORD.get(word.lower())
+_BOOK = Rulebook(RULES)
+find_rule, suggest_rule = _BOOK.find, _BOOK.suggest
 
 
 def find_rules(word: str) -> list[Rule]:
@@ -117,9 +113,3 @@ def find_rules(word: str) -> list[Rule]:
         return [rule]
     start = word.upper()
     return [rule for rule in RULES if start == "ALL" or (len(start) > 3 and rule.id.startswith(start))]
-
-
-def suggest_rule(word: str) -> str:
-    """Return the rule that `word` may mean, as the end of a message; empty if none is similar."""
-    likely = suggest(word, _BY_WORD, 1)
-    return f"; did you mean {_BY_WORD[likely[0]]}?" if likely else ""

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
+    from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
     from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
     from skillc.registry.feed import Feed
     from skillc.registry.finder import Finder
     from skillc.registry.identities import Identity, Job, Person, Session, TrustedPublisher
+    from skillc.registry.mirror import Mirror, MirrorState
     from skillc.registry.model import (
         APPROVED,
         LATEST,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from skillc.registry.sessions import NewSession, Sessions, SignedIn
     from skillc.registry.source import RegistrySkillSource, VersionSource, describe_version, read_document
     from skillc.registry.store import open_store
+    from skillc.registry.upstream import GitUpstream, RegistryUpstream, Upstream
 else:
     __getattr__ = front_door(
         __name__,
@@ -48,10 +51,12 @@ else:
             "access": "PUBLIC SYSTEM Caller Permission",
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
+            "config": "MirrorConfig Policies RegistryConfig",
             "counts": "Batch Count Miss Receipt Statistics Usage",
             "feed": "Feed",
             "finder": "Finder",
             "identities": "Identity Job Person Session TrustedPublisher",
+            "mirror": "Mirror MirrorState",
             "model": (
                 "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version next_patch "
                 "parse_tag parse_version precedence"
@@ -65,5 +70,6 @@ else:
             "sessions": "NewSession Sessions SignedIn",
             "source": "RegistrySkillSource VersionSource describe_version read_document",
             "store": "open_store",
+            "upstream": "GitUpstream RegistryUpstream Upstream",
         },
     )

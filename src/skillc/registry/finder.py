@@ -25,12 +25,13 @@ from skillc.errors import RegistryUnavailable, SkillcError
 from skillc.index.skills import EVERYTHING, DocumentFolder, FoundSkills, Scope, Searchable, SkillIndex
 from skillc.registry.access import Caller
 from skillc.registry.feed import Mark
-from skillc.registry.model import Change, Role, Version
+from skillc.registry.model import Change, Role, Version, parse_prefix
 from skillc.registry.reading import Reader
 
 FILE = "skills.db"
 PAGE = 500  # changes that are looked at together
 BULK = 2000  # skills that are compared together
+MAX_PREFIXES = 100  # that a search looks up; with more, results are checked one by one
 POLL_SECONDS = 1.0  # between two looks, at most
 RETRY_SECONDS = 1.0  # after an outage
 
@@ -97,7 +98,8 @@ class Finder:
         self._registry = registry
         self._log = registry.log
         self._choice = choice or AllVersions()
-        self._index = SkillIndex(os.path.join(folder, FILE))
+        # Not mapped: each of many processes would count all of a shared file as its own memory.
+        self._index = SkillIndex(os.path.join(folder, FILE), mapped=False)
         self._folder = DocumentFolder(self._index)
         self._parts = [Searchable(name, self._folder)]
         self._lock = threading.Lock()
@@ -114,7 +116,11 @@ class Finder:
         def may_read(skill_id: str, needs: tuple[str, ...]) -> bool:
             return caller.allows(Role.READER, skill_id)
 
-        return self._index.find(self._parts, task, limit, may_read, scope)
+        prefixes = caller.narrow_prefix(Role.READER, parse_prefix(scope.collection))
+        if "" in prefixes or len(prefixes) > MAX_PREFIXES:
+            return self._index.find(self._parts, task, limit, may_read, scope)
+        narrow = Scope(scope.repository, scope.collection, scope.capability, scope.tag, scope.every, prefixes)
+        return self._index.find(self._parts, task, limit, may_read, narrow)
 
     @property
     def is_ready(self) -> bool:
@@ -213,7 +219,6 @@ class Finder:
             self._update(sorted({*ids, *labels}), labels, None)
             if last is None:
                 self._write([], [], Position(end.sequence, end.checksum, echo, self._choice.fingerprint))
-                self._folder.checkpoint()
                 return
             after = last
 

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from skillc.registry import Registry
 from skillc.server import api, pages, protocols, signin
+from skillc.server.branches import Branches
 from skillc.server.compression import Compression
 from skillc.server.observer import Observer
 from skillc.server.service import ServerSettings, Service
@@ -57,7 +58,7 @@ def create_registry_app(
             yield
 
     app = Starlette(
-        routes=routes,
+        routes=[Branches(routes)],
         exception_handlers={HTTPException: pages.refuse(site)},
         middleware=[observer, *middleware, Middleware(Compression)],
         lifespan=live,

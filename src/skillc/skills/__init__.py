@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import MAX_SEGMENT, NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
     from skillc.skills.markdown import Heading, find_headings, line_count, newlines, parser_text, walk
-    from skillc.skills.portable import find_collision, is_portable
+    from skillc.skills.portable import MAX_FILE_NAME, MAX_PATH, find_collision, is_portable, to_spelling
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
     from skillc.skills.tools.definition import (
         MODES,
@@ -64,7 +64,7 @@ else:
             ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
-            "portable": "find_collision is_portable",
+            "portable": "MAX_FILE_NAME MAX_PATH find_collision is_portable to_spelling",
             "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId is_name is_segment to_segment",
             "markdown": "Heading find_headings line_count newlines parser_text walk",
             "tools.blocks": "ToolBlock find_blocks",

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 
 MAX_PATH = 1024  # bytes
-MAX_SEGMENT = 255  # bytes of a name between slashes
+MAX_FILE_NAME = 255  # bytes of a name between slashes
 
 # Names that a file can't have on Windows.
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]|[ .]\Z')
@@ -33,7 +33,7 @@ def find_collision(names: Iterable[str]) -> tuple[str, str] | None:
     """Return two names, or a name and a folder, that are one on some systems; None if there are none."""
     spellings: dict[str, str] = {}
     for name in names:
-        parts = unicodedata.normalize("NFC", name).casefold().split("/")
+        parts = to_spelling(name).split("/")
         for count in range(1, len(parts) + 1):
             path = "/".join(parts[:count])
             own = name if count == len(parts) else "/".join(name.split("/")[:count]) + "/"
@@ -42,10 +42,15 @@ def find_collision(names: Iterable[str]) -> tuple[str, str] | None:
     return None
 
 
+def to_spelling(name: str) -> str:
+    """Return a text that is the same for names that are one on some systems."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
 def _is_portable_segment(segment: str) -> bool:
     return (
         segment not in ("", ".", "..")
-        and len(segment.encode()) <= MAX_SEGMENT
+        and len(segment.encode()) <= MAX_FILE_NAME
         and not _FORBIDDEN.search(segment)
         and not _RESERVED.fullmatch(segment)
     )

@@ -9,6 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.usage.counts import DayCounts, count_day
     from skillc.usage.log import TERMINAL, LogValue, record_access, run_logged
     from skillc.usage.page import find_unread, render_page
     from skillc.usage.prune import delete_fallback_log, parse_age, prune_log
@@ -27,6 +28,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "counts": "DayCounts count_day",
             "log": "TERMINAL record_access run_logged",
             "query": "Filters find_logs",
             "page": "find_unread render_page",

@@ -85,12 +85,12 @@ def count_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple
 def find_reads(skill: Skill, filters: Filters = _ALL) -> tuple[set[tuple[str, str]], set[str]]:
     """Return what was read of a skill: sections, as (heading, file), and whole files."""
     with Logs([skill], filters) as logs:
-        sections = {(section, file) for section, file in _count(_accesses(logs, "show"), _section)}
-        return sections, {access.text("path") for access in _accesses(logs, "open")}
+        sections = {(section, file) for section, file in _count(list_accesses(logs, "show"), _section)}
+        return sections, {access.text("path") for access in list_accesses(logs, "open")}
 
 
 @dataclass(slots=True)  # not frozen, because there may be a million
-class _Access:
+class Access:
     """A command with its arguments, its error or nothing, and how often it was used."""
 
     command: str
@@ -103,13 +103,13 @@ class _Access:
         return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _accesses(logs: Logs, *topics: str) -> Iterator[_Access]:
+def list_accesses(logs: Logs, *topics: str) -> Iterator[Access]:
     for command, args, error, count in logs.kinds(*topics):
         try:
             arguments = json.loads(args)
         except (ValueError, RecursionError):  # other programs may write rows
             arguments = None
-        yield _Access(
+        yield Access(
             command.removeprefix(TERMINAL), arguments if isinstance(arguments, dict) else {}, error, count
         )
 
@@ -117,30 +117,30 @@ def _accesses(logs: Logs, *topics: str) -> Iterator[_Access]:
 # What a group counts: the key of an access, or None for one that does not count.
 
 
-def _section(access: _Access) -> Key | None:
+def _section(access: Access) -> Key | None:
     section = access.text("section") if access.command == "show" else ""
     return (section, access.text("file")) if section else None
 
 
-def _file(access: _Access) -> Key | None:
+def _file(access: Access) -> Key | None:
     file = access.text("file") or access.text("path")
     return (file,) if file else None
 
 
-def _error(access: _Access) -> Key:
+def _error(access: Access) -> Key:
     texts = map(access.text, ("section", "query", "path", "file", "dir"))
     return next(filter(None, texts), ""), access.command, access.error
 
 
 # The topics of a group, the key of its accesses, and the names of the key's parts.
-_LISTS: dict[str, tuple[Key, Callable[[_Access], Key | None], Key]] = {
+_LISTS: dict[str, tuple[Key, Callable[[Access], Key | None], Key]] = {
     "sections": (("show",), _section, ("section", "file")),
     "files": (("show", "open"), _file, ("file",)),
     "errors": ((FAILED,), _error, ("target", "command", "error")),
 }
 
 
-def _count(accesses: Iterable[_Access], key: Callable[[_Access], Key | None]) -> Counts:
+def _count(accesses: Iterable[Access], key: Callable[[Access], Key | None]) -> Counts:
     counts: Counts = {}
     for access in accesses:
         if (name := key(access)) is not None:
@@ -159,7 +159,7 @@ def _count_group(logs: Logs, group: str) -> Any:
         return _count_searches(logs)
     topics, key, names = _LISTS[group]
     step = -1 if group == "sections" else 1  # sections that were read equally often are sorted by file
-    items = list(_count(_accesses(logs, *topics), key).items())
+    items = list(_count(list_accesses(logs, *topics), key).items())
     items.sort(key=lambda item: (-item[1], item[0][::step]))
     return [dict(zip(names, values, strict=True), count=count) for values, count in items]
 
@@ -170,7 +170,7 @@ def _count_searches(logs: Logs) -> list[dict[str, Any]]:
     `results` is None where no search succeeded, or the log does not say.
     """
     searches: dict[str, dict[str, Any]] = {}
-    for access in _accesses(logs, "search", FAILED):
+    for access in list_accesses(logs, "search", FAILED):
         if access.command != "search":
             continue
         query, results = access.text("query"), access.arguments.get("result_count")
@@ -197,7 +197,7 @@ def describe_results(search: Mapping[str, Any]) -> str:
 
 def _summarize(logs: Logs) -> dict[str, int]:
     totals = logs.totals("command").values()
-    reads = list(_accesses(logs, "show", "open"))
+    reads = list(list_accesses(logs, "show", "open"))
     return {
         "total_accesses": sum(count for count, _ in totals),
         "unique_sections": len(_count(reads, _section)),

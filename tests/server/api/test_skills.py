@@ -94,6 +94,7 @@ def test_list(client: Client, registry: Registry) -> None:
     ]
     for query in ({"limit": "0"}, {"limit": "1001"}, {"limit": "x"}):
         assert fault(client.get("/skills", params=query)) == (400, "E100")
+    assert fault(client.get("/skills?limit=1&limit=2")) == (400, "E100")
     for query in ({"cursor": "No ID"}, {"collection": "No ID"}):
         assert fault(client.get("/skills", params=query)) == (400, "E070")
 

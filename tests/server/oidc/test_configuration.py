@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.registry import Role
-from skillc.server.oidc.configuration import GITHUB, GITLAB, SignInSettings, read_configuration
+from skillc.registry import RegistryConfig, Role
+from skillc.server.oidc.configuration import (
+    GITHUB,
+    GITLAB,
+    REGISTRY_TABLES,
+    SignInSettings,
+    read_configuration,
+)
 
 WHOLE = """
 [oidc]
@@ -116,3 +122,19 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidConfiguration):
         read_configuration(str(tmp_path / "binary.toml"))
+
+
+def test_one_file(tmp_path: Path) -> None:
+    """[SURFACES: Sign-in] policies, reviews and mirrors are in the same file; each reader knows both."""
+    path = tmp_path / "registry.toml"
+    tables = '[policy]\nminimum_age = "3d"\n[review]\nprefixes = ["payments"]\n'
+    path.write_text(f"{WHOLE}\n{tables}")
+    assert read_configuration(str(path), REGISTRY_TABLES).publishing.audience == "skills"
+    with pytest.raises(InvalidConfiguration, match="policy"):  # where nothing reads the others
+        read_configuration(str(path))
+    assert RegistryConfig.load(str(path)).policies.minimum_age.days == 3
+    path.write_text(f"{WHOLE}\n{tables}\n[polcy]\n")
+    with pytest.raises(InvalidConfiguration, match="polcy"):
+        read_configuration(str(path), REGISTRY_TABLES)
+    with pytest.raises(InvalidConfiguration, match="polcy"):
+        RegistryConfig.load(str(path))

@@ -43,7 +43,8 @@ COMMAND = Command(
     arguments=(
         Argument(
             "source",
-            "owner/repo[/path][@ref], an address, an archive, a folder, or <registry>/<id>[@version].",
+            "owner/repo[/path][@ref], an address (also of a SKILL.md), an archive, a folder, or"
+            " <registry>/<id>[@version].",
             repeat=True,
         ),
     ),
@@ -182,6 +183,8 @@ def _choose_from(download: Download) -> Sequence[Candidate]:
     candidates = download.candidates
     if len(candidates) == 1:
         return candidates
+    if not candidates:
+        raise OriginNotFound(download.origin.label(), "none of its skills can be used")
     if not terminal():
         names = ", ".join(each.name for each in candidates[:MAX_LISTED])
         more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import report_all
+from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.install import Restoration, find_root, restore_locked
 from skillc.paths import current_directory
@@ -33,9 +34,14 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     root = find_root(current_directory(), is_global=arguments.has("global"))
     is_preview = arguments.has("dry_run")
-    result = restore_locked(
-        root, frozen=arguments.has("frozen"), dry_run=is_preview, hosts=allowed_hosts(arguments)
-    )
+    with Progress(0, "steps") as progress:
+        result = restore_locked(
+            root,
+            frozen=arguments.has("frozen"),
+            dry_run=is_preview,
+            hosts=allowed_hosts(arguments),
+            tell_step=progress.step_of,
+        )
     report_all(result.diagnostics, result.failures)
     show(arguments, result.as_json, lambda: _lines(result, is_preview))
     return 1 if result.failures else 0

@@ -77,6 +77,7 @@ def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
         return sys.stdin.buffer.readline(MAX_INPUT).decode("ascii", "replace")
     if not terminal():
         raise InvalidOption("there is no terminal to ask on: use --token-env or --token-stdin")
+    print(f"Make a token on the page of your account: {registry}/account", file=sys.stderr)
     return getpass.getpass(f"Token for {registry}: ", sys.stderr)
 
 

@@ -6,7 +6,8 @@ import sys
 from functools import partial
 
 from skillc.cli import workspace
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.output import print_json
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, require_extra
 from skillc.install import ClientChange, plan_addition, plan_removal
 from skillc.paths import current_directory
@@ -48,6 +49,7 @@ COMMAND = Command(
         Option("--project", "With these two: change the project's configuration instead of the user's."),
         Option("--print", "With these two: print the change without writing it."),
         Option("--force", "With --uninstall: remove the entry even if a person changed it."),
+        FORMAT,
     ),
     description=(
         "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
@@ -78,8 +80,8 @@ def run(arguments: Arguments) -> int:
         return _install(agent, arguments)
     if old_agent is not None:
         return _uninstall(old_agent, arguments)
-    if arguments.has("print") or arguments.has("project"):
-        raise InvalidOption("--print and --project go with --install and --uninstall")
+    if arguments.has("print") or arguments.has("project") or arguments.as_json:
+        raise InvalidOption("--print, --project and --format json go with --install and --uninstall")
     address = arguments.optional("http")
     with require_extra("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
@@ -114,28 +116,29 @@ def _address(text: str) -> tuple[str, int]:
 
 def _install(agent: str, arguments: Arguments) -> int:
     change = plan_addition(agent, current_directory(), project=arguments.has("project"))
-    print(f"{change.path}:\n{change.difference}")
-    if change.text is None:
-        print("Nothing to do: it is there already.", file=sys.stderr)
-    else:
-        _write(change, arguments)
-    return 0
+    return _finish(agent, change, arguments, "it is there already")
 
 
 def _uninstall(agent: str, arguments: Arguments) -> int:
     project, force = arguments.has("project"), arguments.has("force")
     change = plan_removal(agent, current_directory(), project=project, force=force)
-    if change.difference:
+    return _finish(agent, change, arguments, f"{change.path} has no entry of skillc")
+
+
+def _finish(agent: str, change: ClientChange, arguments: Arguments, reason: str) -> int:
+    """Show a change and write it, unless it is only to be shown; `reason` says why there is none."""
+    if change.difference and not arguments.as_json:
         print(f"{change.path}:\n{change.difference}")
     if change.obstacle:
         raise SkillcError(f"'{change.path}': {change.obstacle}; nothing was written")
-    if change.text is None:
-        print(f"Nothing to do: {change.path} has no entry of skillc.", file=sys.stderr)
+    is_new, is_preview = change.text is not None, arguments.has("print")
+    if not is_new:
+        note = f"Nothing to do: {reason}."
     else:
-        _write(change, arguments)
+        note = "Nothing was written." if is_preview else change.write()
+    if arguments.as_json:
+        value = {"agent": agent, "path": change.path, "changed": is_new, "written": is_new and not is_preview}
+        print_json(value | {"difference": change.difference})
+    else:
+        print(note, file=sys.stderr)
     return 0
-
-
-def _write(change: ClientChange, arguments: Arguments) -> None:
-    """Write a change, unless it is only to be shown, and say so."""
-    print("Nothing was written." if arguments.has("print") else change.write(), file=sys.stderr)

@@ -7,6 +7,7 @@ from skillc.cli.commands.install import GLOBAL
 from skillc.cli.commands.update import MIN_AGE, find_entries
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import table, warn
+from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.install import find_root, list_latest, parse_age
 from skillc.paths import current_directory
@@ -26,12 +27,15 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     root = find_root(current_directory(), is_global=arguments.has("global"))
     age = arguments.optional("min_age")
-    result = list_latest(
-        root,
-        find_entries(root, arguments.texts("skill")),
-        min_age=parse_age(age) if age else 0,
-        hosts=allowed_hosts(arguments),
-    )
+    entries = find_entries(root, arguments.texts("skill"))
+    with Progress(len(entries), "skills") as progress:
+        result = list_latest(
+            root,
+            entries,
+            min_age=parse_age(age) if age else 0,
+            hosts=allowed_hosts(arguments),
+            tell_step=progress.step,
+        )
     warn(result.diagnostics)
     news = [each for each in result.unchanged if each.is_changed]
     rows = [

@@ -1,4 +1,4 @@
-"""`skc sync`: move logs that were written beside a project to where they belong."""
+"""`skc sync`: move logs that were written beside a project to where they belong, or send counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import os
 import sys
 
 from skillc.cli import show
+from skillc.cli.mistakes import see
+from skillc.cli.progress import Progress
+from skillc.cli.registry import connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.errors import InvalidOption
+from skillc.install import Tally, count_usage, send_tally
 from skillc.paths import current_directory
 from skillc.text import one_line
 from skillc.usage import sync_logs
@@ -19,14 +24,31 @@ COMMAND = Command(
     ),
     options=(
         Option("--project", "The project's directory. Default: the current directory.", value="<path>"),
-        Option("--dry-run", "Print what would be moved, and move nothing."),
+        Option(
+            "--to",
+            "Send counts of use to this registry instead: of its own skills, never texts of queries.",
+            value="<url>",
+            completes="registries",
+        ),
+        Option("--with-queries", "With --to: also send the searches that found nothing."),
+        Option("--dry-run", "Print what would be moved or sent, and do nothing."),
         FORMAT,
     ),
-    examples=("skc sync", "skc sync pdf --dry-run"),
+    description=(
+        "Without --to nothing leaves this machine. With --to, a registry gets how often each of its skills,"
+        " sections and files was read on which day, from all projects of this machine, under a random name;"
+        " no paths, projects or queries. What was sent already is not sent again; what could not be sent is"
+        " sent the next time, for up to 20 days. --dry-run --format json prints all of it."
+    ),
+    examples=("skc sync", "skc sync pdf --dry-run", "skc sync --to https://skills.example.com"),
 )
 
 
 def run(arguments: Arguments) -> int:
+    if arguments.optional("to") is not None:
+        return _send(arguments)
+    if arguments.has("with_queries"):
+        raise InvalidOption(f"--with-queries goes with --to alone; {see(COMMAND)}")
     project = os.path.join(current_directory(), arguments.optional("project") or "")
     Workspace(project, lambda line: print(line, file=sys.stderr)).tell_owners()
     dry_run = arguments.has("dry_run")
@@ -42,3 +64,29 @@ def run(arguments: Arguments) -> int:
     }
     show(arguments, lambda: value, lambda: lines or ([] if errors else ["No local logs to sync"]))
     return 1 if errors else 0
+
+
+def _send(arguments: Arguments) -> int:
+    """Send counts of use to a registry."""
+    if arguments.optional("skill") is not None or arguments.optional("project") is not None:
+        raise InvalidOption(f"--to goes with neither <skill> nor --project; {see(COMMAND)}")
+    credential = find_registry(arguments.optional("to"))
+    tally = count_usage(credential.registry, current_directory(), with_queries=arguments.has("with_queries"))
+    dry_run = arguments.has("dry_run")
+    if tally.days and not dry_run:
+        with connect(credential) as api, Progress(len(tally.days), "days") as progress:
+            send_tally(api, tally, progress.step)
+    value = tally.as_json() | {"dry_run": dry_run}
+    if dry_run:
+        value["counts"] = [row for day in sorted(tally.days) for row in tally.days[day]]
+    return show(arguments, lambda: value, lambda: [_report(tally, dry_run)])
+
+
+def _report(tally: Tally, dry_run: bool) -> str:
+    if not tally.skills:
+        return f"No skill of {tally.registry} is used here"
+    if not tally.days:
+        return f"Nothing new to send to {tally.registry}"
+    rows, days = (tally.size, len(tally.days)) if dry_run else (tally.rows, len(tally.days))
+    ignored = f" ({tally.ignored} ignored: it has no such skill for you)" if tally.ignored else ""
+    return f"{'Would send' if dry_run else 'Sent'} {rows} counts of {days} days to {tally.registry}{ignored}"

@@ -6,6 +6,7 @@ from skillc.cli import show
 from skillc.cli.commands.install import GLOBAL
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import report_all
+from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import SkillNotFound
 from skillc.install import LockEntry, Update, Updates, find_root, parse_age, read_lock, update_locked
@@ -45,15 +46,18 @@ def run(arguments: Arguments) -> int:
     root = find_root(current_directory(), is_global=arguments.has("global"))
     age = arguments.optional("min_age")
     is_preview = arguments.has("dry_run")
-    result = update_locked(
-        root,
-        find_entries(root, arguments.texts("skill")),
-        min_age=parse_age(age) if age else 0,
-        with_diff=arguments.has("diff"),
-        dry_run=is_preview,
-        accept=arguments.has("yes"),
-        hosts=allowed_hosts(arguments),
-    )
+    entries = find_entries(root, arguments.texts("skill"))
+    with Progress(len(entries), "skills") as progress:
+        result = update_locked(
+            root,
+            entries,
+            min_age=parse_age(age) if age else 0,
+            with_diff=arguments.has("diff"),
+            dry_run=is_preview,
+            accept=arguments.has("yes"),
+            hosts=allowed_hosts(arguments),
+            tell_step=progress.step,
+        )
     show(arguments, result.as_json, lambda: _lines(result, is_preview))
     report_all(result.diagnostics, result.failures)
     return 1 if result.failures else 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from itertools import chain
 from time import time, time_ns
 
 from skillc.errors import MissingField, warning
@@ -17,7 +16,6 @@ from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert, read_c
 from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
-from skillc.index.skills.twins import make_sketch
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
 from skillc.paths import SKILL_FILES
@@ -115,14 +113,14 @@ def invert_texts(
     for start in range(0, len(skills), MAX_SLOTS):
         group = skills[start : start + MAX_SLOTS]
         texts = [
-            SkillText(name, text, (body or "").encode("utf-8", "replace"))
-            for _, name, text, _, _, body in group
+            SkillText(name, text, (body or "").encode("utf-8", "replace"), tags)
+            for _, name, text, _, tags, body in group
         ]
         lists = SegmentLists()
         weights = list(enumerate(weigh_terms(stemmer, texts)))
         lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
         batch.lists.append(lists)
-        batch.sketches += [make_sketch(chain(w.head_terms, w.body_terms)) for _, w in weights]
+        batch.sketches += [skill.sketch for _, skill in weights]
         batch.entries += [
             Entry(i, i, (0, 0, 0), text, needs, None, None, 0, tags) for i, _, text, needs, tags, _ in group
         ]
@@ -251,7 +249,7 @@ def _weigh_group(
 ) -> tuple[list[tuple[int, TermWeights]], dict[int, bytes]]:
     """Return the weights and the sketches of texts, each with its slot."""
     weights = list(zip(slots, weigh_terms(stemmer, texts), strict=True))
-    return weights, {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in weights}
+    return weights, {slot: skill.sketch for slot, skill in weights}
 
 
 class Statistics:
@@ -263,7 +261,7 @@ class Statistics:
         self.skills = sum(skills for _, skills in database.read(self._segments)) if database.exists() else 0
 
     def _segments(self, execute: Any) -> list[tuple[int, int]]:
-        folder, _ = find_folder(execute, *self._key)
+        folder, *_ = find_folder(execute, *self._key)
         rows = execute("SELECT number, skills FROM segments WHERE folder = ?", (folder,)).fetchall()
         return list(rows)
 
@@ -321,21 +319,22 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
         if problems:
             message = f"breaks the Agent Skills format: {'; '.join(problems)}"
             return _quarantine(stamp, [*diagnostics, ("E010", "error", message)])
-    text = None
+    text = digest = None
+    tags = read_tags(fields.fields)
     if with_text:
         from hashlib import blake2b
 
         names = name if fields.name == name else f"{name} {fields.name}"
         digest = int.from_bytes(blake2b(raw, digest_size=7).digest(), "big")
-        text = SkillText(names, fields.description, document.data[document.body :], digest)
+        text = SkillText(names, fields.description, document.data[document.body :], tags)
     values = (
         stamp,
         fields.description.strip(),
         _words(fields.fields.get("requires_capabilities")),
         _text_map(fields.fields.get("metadata")),
         tuple(diagnostics),
-        text.digest if text else None,
-        read_tags(fields.fields),
+        digest,
+        tags,
     )
     return values, text
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-VERSION = 5  # of the tables; a file with another one is rebuilt
+VERSION = 6  # of the tables; a file with another one is rebuilt
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
 MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"
@@ -64,13 +64,14 @@ def library_file() -> str:
 class Database:
     """A connection to the index. Every access goes through `read` or `write`, which handle damage.
 
-    Threads take turns, one query or change at a time. `segments` is a cache for readers of this file,
-    dropped when it is closed. `on_progress` is called while many files are read, with the folder, how
-    many are done, and of how many.
+    Threads take turns, one query or change at a time. A file is `mapped` into memory unless that would count
+    against a limit. `segments` is a cache for readers of this file, dropped when it is closed. `on_progress`
+    is called while many files are read, with the folder, how many are done, and of how many.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, mapped: bool = True) -> None:
         self.path = path
+        self._mapped = mapped
         self._connection: Any | None = None
         self._lock = RLock()
         self.segments: dict[int, Any] = {}
@@ -187,7 +188,7 @@ class Database:
             cached_statements=64,
         )
         try:
-            _prepare(connection, self.persistent)
+            _prepare(connection, self.persistent, self._mapped)
         except BaseException:
             connection.close()
             raise
@@ -269,11 +270,12 @@ def _is_damage(error: sqlite.Error) -> bool:
     return not isinstance(error, sqlite.OperationalError) or str(error).startswith(messages)
 
 
-def _prepare(connection: Any, persistent: bool) -> None:
+def _prepare(connection: Any, persistent: bool, mapped: bool) -> None:
     """Create the tables where there are none; raises Error for a file that is no database."""
     execute = connection.execute
     if persistent:
-        execute("PRAGMA mmap_size=1073741824")
+        if mapped:
+            execute("PRAGMA mmap_size=1073741824")
         execute("PRAGMA synchronous=NORMAL")
     version = execute("PRAGMA user_version").fetchone()[0]
     if version == VERSION:

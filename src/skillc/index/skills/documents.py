@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 KEY = ("documents", False)  # in place of root and strictness
 MARK = "mark"
 MAX_NOTES = 16
+MAX_WAL = 16 << 20  # bytes of the write-ahead log that stay on the disk
 FAST = 1  # zlib's level: twice as fast as its default, for a tenth more
 
 _TABLE = """CREATE TABLE IF NOT EXISTS documents
@@ -43,7 +44,7 @@ class DocumentFolder:
     def __init__(self, index: SkillIndex) -> None:
         self._index = index
         self.database = index.database
-        self._writer = Database(self.database.path)
+        self._writer = Database(self.database.path, mapped=False)
         self._file = self._written_file = _identify(self.database.path)
 
     def lock(self) -> atomic.Lock | None:
@@ -96,10 +97,10 @@ class DocumentFolder:
                 write_note(execute, MARK, mark, MAX_NOTES)
             return True
 
-        return bool(self._writer.write(apply))
-
-    def checkpoint(self) -> None:
-        self._writer.checkpoint()
+        is_written = bool(self._writer.write(apply))
+        if mark is not None and _size_of(f"{self._writer.path}-wal") > MAX_WAL:
+            self._writer.checkpoint()
+        return is_written
 
     def close(self) -> None:
         self._writer.close()
@@ -141,9 +142,16 @@ class DocumentFolder:
             if not self._writer.persistent:
                 self.database = self._writer
             elif not self.database.persistent or _is_deleted(self.database.path, self._file):
-                self.database = Database(self._writer.path)
+                self.database = Database(self._writer.path, mapped=False)
                 self._file = None
             self._file = self._file or _identify(self._writer.path)
+
+
+def _size_of(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def _is_deleted(path: str, file: tuple[int, int] | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc.index.skills.tokens import split_words
-from skillc.index.skills.weights import BODY_LENGTH, HEAD_LENGTH, HEADING_BOOST, NAME_BOOST, tf_weight
+from skillc.index.skills.weights import BODY_BONUS, BODY_LENGTH, FIELDS, HEAD_BONUS, HEAD_LENGTH, tf_weight
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
@@ -152,7 +152,7 @@ def _name_copies(copies: Sequence[tuple[str, str]]) -> str:
 
 
 def explain(
-    skill_id: str, description: str, data: bytes, weights: Weights, stemmer: Stemmer
+    candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemmer
 ) -> tuple[list[tuple[str, tuple[str, ...]]], str]:
     """Return the terms that a skill has, strongest first, with their fields; and the best section's heading.
 
@@ -165,8 +165,9 @@ def explain(
     # The name that a skill gives itself, which need not be its ID's.
     own_name = data[:start].partition(b"\nname:")[2].partition(b"\n")[0].decode("utf-8", "replace")
     fields = {
-        "name": split_words(f"{skill_id.rpartition('/')[2]} {own_name}"),
-        "description": split_words(description),
+        "name": split_words(f"{candidate.skill_id.rpartition('/')[2]} {own_name}"),
+        "description": split_words(candidate.description),
+        "tags": split_words(" ".join(candidate.tags)),
         "headings": split_words(" ".join([heading.text for heading in headings])),
         "body": split_words(data[start:]),
     }
@@ -218,15 +219,14 @@ class _TermCounter:
 def _score_terms(
     counts: dict[str, dict[str, int]], lengths: dict[str, int], weights: Weights
 ) -> dict[str, float]:
-    """Return what each term adds to the score of a skill."""
-    head_length = NAME_BOOST * lengths["name"] + lengths["description"]
-    body_length = lengths["body"] + (HEADING_BOOST - 1) * lengths["headings"]
+    """Return what each term adds to the score of a skill, but for the opening of its body."""
+    head_length = sum(boost * lengths[field] for field, boost in FIELDS.items())
     scores = {}
     for term in {term for field in counts.values() for term in field}:
-        name, description, title, body = (counts[field].get(term, 0) for field in counts)
-        in_head = tf_weight(NAME_BOOST * name + description, head_length, HEAD_LENGTH)
-        in_body = tf_weight(body + (HEADING_BOOST - 1) * title, body_length, BODY_LENGTH)
-        scores[term] = weights[term][0] * in_head + weights[term][1] * in_body
+        count = sum(boost * counts[field].get(term, 0) for field, boost in FIELDS.items())
+        head = tf_weight(count, head_length, HEAD_LENGTH) + HEAD_BONUS if count else 0.0
+        body = tf_weight(counts["body"].get(term, 0), lengths["body"], BODY_LENGTH)
+        scores[term] = weights[term][0] * head + weights[term][1] * (body if count else body + BODY_BONUS)
     return scores
 
 

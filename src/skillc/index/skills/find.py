@@ -20,7 +20,7 @@ from skillc.startup import RLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
     from skillc.index.skills.documents import DocumentFolder
@@ -77,10 +77,11 @@ class Searchable:
 class Scope:
     """What a search is limited to; empty texts are no limit. With `every`, copies are results of their own.
 
-    A skill is in its collection and in those above; `capability` is one that it needs.
+    A skill is in its collection and in those above; `capability` is one that it needs. `prefixes` are those
+    of IDs in their repositories, of which one must be the ID or above it.
     """
 
-    __slots__ = ("capability", "collection", "every", "repository", "tag")
+    __slots__ = ("capability", "collection", "every", "prefixes", "repository", "tag")
 
     def __init__(
         self,
@@ -89,7 +90,9 @@ class Scope:
         capability: str = "",
         tag: str = "",
         every: bool = False,
+        prefixes: Collection[str] | None = None,
     ) -> None:
+        self.prefixes = prefixes
         self.repository = repository
         self.collection = collection.strip("/")
         self.capability = capability
@@ -112,8 +115,8 @@ EVERYTHING: Scope = Scope()
 class SkillIndex:
     """The index of all skills in one file, and its folders. Safe to use from any thread."""
 
-    def __init__(self, path: str) -> None:
-        self.database = Database(path)
+    def __init__(self, path: str, mapped: bool = True) -> None:
+        self.database = Database(path, mapped)
         self.stemmer = Stemmer()
         self._folders: dict[tuple[str, bool], Folder] = {}
         self.lock = RLock()
@@ -206,7 +209,7 @@ class _Search:
         return self._find()
 
     def _find(self) -> tuple[FoundSkills, bool]:
-        query = Query(self._readers, self._task, self._index.stemmer)
+        query = Query(self._readers, self._task, self._index.stemmer, self._scope.prefixes)
         pairs = zip(self._repositories, self._readers, strict=True)
         if not all(repository.folder.is_read_by(reader) for repository, reader in pairs):
             return FoundSkills(), False  # an index was damaged and rebuilt since it was refreshed
@@ -348,9 +351,7 @@ class _Search:
         def explain_match() -> Explanation:
             with index.lock:
                 data = folder.read_skill_file(candidate.path)
-                terms, section = explain(
-                    candidate.skill_id, candidate.description, data, query.weights, index.stemmer
-                )
+                terms, section = explain(candidate, data, query.weights, index.stemmer)
             words = tuple((query.word(term), fields) for term, fields in terms)
             keywords = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
             return keywords or words, section

@@ -140,7 +140,7 @@ class Folder:
 
     def _number_if_complete(self, execute: Any) -> int | None:
         """Return the folder's number, if the index has the text of all its skills."""
-        number, _ = find_folder(execute, self.root, self.strict)
+        number, *_ = find_folder(execute, self.root, self.strict)
         sql = "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
         return None if number is None or execute(sql, (number,)).fetchone() else number
 
@@ -182,8 +182,8 @@ class Folder:
         """Return our own last snapshot, unless another process has changed the index since."""
         last = self._snapshot
         if last is not None and self.database.exists():
-            _, revision = self.database.read(lambda execute: find_folder(execute, self.root, self.strict))
-            last = last if revision == last.revision else None
+            found = self.database.read(lambda execute: find_folder(execute, self.root, self.strict))
+            last = last if found[1] == last.revision else None
         return last or self._load()
 
     def _load(self) -> Snapshot:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Segment = tuple[int, int, int]  # number, slots, skills that are left
     NewSlots = dict[int, list[int | None]]  # by segment and slot; None for a skill that is gone
 
+MANY = 2 * MAX_SEGMENTS
 HOLLOW = 0.3  # share of empty slots from which a segment is merged
 
 
@@ -31,7 +32,10 @@ def next_segment(execute: Any) -> int:
 
 
 def merge_if_due(execute: Any, folder: int) -> None:
-    """Merge hollow segments, and small ones where there are many; large, full ones stay."""
+    """Merge hollow segments, and small ones where there are many; large, full ones stay.
+
+    After many batches that were not merged, all are.
+    """
     skills = "(SELECT count(*) FROM skills WHERE segment = segments.number)"
     sql = f"SELECT number, size, {skills} FROM segments WHERE folder = ? ORDER BY size, number"  # noqa: S608
     segments: list[Segment] = execute(sql, (folder,)).fetchall()
@@ -43,6 +47,8 @@ def merge_if_due(execute: Any, folder: int) -> None:
             if segment not in hollow and segment[1] <= limit:
                 small.append(segment)
         small = small if len(small) > 1 else segments[:MAX_SEGMENTS]
+    if len(segments) > MANY:
+        small = segments
     queue = sorted({*hollow, *small})
     while queue:
         group: list[Segment] = []

@@ -6,7 +6,7 @@ proportion to what changed; `merge` puts small and hollow segments together.
 
 Skills are inverted in chunks, in the process that reads them, and the chunks of a segment are joined at
 the end. Of a body, the index keeps the terms that are also in the head and the strongest of the others,
-by weight times idf within the chunk.
+by weight times idf within the chunk. A term that is in the body alone has its bonus in the body.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import sys
 from array import array
 from itertools import chain
 from math import inf
-from operator import mul
+from operator import add, mul
 
 from skillc.index.skills.database import checksum, crc32, damage, select_in, verify
-from skillc.index.skills.weights import idf
+from skillc.index.skills.weights import BODY_BONUS, BYTE, idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ RECORD = 4  # bytes: a weight, two of the slot, one unused
 DENSE = 24  # where one skill in 24 has a term, a byte for each slot is better than a list of slots
 MIN_FREQUENCY = 3  # skills of a chunk with a term in the body, for it to be counted where none keeps it
 
+_BONUS = int(BYTE * BODY_BONUS), 0  # of a term in a body, by whether the head has it, too
 _COUNTS = "term, next, heads, bodies, lists, checksum"  # of a row of postings
 
 
@@ -64,7 +65,9 @@ def invert(
     bodies: dict[bytes, list[int]] = defaultdict(list)
     for slot, text in texts:
         _add_postings(heads, slot, text.head_terms, text.head_weights)
-        _add_postings(bodies, slot, *_strongest(text, idfs))
+        terms, weights = _strongest(text, idfs)
+        shared = map(set(text.head_terms).__contains__, terms)
+        _add_postings(bodies, slot, terms, map(add, weights, map(_BONUS.__getitem__, shared)))
     common = (term for term, skills in body_counts.items() if skills >= MIN_FREQUENCY)
     terms = list({**heads, **bodies, **dict.fromkeys(common)})
     in_heads, in_bodies = ([to_records(lists.get(term, ())) for term in terms] for lists in (heads, bodies))

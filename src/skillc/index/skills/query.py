@@ -1,22 +1,22 @@
 """A task as a query: its terms, their posting lists, and the skills that score best.
 
-The score of a skill is BM25 of its name (counted twice) and description plus 0.8 times BM25 of its body,
-over the strongest terms of the task: those that it repeats and those that few skills have. Whole task
-descriptions are long, and no skill has all their words; any may match.
+The score of a skill is BM25+ of its head plus 0.8 times BM25+ of its body (see `weights`), over the strongest
+terms of the task: those that it repeats and those that few skills have. Whole task descriptions are long,
+and no skill has all their words; any may match.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-from skillc.index.skills.database import damage, select_in, verify
+from skillc.index.skills.database import damage
 from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
-from skillc.index.skills.snapshot import CONTENTS, HIDDEN, OFFERED
+from skillc.index.skills.snapshot import OFFERED, read_skills
 from skillc.index.skills.tokens import STOP_WORDS, split_words
 from skillc.index.skills.twins import Traits, read_group
 from skillc.index.skills.typos import choose_term, nearest_terms
-from skillc.index.skills.weights import K1, idf
+from skillc.index.skills.weights import BYTE, K1, idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ BODY = 0.8  # what the body counts against name and description
 STOP_WORD_SKILLS = 200  # that are assumed to have a stop word, beside those that do
 MAX_SEGMENTS = 100  # whose caches are kept
 MAX_COUNTS = 50_000  # terms of a segment whose counts are cached
+MAX_BOUNDS = 10_000  # of prefixes in a segment that are cached
 MAX_LISTS = 16 << 20  # bytes of a segment's lists that are cached
-SCALE = (K1 + 1) / 255  # from stored weights to BM25's
+SCALE = (K1 + 1) / BYTE  # from stored weights to BM25's
 
 
 class FolderReader:
@@ -89,7 +90,7 @@ def traits_of(candidate: Candidate) -> Traits:
 class Segment:
     """A segment, which never changes, with a cache of counts and lists: tasks share most of their words."""
 
-    __slots__ = ("_counts", "_list_bytes", "_lists", "number", "size")
+    __slots__ = ("_bounds", "_counts", "_list_bytes", "_lists", "number", "size")
 
     def __init__(self, number: int, size: int) -> None:
         self.number = number
@@ -97,6 +98,30 @@ class Segment:
         self._counts: dict[str, tuple[int, int]] = {}
         self._lists: dict[str, tuple[bytes, bytes]] = {}
         self._list_bytes = 0
+        self._bounds: dict[str, int] = {}
+
+    def ranges(self, execute: Any, prefixes: Collection[str]) -> list[tuple[int, int]]:
+        """Return where the skills below some prefixes are: slots are in the order of IDs."""
+        if len(self._bounds) > MAX_BOUNDS:
+            self._bounds.clear()
+        texts = [pair for p in prefixes for pair in ((p, f"{p}\0"), (f"{p}/", f"{p}0"))]  # "0" follows "/"
+        return [(self._bound(execute, start), self._bound(execute, end)) for start, end in texts]
+
+    def _bound(self, execute: Any, text: str) -> int:
+        """Return the first slot whose skill has an ID that is not before a text; that may be empty."""
+        low, high = 0, self.size
+        if text in self._bounds:
+            return self._bounds[text]
+        sql = "SELECT slot, id FROM skills WHERE segment = ? AND slot >= ? ORDER BY slot LIMIT 1"
+        while low < high:
+            middle = (low + high) // 2
+            slot, skill_id = execute(sql, (self.number, middle)).fetchone() or (self.size, None)
+            if skill_id is not None and slot < high and skill_id < text:
+                low = slot + 1
+            else:
+                high = middle
+        self._bounds[text] = low
+        return low
 
     def counts(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return how many heads and bodies have each of some terms."""
@@ -122,17 +147,12 @@ class Segment:
         self._list_bytes += sum(len(head) + len(body) for head, body in lists.values())
         return self._lists
 
-    def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, list[Any]]:
         """Return the rows of the offered skills in some slots, by slot."""
-        sql = f"SELECT offered, checksum, slot, {CONTENTS} FROM skills WHERE segment = ? AND slot"  # noqa: S608
-        rows = list(select_in(execute, sql, self.number, slots))
-        for state, check, *values in rows:
-            verify(check, self.number, *values)
-            if state not in (OFFERED, HIDDEN):
-                raise damage()
+        rows = list(read_skills(execute, "segment = ? AND slot", self.number, slots))
         if len(rows) < len(slots):
             self._verify_slots(execute)
-        return {slot: tuple(row) for state, _, slot, *row in rows if state == OFFERED}
+        return {slot: row for is_offered, _, slot, *row in rows if is_offered}
 
     def _verify_slots(self, execute: Any) -> None:
         """Raise DatabaseError if a slot is empty although no skill was removed from it."""
@@ -145,10 +165,18 @@ class Segment:
 class Query:
     """A task put to some folders. `weights` has the strongest terms with their weights in head and body.
 
+    Skills that are below none of `prefixes`, if there are any, are no candidates.
     `corrections` has the words that no skill has, with the terms that are searched for in their place.
     """
 
-    def __init__(self, readers: Sequence[FolderReader], task: str, stemmer: Stemmer) -> None:
+    def __init__(
+        self,
+        readers: Sequence[FolderReader],
+        task: str,
+        stemmer: Stemmer,
+        prefixes: Collection[str] | None = None,
+    ) -> None:
+        self._prefixes = prefixes
         self._words: dict[str, bytes] = {}  # the task's first word for a term
         self._counts: dict[str, int] = {}  # how often the task has a term
         words: dict[bytes, int] = {}
@@ -186,7 +214,8 @@ class Query:
                 for weight, data in zip(weights, lists[term], strict=True)
                 if data
             ]
-            slots = top_slots(segment.size, shares, limit)
+            ranges = None if self._prefixes is None else segment.ranges(execute, self._prefixes)
+            slots = top_slots(segment.size, shares, limit, ranges)
             scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
             rows = segment.rows(execute, list(scores))
             candidates += [Candidate(precedence, scores[slot], row) for slot, row in rows.items()]
@@ -200,22 +229,15 @@ class Query:
         """Return the group of a candidate in all folders, itself included, without scores."""
         execute = self._readers[candidate.precedence].execute
         numbers = read_group(execute, candidate.group)
-        sql = f"SELECT offered, checksum, segment, slot, {CONTENTS} FROM skills WHERE ? AND number"  # noqa: S608
-        rows = list(select_in(execute, sql, 1, numbers))
+        rows = list(read_skills(execute, "? AND number", 1, numbers))
         if len(rows) < len(numbers):
             raise damage()
-        twins = []
-        for state, check, segment, slot, *row in rows:
-            verify(check, segment, slot, *row)
-            if state not in (OFFERED, HIDDEN):
-                raise damage()
-            if state == OFFERED:
-                twins += [
-                    Candidate(precedence, 0.0, row)
-                    for precedence, its_execute, its in self._segments
-                    if its.number == segment and its_execute is execute
-                ]
-        return twins
+        return [
+            Candidate(precedence, 0.0, row)
+            for is_offered, segment, _, *row in rows
+            for precedence, its_execute, its in self._segments
+            if is_offered and its.number == segment and its_execute is execute
+        ]
 
     def word(self, term: str) -> str:
         """Return the task's own word for a term."""

@@ -29,10 +29,16 @@ def weight_table(share: float) -> bytes:
     return table
 
 
-def top_slots(size: int, lists: Sequence[tuple[float, bytes]], limit: int) -> list[tuple[int, int]]:
+def top_slots(
+    size: int,
+    lists: Sequence[tuple[float, bytes]],
+    limit: int,
+    ranges: Sequence[tuple[int, int]] | None = None,
+) -> list[tuple[int, int]]:
     """Return the slots with the highest scores, best first, equals by slot, each with its score.
 
-    `lists` are posting lists as they are stored, each with the share that it counts with.
+    `lists` are posting lists as they are stored, each with the share that it counts with. Slots outside of
+    `ranges`, from one to before another, are left out.
     """
     scores = bytearray(2 * size)
     total = 0
@@ -48,6 +54,13 @@ def top_slots(size: int, lists: Sequence[tuple[float, bytes]], limit: int) -> li
             weights = data[2 * count :].translate(weight_table(share))
             for slot, weight in zip(decode_slots(data[: 2 * count]), weights, strict=True):
                 cells[slot] += weight
+    if ranges is not None:
+        inside = bytearray(2 * size)
+        for start, end in ranges:
+            inside[2 * start : 2 * end] = scores[2 * start : 2 * end]
+        cells.release()
+        scores[:] = inside
+        cells = memoryview(scores).cast("H")
     highest = sum([weight_table(share)[255] for share, _ in lists])
     slots = sorted(_candidates(scores, highest, limit), key=cells.__getitem__, reverse=True)  # stable
     return [(slot, cells[slot]) for slot in slots[:limit]]

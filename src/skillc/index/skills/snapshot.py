@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 
 from skillc.index import settle
-from skillc.index.skills.database import checksum, verify
+from skillc.index.skills.database import checksum, damage, select_in, verify
 from skillc.index.skills.scan import Directory, SkillFile
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from skillc.index import Stamp
@@ -62,8 +63,7 @@ class Entry(SkillFile):
     @property
     def diagnostics(self) -> tuple[DiagnosticRow, ...]:
         if isinstance(self._diagnostics, str):
-            rows = _from_json(self._diagnostics)
-            self._diagnostics = tuple((code, severity, message) for code, severity, message in rows)
+            self._diagnostics = tuple(map(tuple, _from_json(self._diagnostics)))
         return self._diagnostics or ()
 
     def is_outdated(self, file: SkillFile, with_text: bool) -> bool:
@@ -148,14 +148,8 @@ SELECT path, modified, changed, collection, collection_stamp FROM directories WH
 """
 
 
-def find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int | None]:
-    """Return a folder's number and its revision, which changes with its rows; None where it has none."""
-    number, revision, _ = _find_folder(execute, root, strict)
-    return number, revision
-
-
-def _find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int | None, int | None]:
-    """Return the number, the revision and the digest of a folder, and check them and its segments."""
+def find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int | None, int | None]:
+    """Return a folder's number, its revision, which changes with its rows, and their digest; else Nones."""
     key = stored_path(root), int(strict)
     sql = "SELECT number, revision, digest, seal FROM folders WHERE root = ? AND strict = ?"
     row = execute(sql, key).fetchone()
@@ -164,6 +158,16 @@ def _find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int
     number, revision, digest, seal = row
     verify(seal, number, *key, revision, digest, execute(_SEGMENTS, (number,)).fetchall())
     return number, revision, digest
+
+
+def read_skills(execute: Any, where: str, key: int, values: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield whether skills are offered, their segment, slot and contents; `where` takes key and values."""
+    sql = f"SELECT offered, checksum, segment, slot, {CONTENTS} FROM skills WHERE {where}"  # noqa: S608
+    for state, check, *row in select_in(execute, sql, key, values):
+        verify(check, *row)
+        if state not in (OFFERED, HIDDEN):
+            raise damage()
+        yield state == OFFERED, *row
 
 
 def seal_folder(execute: Any, number: int, with_digest: bool = True) -> None:
@@ -177,7 +181,7 @@ def seal_folder(execute: Any, number: int, with_digest: bool = True) -> None:
 
 
 def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
-    number, revision, folder_digest = _find_folder(execute, root, strict)
+    number, revision, folder_digest = find_folder(execute, root, strict)
     if number is None:
         return Snapshot({}, {}, [], None, None)
     rows, directory_rows = (execute(sql, (number,)).fetchall() for sql in (_SKILLS, _DIRECTORIES))

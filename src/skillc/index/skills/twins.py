@@ -17,7 +17,7 @@ from __future__ import annotations
 from operator import eq
 
 from skillc.index.skills.database import checksum, crc32, damage, verify
-from skillc.index.skills.snapshot import CONTENTS
+from skillc.index.skills.snapshot import read_skills
 from skillc.index.skills.tokens import MAX_CACHE
 
 TYPE_CHECKING = False
@@ -169,17 +169,16 @@ class TwinChange:
     def _of(self, number: int) -> Traits:
         traits = self._traits.get(number)
         if traits is None:
-            _, skill_id, description, _, _, digest, _, _, _, sketch, group = self._read(number)[2:]
+            _, _, _, skill_id, description, _, _, digest, _, _, _, sketch, group = self._read(number)
             traits = Traits(skill_id, description or "", digest, sketch, group)
             self._traits[number] = traits
         return traits
 
     def _read(self, number: int) -> list[Any]:
         """Return the segment, the slot and the contents of a skill."""
-        sql = f"SELECT checksum, segment, slot, {CONTENTS} FROM skills WHERE number = ?"  # noqa: S608
-        check, *values = self._execute(sql, (number,)).fetchone() or (None,)
-        verify(check, *values)
-        return values
+        for _, *values in read_skills(self._execute, "? AND number", 1, [number]):
+            return values
+        raise damage()
 
     def _are_twins(self, first: int, second: int) -> bool:
         return self._of(first).are_of_twin(self._of(second))

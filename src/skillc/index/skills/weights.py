@@ -1,8 +1,12 @@
 """Term weights: how much a term says about a skill (BM25's tf), and how rare it is among skills (idf).
 
-A weight is the part of BM25 that belongs to one text, as one byte: how often a term occurs, set against
-the length of the text. Lengths are measured against constants, not against the index, so that a weight
-stays right whatever is added or removed; idf is computed when a task is searched for.
+A skill has two fields. The head is its name, description and tags, and in small part its outline: the
+headings and the opening of the body. The body is all of the text below the frontmatter.
+
+A weight is the part of BM25+ that belongs to one field, as one byte: how often a term occurs, set against
+the length of the field, and a bonus for occurring at all, once for each skill. Lengths are measured against
+constants, not against the index, so that a weight stays right whatever is added or removed; idf is computed
+when a task is searched for.
 """
 
 from __future__ import annotations
@@ -10,17 +14,25 @@ from __future__ import annotations
 from math import log
 
 from skillc.index.skills.tokens import split_words
+from skillc.index.skills.twins import make_sketch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from skillc.index.skills.tokens import Stemmer
 
 K1, B = 1.2, 0.75  # BM25's constants: saturation of repeated terms, influence of length
 HEAD_LENGTH, BODY_LENGTH = 36, 1050  # words in the mean of 14,000 published skills
-NAME_BOOST = 2  # how often a word of the name counts
-HEADING_BOOST = 2  # a word of a heading, in the body
+NAME_BOOST = 2  # how often a word of the name counts in the head
+OUTLINE = 0.15  # what a word of the outline counts there
+HEADING_BOOST = 2  # how often a word of a heading counts in the outline
+FIELDS = {"name": NAME_BOOST, "description": 1, "tags": 1, "headings": HEADING_BOOST * OUTLINE}  # of the head
+OPENING = 300  # bytes of the body, without headings, that are in the outline
+HEAD_BONUS, BODY_BONUS = 0.3, 0.6  # for a term of the head, and for one that is in the body alone
+BYTE = 255 / (1 + BODY_BONUS)  # from weights to what is stored
+
+_WORD = bytes(byte for byte in range(128) if chr(byte).isalnum())
 
 
 def idf(skills: float, total: float) -> float:
@@ -28,55 +40,63 @@ def idf(skills: float, total: float) -> float:
     return log(1 + (total - skills + 0.5) / (skills + 0.5))
 
 
-def tf_weight(count: float, length: int, mean_length: int) -> float:
-    """Return the weight, from 0 to 1, of a term that occurs `count` times in a text of `length` words."""
+def tf_weight(count: float, length: float, mean_length: int) -> float:
+    """Return the weight, from 0 to 1, of a term that occurs `count` times in a field of `length` words."""
     return count / (count + K1 * (1 - B + B * length / mean_length))
 
 
 class SkillText:
-    """The text of a skill that is searched. `digest` is that of its file."""
+    """The text of a skill that is searched."""
 
-    __slots__ = ("body", "description", "digest", "name")
+    __slots__ = ("body", "description", "name", "tags")
 
-    def __init__(self, name: str, description: str, body: bytes, digest: int = 0) -> None:
+    def __init__(self, name: str, description: str, body: bytes, tags: Sequence[str]) -> None:
         self.name = name
         self.description = description
         self.body = body
-        self.digest = digest
+        self.tags = tags
 
     def head_words(self) -> list[bytes]:
-        """Return the words of name and description, boosted ones repeated."""
-        return split_words(self.name) * NAME_BOOST + split_words(self.description)
+        """Return the words of name, description and tags, boosted ones repeated."""
+        return split_words(self.name) * NAME_BOOST + split_words(" ".join([self.description, *self.tags]))
 
-    def body_words(self) -> list[bytes]:
-        """Return the words of the body, those of headings repeated.
+    def outline_words(self) -> list[bytes]:
+        """Return the words of the headings, repeated, and of the first text of the body.
 
         Any line that starts with a hash counts as a heading: comments in code matter little here.
         """
-        headings = [part[: part.find(b"\n")] for part in (b"\n" + self.body).split(b"\n#")[1:]]
-        return split_words(b"\n".join([self.body, *headings * (HEADING_BOOST - 1)]))
+        first, *sections = (b"\n" + self.body).split(b"\n#")
+        parts = [section.partition(b"\n") for section in sections]
+        opening = b"\n".join([first, *(text for _, _, text in parts)])
+        if len(opening) > OPENING:
+            opening = opening[:OPENING].rstrip(_WORD)  # which may be a part of a word
+        headings = b"\n".join([heading for heading, _, _ in parts])
+        return split_words(headings) * HEADING_BOOST + split_words(opening)
 
 
 class TermWeights:
-    """The weights of a skill's terms; `shared_count` terms of the head stand first in the body."""
+    """The weights of terms, in the body without bonus; the first `shared_count` there are always kept."""
 
-    __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared_count")
+    __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared_count", "sketch")
 
-    def __init__(self, head: dict[bytes, int], body: dict[bytes, int]) -> None:
+    def __init__(self, head: dict[bytes, float], outline: dict[bytes, int], body: dict[bytes, int]) -> None:
+        self.sketch = make_sketch([*head, *body])
         counts = {term: body.pop(term) for term in head if term in body}
         self.shared_count = len(counts)
         counts.update(body)
-        self.head_terms, self.head_weights = tuple(head), _weigh(head, HEAD_LENGTH)
-        self.body_terms, self.body_weights = tuple(counts), _weigh(counts, BODY_LENGTH)
+        for term, count in outline.items():
+            head[term] = head.get(term, 0) + OUTLINE * count
+        self.head_terms, self.head_weights = tuple(head), _weigh(head, HEAD_LENGTH, HEAD_BONUS)
+        self.body_terms, self.body_weights = tuple(counts), _weigh(counts, BODY_LENGTH, 0)
 
 
 def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeights]:
-    heads = stemmer.count_terms([text.head_words() for text in texts])
-    bodies = stemmer.count_terms([text.body_words() for text in texts])
-    return list(map(TermWeights, heads, bodies))
+    words = SkillText.head_words, SkillText.outline_words, lambda text: split_words(text.body)
+    return list(map(TermWeights, *(stemmer.count_terms(list(map(field, texts))) for field in words)))
 
 
-def _weigh(counts: dict[bytes, int], mean_length: int) -> bytes:
+def _weigh(counts: Mapping[bytes, float], mean_length: int, bonus: float) -> bytes:
     length = sum(counts.values())
-    table = {count: int(255 * tf_weight(count, length, mean_length)) or 1 for count in set(counts.values())}
+    tf = {count: tf_weight(count, length, mean_length) + bonus for count in set(counts.values())}
+    table = {count: int(BYTE * weight) or 1 for count, weight in tf.items()}
     return bytes(map(table.__getitem__, counts.values()))

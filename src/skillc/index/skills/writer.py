@@ -38,7 +38,7 @@ def update_folder(
     Return the new revision, or 0 where the index does not have the one that the change starts from.
     """
     key = folder.root, folder.strict
-    number, current = find_folder(execute, *key)
+    number, current, _ = find_folder(execute, *key)
     if current != revision:
         return 0
     rows = execute("SELECT path FROM skills WHERE folder = ?", (number,)).fetchall()
@@ -78,7 +78,7 @@ def write_change(
 
 def _save_folder(execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None) -> int:
     """Save a folder's directories, where they changed; return its number."""
-    number, _ = find_folder(execute, root, strict)
+    number, *_ = find_folder(execute, root, strict)
     if number is None:
         # A random first revision: a rebuilt index must not be taken for the one before.
         sql = "INSERT INTO folders (root, strict, revision) VALUES (?, ?, random() & 0xFFFFFFFFFFFF)"

@@ -35,6 +35,10 @@ class Refusal(FetchError):
     """The server refused the request; another one may succeed."""
 
 
+class LoginRefused(FetchError):
+    """The server wants a login, or another one."""
+
+
 class RefNotFound(Exception):
     """The repository has no such ref."""
 

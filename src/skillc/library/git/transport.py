@@ -26,7 +26,7 @@ from dulwich.protocol import Protocol
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from skillc.library.git.config import FetchError, Remote
+from skillc.library.git.config import FetchError, LoginRefused, Remote
 from skillc.library.hosts import Hosts
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class _HttpClient(Urllib3HttpGitClient):
         problem = _explain_response(response.status, str(response.headers.get("Content-Type")))
         if problem:
             response.close()
-            raise FetchError(problem)
+            raise (LoginRefused if response.status in (401, 403) else FetchError)(problem)
 
         def read_and_count(size: int) -> bytes:
             data = read(size)

@@ -258,6 +258,19 @@ class RegistryApi:
     def remove_grant(self, subject: str, prefix: str) -> None:
         self.send("DELETE", "grants", query={"subject": subject, "prefix": prefix})
 
+    def publishers(self) -> Sequence[Mapping[str, Any]]:
+        return _tables(self.get("trusted-publishers").value(), "publishers")
+
+    def trust(self, publisher: Mapping[str, str]) -> dict[str, Any]:
+        """Let the jobs of a workflow publish, and return the trusted publisher."""
+        value = self.send("POST", "trusted-publishers", publisher).value()
+        if not _text(value, "id"):
+            raise self._unusable("it made no trusted publisher")
+        return value
+
+    def distrust(self, publisher_id: str) -> None:
+        self.send("DELETE", f"trusted-publishers/{quote(publisher_id, safe='')}")
+
     def send_usage(self, batch: Mapping[str, Any]) -> dict[str, int]:
         """Send counts of use; return how many rows were taken, and how many ignored."""
         value = self.send("POST", "usage", batch).value()

@@ -55,7 +55,7 @@ _MISSING: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class _Resource:
+class Resource:
     """A resource of the API. A status in `statuses` means that it is `absent`, unless that is _MISSING."""
 
     path: str
@@ -63,6 +63,7 @@ class _Resource:
     limit: int
     absent: Any = _MISSING
     statuses: tuple[int, ...] = (404,)  # that mean that it is absent
+    is_optional: bool = False  # whether what is no JSON means the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class HttpSkillSource(base.SkillSource):
     """
 
     kind = "http"
+    is_secure = False  # whether redirects lead to https alone
 
     def __init__(
         self,
@@ -112,6 +114,7 @@ class HttpSkillSource(base.SkillSource):
         if not all(wire.is_valid_header(*header) for header in self._credentials.items()):
             self._problem = "the credentials can't be sent in a header"
         self._files = FileCache(self.base_url)
+        self._list_path = "skills"  # of the resource with the list
         self._lock = threading.Lock()  # held for moments, never during a request
         self._cache: dict[str, _CacheEntry] = {}
         self._flights: dict[str, _Flight] = {}
@@ -126,7 +129,7 @@ class HttpSkillSource(base.SkillSource):
     async def load(self, skill_id: SkillId) -> base.SkillDocument:
         skill_id = SkillId(skill_id)
         path = f"skills/{quote(skill_id, safe='')}"
-        resource = _Resource(path, partial(wire.read_document, skill_id), MAX_DOCUMENT, absent=None)
+        resource = Resource(path, partial(wire.read_document, skill_id), MAX_DOCUMENT, absent=None)
         document: base.SkillDocument | None = await self._get(resource)
         if document is None:
             raise SkillNotFound(skill_id)
@@ -137,7 +140,7 @@ class HttpSkillSource(base.SkillSource):
         skill_id = SkillId(skill_id)
         path = f"skills/{quote(skill_id, safe='')}/files"
         read = partial(wire.read_files, skill_id)
-        resource = _Resource(path, read, MAX_LIST, absent=None, statuses=UNKNOWN)
+        resource = Resource(path, read, MAX_LIST, absent=None, statuses=UNKNOWN)
         listing: wire.FileListing | None = await self._get(resource)
         return await asyncio.to_thread(self._make_folder, skill_id, listing) if listing else None
 
@@ -194,14 +197,14 @@ class HttpSkillSource(base.SkillSource):
 
     async def collections(self) -> builtins.list[base.SkillCollection]:
         """Return the collections of the listed skills, with the server's descriptions where it has some."""
-        resource = _Resource("skill-collections", wire.read_collections, MAX_LIST, absent={})
+        resource = Resource("skill-collections", wire.read_collections, MAX_LIST, absent={})
         listing, descriptions = await asyncio.gather(self._list(), self._get(resource))
         return base.derive_collections(listing.skills.values(), descriptions)
 
     async def refresh(self) -> bool:
         """Revalidate the list now; return whether it has changed. Documents are revalidated when used."""
         with self._lock:
-            old = self._cache.get("skills")
+            old = self._cache.get(self._list_path)
             self._cache = {path: replace(entry, expires=0.0) for path, entry in self._cache.items()}
         listing = await self._list()
         return old is None or old.value is _MISSING or old.value.skills != listing.skills
@@ -209,7 +212,7 @@ class HttpSkillSource(base.SkillSource):
     async def cached_count(self) -> int | None:
         """Return the number of skills in the cached list; None before the first."""
         with self._lock:
-            entry = self._cache.get("skills")
+            entry = self._cache.get(self._list_path)
         return len(entry.value.skills) if entry is not None and entry.value is not _MISSING else None
 
     @property
@@ -234,11 +237,11 @@ class HttpSkillSource(base.SkillSource):
         return diagnostics
 
     async def _list(self) -> wire.Listing:
-        listing: wire.Listing = await self._get(_Resource("skills", wire.read_listing, MAX_LIST))
+        listing: wire.Listing = await self._get(Resource("skills", wire.read_listing, MAX_LIST))
         self.quarantined = listing.skipped
         return listing
 
-    async def _get(self, resource: _Resource) -> Any:
+    async def _get(self, resource: Resource) -> Any:
         """Return a resource's value: from the cache while it is fresh, else from a request."""
         with self._lock:
             entry = self._cache.get(resource.path)
@@ -251,7 +254,7 @@ class HttpSkillSource(base.SkillSource):
             raise RepositoryUnavailable(self.name or self.base_url, entry.error or "no answer")
         return entry.value
 
-    def _start(self, resource: _Resource, entry: _CacheEntry | None) -> _Flight:
+    def _start(self, resource: Resource, entry: _CacheEntry | None) -> _Flight:
         """Start the request; all waiters share its result. The caller holds the lock."""
         flight = _Flight()
         flight.set_running_or_notify_cancel()
@@ -272,7 +275,7 @@ class HttpSkillSource(base.SkillSource):
             flight.set_result(self._fall_back(resource, old, "no thread can be started"))
         return flight
 
-    async def _revalidate(self, resource: _Resource, flight: _Flight, old: _CacheEntry | None) -> None:
+    async def _revalidate(self, resource: Resource, flight: _Flight, old: _CacheEntry | None) -> None:
         """Ask the server and finish the flight, before the event loop is closed, which may take a while."""
         start = time.monotonic()
         try:
@@ -289,20 +292,23 @@ class HttpSkillSource(base.SkillSource):
             entry = self._fall_back(resource, old, reason, time.monotonic() - start)
         self._finish(resource, flight, entry)
 
-    async def _send(self, resource: _Resource, etag: str) -> Response:
+    async def _send(self, resource: Resource, etag: str) -> Response:
         with require_extra("http"):
             from skillc.library.http.client import fetch  # httpx2 is an extra
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         headers["User-Agent"] = f"skillc/{__version__}"
         if etag:
             headers["If-None-Match"] = etag
-        url = f"{self.base_url}/{resource.path}"
+        url = resource.path if "://" in resource.path else f"{self.base_url}/{resource.path}"
         credentials, limit = self._credentials, resource.limit
         return await fetch(
-            *(url, headers, credentials, self.time_out, limit), hosts=self._hosts, resend=self._resend
+            *(url, headers, credentials, self.time_out, limit),
+            hosts=self._hosts,
+            secure=self.is_secure,
+            resend=self._resend,
         )
 
-    def _to_entry(self, resource: _Resource, response: Response, old: _CacheEntry | None) -> _CacheEntry:
+    def _to_entry(self, resource: Resource, response: Response, old: _CacheEntry | None) -> _CacheEntry:
         """Return the cache entry for a response; raise Failure for an unusable one."""
         expires = time.monotonic() + self.cache_ttl
         if response.status == 304 and old is not None and old.etag:
@@ -314,11 +320,13 @@ class HttpSkillSource(base.SkillSource):
         try:
             data = json.loads(response.data)
         except (ValueError, RecursionError):
+            if resource.is_optional:
+                return _CacheEntry(resource.absent, expires=expires)
             raise Failure("the answer is not JSON") from None
         return _CacheEntry(resource.read(data), response.etag, expires)
 
     def _fall_back(
-        self, resource: _Resource, old: _CacheEntry | None, reason: str, seconds: float = 0.0
+        self, resource: Resource, old: _CacheEntry | None, reason: str, seconds: float = 0.0
     ) -> _CacheEntry:
         """Return the stale entry for another TTL, or one that holds a failure; collections may be absent."""
         now = time.monotonic()
@@ -328,7 +336,7 @@ class HttpSkillSource(base.SkillSource):
         log.warning("repository '%s': %s not refreshed: %s", name, resource.path, reason)
         return replace(old or _CacheEntry(resource.absent), expires=now + self.cache_ttl, error=reason)
 
-    def _finish(self, resource: _Resource, flight: _Flight, entry: _CacheEntry) -> None:
+    def _finish(self, resource: Resource, flight: _Flight, entry: _CacheEntry) -> None:
         with self._lock:
             self._cache.pop(resource.path, None)
             if entry.value is not None:

@@ -121,6 +121,7 @@ class Operation:
     def all_failures(self) -> set[int]:
         """Return the statuses of all errors: also those of any operation that asks the registry."""
         common = {401, 403, 429} if self.role is not None else set()
+        common |= {400} if self.parameters else set()
         return {*self.failures, *common, 500, 503}
 
     async def respond(self, service: Service, request: Request) -> Response:
@@ -159,8 +160,12 @@ def make_route(service: Service, operations: Iterable[Operation]) -> Route:
 
 
 def _read(request: Request, parameter: Parameter) -> str:
-    values = request.headers if parameter.is_header else request.query_params
-    return values.get(parameter.name, "")
+    if parameter.is_header:
+        return request.headers.get(parameter.name, "")
+    values = request.query_params.getlist(parameter.name)
+    if len(values) > 1:
+        raise Refusal(400, f"'{parameter.name}' is there more than once")
+    return values[0] if values else ""
 
 
 class SkillConvertor(Convertor[str]):

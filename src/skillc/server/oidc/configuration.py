@@ -10,7 +10,7 @@ What it does not know, it refuses: a misspelled limit must not be no limit.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from skillc.skills import SkillId
 SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
 GITHUB = "https://token.actions.githubusercontent.com"
 GITLAB = "https://gitlab.com"
+REGISTRY_TABLES = ("policy", "review", "mirror")  # that RegistryConfig reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,17 @@ _OIDC: dict[str, tuple[type, str]] = {
 _PUBLISHING: dict[str, tuple[type, str]] = {"github": (list, ""), "gitlab": (list, ""), "audience": (str, "")}
 
 
-def read_configuration(path: str) -> SignInSettings:
-    """Return the settings in a registry.toml; raises InvalidConfiguration."""
+def read_configuration(path: str, others: Collection[str] = ()) -> SignInSettings:
+    """Return the settings in a registry.toml; raises InvalidConfiguration.
+
+    `others` are tables that are read elsewhere. A table that nothing reads is a mistake.
+    """
     try:
         data = parse_toml(paths.read_regular(path, MAX_FILE).decode())
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidConfiguration(path, getattr(error, "strerror", None) or str(error)) from None
     try:
-        return parse_configuration(data)
+        return parse_configuration({key: value for key, value in data.items() if key not in others})
     except _Fault as error:
         raise InvalidConfiguration(path, str(error)) from None
 

@@ -27,7 +27,7 @@ from skillc.errors import (
     RegistryRefused,
     SkillNotFound,
 )
-from skillc.install import unpack_archive, unwrap
+from skillc.library import unpack_archive, unwrap
 from skillc.registry import LATEST, Package, Role, Skill, read_package
 from skillc.server.pages.session import RegistrySite
 from skillc.server.pages.shelf import audit_files

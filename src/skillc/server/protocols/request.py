@@ -14,7 +14,7 @@ from skillc.server.responses import Refusal
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.skills import SkillId
 
-PAGES = "skills"  # the folder in which pages of skills are
+PAGES = ("s", "skills")  # what precedes the ID in the address of a skill's page, and of its JSON
 
 
 async def find_caller(service: Service, request: Request) -> Caller:
@@ -44,7 +44,7 @@ def find_address(service: Service, request: Request) -> str:
 def find_prefix(request: Request) -> str:
     """Return the prefix that a request is about; raises Refusal where the path is none."""
     words = request.path_params.get("prefix", "").split("/")
-    text = "/".join(words[1:] if words[0] == PAGES else words)
+    text = "/".join(words[1:] if words[0] in PAGES else words)
     try:
         return str(SkillId(text)) if text else ""
     except InvalidSkillId:

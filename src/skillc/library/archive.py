@@ -13,7 +13,6 @@ import os
 import re
 import stat
 import tarfile
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -24,18 +23,16 @@ from typing import IO, Any, BinaryIO
 from skillc import atomic
 from skillc.errors import ArchiveRefused
 from skillc.paths import is_inside
+from skillc.skills import MAX_FILE_NAME, MAX_PATH, is_portable, to_spelling
 
 MAX_PACKED = 256 << 20  # bytes of an archive
 MAX_BYTES = 512 << 20  # of all its files, unpacked
 MAX_MEMBERS = 100_000  # files and folders
 MAX_RATIO = 200  # of unpacked to packed bytes, once the unpacked are more than:
 RATIO_FROM = 16 << 20
-MAX_NAME, MAX_PATH = 255, 1024  # bytes
 MAX_READ = 32 << 20  # bytes that a reader may ask for at once: of a zip's directory, of a tar's long names
 PIECE = 1 << 16
 JUNK = "__MACOSX"  # what a Mac adds to a zip
-_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
-_FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]')
 _DAMAGE = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError,
     KeyError, gzip.BadGzipFile, OverflowError,
@@ -270,7 +267,7 @@ class _Names:
         last = self._kinds.setdefault(path, is_folder)
         if last != is_folder:
             raise _Refusal(f"'{path}' is both a file and a folder")
-        key = unicodedata.normalize("NFC", path).casefold()
+        key = to_spelling(path)
         other = self._spellings.get(key)
         if other is None:
             self._spellings[key] = path
@@ -302,13 +299,10 @@ def _split(name: str) -> list[str]:
         size = len(name.encode())
     except UnicodeEncodeError:
         raise _Refusal("a name is not UTF-8") from None
-    for word in words:
-        if _FORBIDDEN.search(word) or _RESERVED.fullmatch(word) or word[-1] in ". ":
-            raise _Refusal(f"Windows can't hold the name '{name}'")
-        if len(word.encode()) > MAX_NAME:
-            size = MAX_PATH + 1
-    if size > MAX_PATH:
+    if size > MAX_PATH or any(len(word.encode()) > MAX_FILE_NAME for word in words):
         raise _Refusal(f"a name is too long: '{name[:60]}…'")
+    if not all(map(is_portable, words)):
+        raise _Refusal(f"Windows can't hold the name '{name}'")
     return words
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import ArchiveRefused
-from skillc.install import archive
-from skillc.install.archive import unpack_archive
+from skillc.library import archive
+from skillc.library.archive import unpack_archive
 
 MAIN = b"---\nname: pdf\ndescription: About pdf\n---\nBody.\n"
 

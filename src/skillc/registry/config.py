@@ -1,0 +1,260 @@
+"""Read registry.toml: policies, reviews and mirrors of a registry that is served. Sign-in is the server's.
+
+[policy]
+minimum_age = "3d"                  # versions that are younger are hidden
+allow = ["payments", "community"]   # prefixes; without this line, all
+deny = ["payments/legacy"]
+audited = "note"                    # the worst level of findings that is let through; true is "note"
+
+[review]
+prefixes = ["payments"]             # what publishers publish there waits for a maintainer
+findings = "review"                 # so does what an audit finds, from this level on
+
+[[mirror]]
+prefix = "community"
+url = "https://skills.example.org"  # another registry
+[[mirror]]
+prefix = "vendor"
+git = "https://git.example.org/acme/skills.git"
+branch = "main"                     # or tag, or commit
+folder = "skills"
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from skillc.errors import InvalidConfiguration, SkillcError
+from skillc.library import GitRef
+from skillc.paths import read_regular
+from skillc.registry.model import AUDIT_LEVELS, Version, is_below, parse_prefix
+from skillc.registry.policies import Allowed, Audited, MinimumAge
+from skillc.registry.reviews import ReviewRules, is_worse
+from skillc.registry.source import VersionSource
+from skillc.registry.upstream import GitUpstream, RegistryUpstream, Upstream
+
+MAX_FILE = 1 << 20  # bytes
+MAX_DAYS = 3650
+MAX_PREFIXES = 1000  # of one list
+MAX_MIRRORS = 50
+SERVER_TABLES = ("oidc", "publishing")  # of the same file: the server reads them
+
+MAIN = GitRef()  # the branch `main`
+NO_REVIEW = ReviewRules()
+
+_AGE = re.compile(r"([0-9]{1,6})([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_REFS: dict[str, Callable[[str], GitRef]] = {
+    "branch": GitRef.branch,
+    "tag": GitRef.tag,
+    "commit": GitRef.commit,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """Which versions are shown: old enough, below allowed prefixes, audited. Without any, all are.
+
+    `audited` is the worst level of findings that is let through.
+    """
+
+    minimum_age: timedelta = timedelta(0)
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    audited: str = ""
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def wrap(self, source: VersionSource) -> VersionSource:
+        """Return a source with the policies around it."""
+        if self.allow or self.deny:
+            source = Allowed(source, self.allow, self.deny)
+        if self.audited:
+            source = Audited(source, self._has_passed)
+        return MinimumAge(source, self.minimum_age, self.clock) if self.minimum_age else source
+
+    def allows(self, version: Version) -> bool:
+        """Return whether a version is shown: the condition of all policies, for an index."""
+        return (
+            (not self.allow or any(is_below(version.skill, prefix) for prefix in self.allow))
+            and not any(is_below(version.skill, prefix) for prefix in self.deny)
+            and (not self.audited or self._has_passed(version))
+            and version.published_at <= self.clock() - self.minimum_age
+        )
+
+    @property
+    def delay(self) -> timedelta:
+        return self.minimum_age
+
+    @property
+    def fingerprint(self) -> str:
+        return repr((self.minimum_age, self.allow, self.deny, self.audited))
+
+    def _has_passed(self, version: Version) -> bool:
+        return bool(version.audit) and is_worse(self.audited, version.audit)
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorConfig:
+    """What is mirrored below a prefix: a registry at `url`, or a git repository."""
+
+    prefix: str
+    url: str = ""
+    git: str = ""
+    ref: GitRef = MAIN
+    folder: str = ""
+
+    def open(self, cache: str | None = None) -> Upstream:
+        """Return the upstream; `cache` is the folder for checkouts of git repositories."""
+        return RegistryUpstream(self.url) if self.url else GitUpstream(self.git, self.ref, self.folder, cache)
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryConfig:
+    """How a registry is run."""
+
+    policies: Policies = Policies()
+    review: ReviewRules = NO_REVIEW
+    mirrors: tuple[MirrorConfig, ...] = ()
+
+    @classmethod
+    def load(cls, path: str) -> RegistryConfig:
+        """Read a file; raises InvalidConfiguration that names the file and the setting."""
+        try:
+            return cls.parse(read_regular(path, MAX_FILE).decode())
+        except OSError as error:
+            raise InvalidConfiguration(path, error.strerror or str(error)) from None
+        except (ValueError, RecursionError) as error:
+            raise InvalidConfiguration(
+                path, str(error).partition("\n")[0] or "it is nested too deeply"
+            ) from None
+
+    @classmethod
+    def parse(cls, text: str) -> RegistryConfig:
+        """Read the text of registry.toml; raises ValueError that names the setting.
+
+        >>> RegistryConfig.parse('[policy]\\nminimum_age = "36h"').policies.minimum_age
+        datetime.timedelta(days=1, seconds=43200)
+        """
+        values = tomllib.loads(text)
+        root = _Table({key: value for key, value in values.items() if key not in SERVER_TABLES}, "")
+        config = cls(
+            _read_policies(root.table("policy")),
+            _read_review(root.table("review")),
+            tuple(_read_mirror(table) for table in root.tables("mirror")),
+        )
+        root.finish()
+        prefixes = [mirror.prefix for mirror in config.mirrors]
+        for prefix in prefixes:
+            if sum(is_below(prefix, other) for other in prefixes) > 1:
+                raise ValueError(f"[[mirror]] prefix: '{prefix}' is mirrored twice")
+        return config
+
+
+class _Table:
+    """A table whose settings are taken one by one; what is left is unknown."""
+
+    def __init__(self, values: Mapping[str, Any], name: str) -> None:
+        self._values = dict(values)
+        self._name = name
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
+        value = self._values.pop(key, default)
+        if value is not default and not isinstance(value, kind):
+            raise self.fault(key, "it is of the wrong type")
+        return value
+
+    def text(self, key: str) -> str:
+        value: str = self.take(key, str, "")
+        if not value.isprintable() or len(value) > 2000:
+            raise self.fault(key, "it is one line of printable text")
+        return value
+
+    def prefixes(self, key: str) -> tuple[str, ...]:
+        values = self.take(key, list, [])
+        if len(values) > MAX_PREFIXES or not all(isinstance(value, str) and value for value in values):
+            raise self.fault(key, f'it is a list of at most {MAX_PREFIXES} prefixes such as "payments"')
+        return tuple(self.prefix(key, value) for value in values)
+
+    def prefix(self, key: str, value: str) -> str:
+        try:
+            return parse_prefix(value)
+        except SkillcError as error:
+            raise self.fault(key, error.message) from None
+
+    def level(self, key: str, value: object) -> str:
+        if value not in AUDIT_LEVELS[1:]:
+            raise self.fault(key, f"it is one of {', '.join(AUDIT_LEVELS[1:])}")
+        return str(value)
+
+    def table(self, key: str) -> _Table:
+        return _Table(self.take(key, dict, {}), f"[{key}] ")
+
+    def tables(self, key: str) -> list[_Table]:
+        values = self.take(key, list, [])
+        if len(values) > MAX_MIRRORS or not all(isinstance(value, dict) for value in values):
+            raise self.fault(key, f"it is at most {MAX_MIRRORS} tables [[{key}]]")
+        return [_Table(value, f"[[{key}]] ") for value in values]
+
+    def fault(self, key: str, reason: str) -> ValueError:
+        return ValueError(f"{self._name}{key}: {reason}")
+
+    def finish(self) -> None:
+        for key in self._values:
+            raise self.fault(key[:100], "there is no such setting")
+
+
+def _read_policies(table: _Table) -> Policies:
+    audited = table.take("audited", (bool, str), False)
+    policies = Policies(
+        _read_age(table),
+        table.prefixes("allow"),
+        table.prefixes("deny"),
+        table.level("audited", "note" if audited is True else audited) if audited else "",
+    )
+    table.finish()
+    return policies
+
+
+def _read_age(table: _Table) -> timedelta:
+    text = table.text("minimum_age")
+    if not text:
+        return timedelta(0)
+    match = _AGE.fullmatch(text)
+    age = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match else timedelta.max
+    if age > timedelta(days=MAX_DAYS):
+        raise table.fault("minimum_age", f'it is such as "3d", "12h" or "30m", and at most {MAX_DAYS} days')
+    return age
+
+
+def _read_review(table: _Table) -> ReviewRules:
+    findings = table.text("findings")
+    rules = ReviewRules(table.prefixes("prefixes"), table.level("findings", findings) if findings else "")
+    table.finish()
+    return rules
+
+
+def _read_mirror(table: _Table) -> MirrorConfig:
+    texts = {key: table.text(key) for key in ("prefix", "url", "git", "folder", *_REFS)}
+    if not texts["prefix"]:
+        raise table.fault("prefix", 'it says below which prefix the skills are, such as "community"')
+    if bool(texts["url"]) == bool(texts["git"]):
+        raise table.fault("url", "it has either 'url', of a registry, or 'git', of a repository")
+    refs = [key for key in _REFS if texts[key]]
+    if len(refs) > 1 or (texts["url"] and (refs or texts["folder"])):
+        raise table.fault(
+            refs[0] if refs else "folder", "it has one branch, tag or commit, and of 'git' alone"
+        )
+    table.finish()
+    prefix = table.prefix("prefix", texts["prefix"])
+    try:
+        ref = _REFS[refs[0]](texts[refs[0]]) if refs else MAIN
+        mirror = MirrorConfig(prefix, texts["url"], texts["git"], ref, texts["folder"])
+        mirror.open()  # which checks the address, and asks nothing
+    except SkillcError as error:
+        raise table.fault("url" if texts["url"] else "git", error.message) from None
+    return mirror

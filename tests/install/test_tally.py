@@ -1,0 +1,253 @@
+"""`skc sync --to`: counts of use for a registry, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.registry import SYSTEM, Role
+from tests.conftest import World
+from tests.support.http import Stub, page
+from tests.support.team import Team
+
+TODAY = datetime.now(UTC).date()
+
+
+@pytest.fixture
+def eve(world: World, team: Team) -> World:
+    """A world that may read the registry, and has a skill of it."""
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
+    team.publish("payments/refunds", {"banks.md": "# Banks\n\n## Iban\n\nDigits.\n"})
+    world.ok("add", f"{team.url}/payments/refunds", "--yes")
+    return world
+
+
+def sync(world: World, url: str, *words: str) -> dict[str, Any]:
+    run = world.ok("sync", "--to", url, *words, "--format", "json")
+    value: dict[str, Any] = json.loads(run.stdout)
+    return value
+
+
+def rows(world: World, url: str, *words: str) -> set[tuple[Any, ...]]:
+    """What would be sent: command or query, file, section, count."""
+    counts = sync(world, url, "--dry-run", *words)["counts"]
+    assert all((each["day"], each["skill"]) == (TODAY.isoformat(), "payments/refunds") for each in counts)
+    names = ("command", "query", "file", "section", "count")
+    return {tuple(each.get(name, "") for name in names) for each in counts if each.get("command") != "build"}
+
+
+def use(world: World, count: int = 1) -> None:
+    for _ in range(count):
+        world.ok("show", "refunds", "--section", "Iban", "--file", "banks.md")
+
+
+def test_what_is_counted(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] sections, files and commands count; failures and other skills do not."""
+    eve.skill("private")
+    eve.ok("show", "private", "--section", "Usage")
+    use(eve, 2)
+    eve.ok("open", "refunds", "banks.md")
+    eve.ok("search", "refunds", "digits")
+    eve.ok("search", "refunds", "password of the boss")
+    eve.fails("E020", "show", "refunds", "--section", "Secret plan")
+    assert rows(eve, team.url) == {
+        ("show", "", "banks.md", "Iban", 2),
+        ("open", "", "banks.md", "", 1),
+        ("search", "", "", "", 2),
+        ("", "", "", "", 1),
+    }
+    text = eve.ok("sync", "--to", team.url, "--dry-run", "--format", "json").stdout
+    for secret in ("boss", "private", "Secret", str(eve.root), "digits"):
+        assert secret not in text
+
+
+def test_queries_only_if_asked_for(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] the searches that found nothing are sent with --with-queries alone."""
+    eve.ok("search", "refunds", "chargeback")
+    eve.ok("search", "refunds", "digits")
+    assert ("", "chargeback", "", "", 1) in rows(eve, team.url, "--with-queries")
+    assert not any("digits" in row for row in rows(eve, team.url, "--with-queries"))
+    assert ("", "", "", "", 1) in rows(eve, team.url)
+
+
+def test_all_projects_of_the_machine(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] a skill's use in several projects, in the home and by a repository is one sum."""
+    use(eve)
+    other = eve.root / "other"
+    (other / ".skillc").mkdir(parents=True)
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes", cwd=other)
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes", "--global")
+    eve.ok("show", "refunds", "--section", "Iban", "--file", "banks.md", cwd=other)
+    eve.ok("show", "refunds", "--section", "Iban", "--file", "banks.md", cwd=eve.home)
+    third = eve.root / "third"
+    (third / ".skillc").mkdir(parents=True)
+    eve.ok("repo", "add", "team", team.url, cwd=third)
+    eve.ok("show", "payments/refunds", "--section", "Iban", "--file", "banks.md", cwd=third)
+    assert ("show", "", "banks.md", "Iban", 3) in rows(eve, team.url)
+    counts = json.loads(eve.ok("sync", "--to", team.url, "--dry-run", "--format", "json", cwd=third).stdout)
+    assert {each["count"] for each in counts["counts"] if each.get("command") == "show"} == {4}
+
+
+@pytest.fixture
+def notes(eve: World, team: Team, stub: Stub) -> World:
+    """The same skill as of a registry that takes counts and keeps a record of what it gets."""
+    lock = eve.project / "skills-lock.json"
+    lock.write_text(lock.read_text().replace(team.url, stub.url))
+    stub.gives(page({"rows": 1, "ignored": 0}))
+    return eve
+
+
+def batches(stub: Stub) -> list[dict[str, Any]]:
+    return [json.loads(request.body) for request in stub.requests if request.path == "/usage"]
+
+
+def test_what_was_sent_is_not_sent_again(notes: World, stub: Stub) -> None:
+    """[SURFACES: Registry] a day is sent when it changed, as a whole; the machine has one random name."""
+    use(notes)
+    assert sync(notes, stub.url)["rows"] == 1
+    assert "Nothing new" in notes.ok("sync", "--to", stub.url).stdout
+    use(notes)
+    assert "Sent 1 counts of 1 days" in notes.ok("sync", "--to", stub.url).stdout
+    first, second = batches(stub)
+    assert first["machine"] == second["machine"]
+    assert len(first["machine"]) == 32
+    shows = [[c["count"] for c in batch["counts"] if c["command"] == "show"] for batch in (first, second)]
+    assert shows == [[1], [2]]
+    assert (notes.home / ".skillc" / "usage.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_offline_nothing_is_lost(notes: World, stub: Stub) -> None:
+    """[SURFACES: Registry] what could not be sent is sent the next time."""
+    use(notes)
+    stub.gives(page({"error": {"code": "E092", "message": "closed"}}, 500))
+    notes.fails("E092", "sync", "--to", stub.url)
+    stub.requests.clear()
+    stub.gives(page({"rows": 1, "ignored": 0}))
+    sync(notes, stub.url)
+    assert len(batches(stub)) == 1
+
+
+def test_days_that_a_registry_takes(notes: World, stub: Stub) -> None:
+    """[SURFACES: Registry] each of 20 days is a request; a failure keeps the days before it."""
+    use(notes)
+    (log,) = (notes.runtime / "refunds").rglob("logs.db")
+    change_day(log, 30, TODAY - timedelta(days=19))
+    use(notes)
+    change_day(log, 31, TODAY - timedelta(days=20))
+    use(notes)
+    answers = [page({"rows": 1, "ignored": 0}), page({"error": {"code": "E092", "message": "x"}}, 500)]
+    stub.answer = lambda request: [answers.pop(0)]
+    notes.fails("E092", "sync", "--to", stub.url)
+    stub.gives(page({"rows": 1, "ignored": 0}))
+    sync(notes, stub.url)
+    days = [batch["counts"][0]["day"] for batch in batches(stub)]
+    assert days == [(TODAY - timedelta(days=19)).isoformat(), TODAY.isoformat(), TODAY.isoformat()]
+
+
+def change_day(log: Path, seconds: int, day: Any) -> None:
+    """Move all accesses of today that are in a log to another day."""
+    connection = sqlite3.connect(log)
+    with connection:
+        connection.execute(
+            "UPDATE access_log SET timestamp = ? WHERE timestamp >= ?",
+            (f"{day.isoformat()}T12:00:{seconds}Z", TODAY.isoformat()),
+        )
+        tables = ("access_kind", "access_place", "access_day", "access_week", "access_mark")
+        for table in tables:  # counts of the old days
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+    connection.close()
+
+
+def test_with_queries_after_without(notes: World, stub: Stub) -> None:
+    """[SURFACES: Registry] a day that was sent without texts stays so: its searches would count twice."""
+    notes.ok("search", "refunds", "chargeback")
+    sync(notes, stub.url)
+    notes.ok("search", "refunds", "chargeback")
+    sync(notes, stub.url, "--with-queries")
+    assert [batch["misses"][0].get("query") for batch in batches(stub)] == [None, None]
+    assert [batch["misses"][0]["count"] for batch in batches(stub)] == [1, 2]
+
+
+def test_another_name_for_each_registry(notes: World, stub: Stub, team: Team) -> None:
+    """[SURFACES: Registry] registries can't tell that two names are one machine."""
+    use(notes)
+    sync(notes, stub.url)
+    lock = notes.project / "skills-lock.json"
+    lock.write_text(lock.read_text().replace(stub.url, f"{stub.url}/second"))
+    sync(notes, f"{stub.url}/second")
+    machines = {json.loads(request.body)["machine"] for request in stub.requests}
+    assert len(machines) == 2
+
+
+def test_nothing_of_it_here(world: World, stub: Stub) -> None:
+    """[SURFACES: Registry] without a skill of the registry nothing is sent, and it is not even asked."""
+    assert "No skill of" in world.ok("sync", "--to", stub.url).stdout
+    assert stub.requests == []
+
+
+def test_mistakes(notes: World, stub: Stub) -> None:
+    """[SURFACES: Registry] options that do not go together are E100; a damaged note is E071."""
+    notes.fails("E100", "sync", "--with-queries")
+    notes.fails("E100", "sync", "refunds", "--to", stub.url)
+    notes.fails("E100", "sync", "--project", ".", "--to", stub.url)
+    notes.fails("E100", "sync", "--to", "http://elsewhere.example")
+    (notes.home / ".skillc" / "usage.json").write_text('{"version": 1, "registries": []}')
+    use(notes)
+    notes.fails("E071", "sync", "--to", stub.url)
+    assert stub.requests == []
+
+
+def test_local_logs_as_before(world: World) -> None:
+    """[RFC-0007] without --to, local logs are moved, and nothing leaves the machine."""
+    assert world.ok("sync").stdout == "No local logs to sync\n"
+
+
+def test_a_project_that_is_gone(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] a project that was removed, or whose lock is damaged, does not matter."""
+    use(eve)
+    other = eve.root / "other"
+    (other / ".skillc").mkdir(parents=True)
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes", cwd=other)
+    (other / "skills-lock.json").write_text("{")
+    assert ("show", "", "banks.md", "Iban", 1) in rows(eve, team.url)
+    shutil.rmtree(other)
+    assert ("show", "", "banks.md", "Iban", 1) in rows(eve, team.url)
+
+
+def test_a_strange_registry(notes: World, stub: Stub) -> None:
+    """[SURFACES: Registry] an answer without numbers is taken for a receipt of nothing."""
+    use(notes)
+    stub.gives(page(b"[1]"))
+    assert sync(notes, stub.url)["ignored"] == 0
+
+
+def test_a_real_registry(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] the registry adds up what machines send; what is sent twice counts once."""
+    use(eve, 2)
+    eve.ok("search", "refunds", "chargeback")
+    first = sync(eve, team.url)
+    assert (first["rows"], first["ignored"], first["days"]) == (3, 0, [TODAY.isoformat()])
+    use(eve)
+    sync(eve, team.url)
+    (eve.home / ".skillc" / "usage.json").unlink()  # as if it were another machine
+    sync(eve, team.url, "--with-queries")
+    stats = team.registry.usage.stats(SYSTEM, "payments/refunds")
+    assert (stats.machines, stats.count) == (2, 8)
+    assert stats.sections == (("payments/refunds", "banks.md", "Iban", 6),)
+    assert set(stats.misses) == {("payments/refunds", "", 1), ("payments/refunds", "chargeback", 1)}
+
+
+def test_skills_that_are_not_there_for_the_caller(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] counts of a skill that was deleted are ignored; without a token it is E090."""
+    use(eve)
+    team.registry.delete(SYSTEM, "payments/refunds")
+    assert sync(eve, team.url)["ignored"] == 1
+    eve.ok("logout", team.url)
+    use(eve)
+    eve.fails("E090", "sync", "--to", team.url)

@@ -1,0 +1,203 @@
+"""Sites with an index of skills as repositories: on a real server, with its faults."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.errors import RepositoryUnavailable, SkillNotFound, WrongDigest
+from skillc.library import WellKnownSkillSource
+from skillc.library.site.index import SCHEMA
+from skillc.skills import SkillId
+from tests.conftest import World
+from tests.support.http import Request, Stub, page
+from tests.support.skills import run
+
+MAIN = b"---\nname: pdf\ndescription: About pdf\nlicense: MIT\n---\n# Title\n\nBody.\n"
+INDEX, OLD = "/.well-known/agent-skills/index.json", "/.well-known/skills/index.json"
+PLACE = "/.well-known/agent-skills/pdf/SKILL.md"
+PDF, TOOLS = SkillId("pdf"), SkillId("tools")
+
+
+def digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def pack(**files: bytes) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, content in files.items():
+            file.writestr(name.replace("__", "/").replace("_md", ".md"), content)
+    return data.getvalue()
+
+
+def entry(name: str = "pdf", url: str = "pdf/SKILL.md", data: bytes = MAIN, **fields: Any) -> dict[str, Any]:
+    kind = "archive" if url.endswith(".zip") else "skill-md"
+    return {"name": name, "type": kind, "description": "x", "url": url, "digest": digest(data)} | fields
+
+
+def serve(stub: Stub, files: Mapping[str, Any], tag: str = "") -> None:
+    """Answer these paths, JSON unless it is bytes, and 404 to all others; with an ETag if one is given."""
+
+    def answer(request: Request) -> list[bytes]:
+        content = files.get(request.path)
+        if tag and request.headers.get("if-none-match") == tag:
+            return [page(b"", 304)]
+        if content is None:
+            return [page(b"<h1>Not here</h1>", 404)]
+        return [page(content, ETag=tag) if tag else page(content)]
+
+    stub.answer = answer
+
+
+ARCHIVE = pack(SKILL_md=MAIN.replace(b"pdf", b"tools"), scripts__run_md=b"text")
+SITE = {
+    INDEX: {"$schema": SCHEMA, "skills": [entry(), entry("tools", "/tools.zip", ARCHIVE)]},
+    PLACE: MAIN,
+    "/tools.zip": ARCHIVE,
+}
+
+
+def test_list_and_load(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] The index lists; a skill is downloaded once, and verified."""
+    serve(stub, SITE)
+    source = WellKnownSkillSource(stub.url, name="site")
+    assert [(str(s.id), s.description, s.scope) for s in run(source.list())] == [
+        ("pdf", "x", "remote"),
+        ("tools", "x", "remote"),
+    ]
+    assert stub.paths() == [INDEX]
+    document = run(source.load(PDF))
+    assert (document.body, document.extensions) == ("# Title\n\nBody.\n", {"license": "MIT"})
+    folder = run(source.directory(TOOLS))
+    assert sorted(os.listdir(folder)) == ["SKILL.md", "scripts"]
+    assert os.path.realpath(folder).startswith(str(world.home))
+    again = WellKnownSkillSource(stub.url)
+    assert run(again.directory(TOOLS)) == folder
+    assert stub.paths().count("/tools.zip") == 1
+    with pytest.raises(SkillNotFound):
+        run(source.load(SkillId("other")))
+
+
+def test_older_form(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] Without digests a skill is downloaded again after the interval."""
+    files: dict[str, Any] = {
+        OLD: {"skills": [{"name": "pdf", "description": "old", "files": ["SKILL.md", "a/b.md"]}]},
+        "/.well-known/skills/pdf/SKILL.md": MAIN,
+        "/.well-known/skills/pdf/a/b.md": b"more",
+    }
+    serve(stub, files)
+    source = WellKnownSkillSource(f"{stub.url}/docs", cache_ttl=0)
+    folder = run(source.directory(PDF))
+    assert Path(folder, "a/b.md").read_bytes() == b"more"
+    files["/.well-known/skills/pdf/a/b.md"] = b"changed"
+    assert Path(run(source.directory(PDF)), "a/b.md").read_bytes() == b"changed"
+    del files["/.well-known/skills/pdf/a/b.md"]
+    assert Path(run(source.directory(PDF)), "a/b.md").read_bytes() == b"changed"
+
+
+def test_wrong_digest(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] A file that is not what the index says is E081, and not kept."""
+    serve(stub, SITE | {PLACE: MAIN + b"More."})
+    source = WellKnownSkillSource(stub.url)
+    for _ in range(2):
+        with pytest.raises(WrongDigest):
+            run(source.load(PDF))
+    serve(stub, SITE)
+    assert run(source.load(PDF)).body.endswith("Body.\n")
+
+
+def test_stale(world: World, stub: Stub, caplog: pytest.LogCaptureFixture) -> None:
+    """[D28] [SURFACES: Well-known discovery] Revalidated by ETag; if the site is away, the last index."""
+    serve(stub, SITE, tag='"1"')
+    source = WellKnownSkillSource(stub.url, cache_ttl=0, name="site")
+    run(source.load(PDF))
+    run(source.list())
+    assert stub.requests[-1].headers["if-none-match"] == '"1"'
+    stub.gives(page(b"", 500))
+    assert len(run(source.list())) == 2
+    assert (source.status, run(source.cached_count())) == ("stale", 2)
+    assert run(source.load(PDF)).body.endswith("Body.\n")
+    with pytest.raises(RepositoryUnavailable, match="status 500"):
+        run(source.directory(TOOLS))
+    assert "not refreshed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "index", [b"<h1>Welcome</h1>", {"skills": 5}, {"$schema": "https://x/9", "skills": []}]
+)
+def test_no_index(world: World, stub: Stub, index: Any) -> None:
+    """[D28] A site without an index that is known is E200, and says what was looked for."""
+    serve(stub, {INDEX: index, OLD: index})
+    with pytest.raises(RepositoryUnavailable, match=r"no index of skills \(.well-known"):
+        run(WellKnownSkillSource(stub.url).list())
+
+
+def test_time_out(world: World, stub: Stub) -> None:
+    """[D28] A site that does not answer is E200 after its time-out."""
+    stub.gives(5.0)
+    with pytest.raises(RepositoryUnavailable, match=r"no (whole )?answer in"):
+        run(WellKnownSkillSource(stub.url, time_out=0.1).list())
+
+
+def test_bad_entries(world: World, stub: Stub) -> None:
+    """[D25] What breaks the format, has no description or comes twice is left out with the reason."""
+    skills = [entry(), entry(), entry("no-text", description=" "), entry(name="../x"), 5]
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": skills}, PLACE: MAIN})
+    source = WellKnownSkillSource(stub.url)
+    assert [str(skill.id) for skill in run(source.list())] == ["pdf"]
+    assert source.quarantined == 4
+    assert {each.code for each in run(source.diagnostics())} == {"E010", "E011"}
+
+
+def test_hosts_and_credentials(world: World, stub: Stub) -> None:
+    """[D24] [D28] Another host is asked only if it was named, without credentials; http is for loopback."""
+    other = stub.url.replace("127.0.0.1", "localhost")
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=f"{other}/x")]}, "/x": MAIN})
+    address, host = stub.url.replace("://", "://me:secret-word@"), other.removeprefix("http://")
+    with pytest.raises(RepositoryUnavailable, match="allow_hosts") as error:
+        run(WellKnownSkillSource(address).load(PDF))
+    assert "secret-word" not in error.value.text()
+    run(WellKnownSkillSource(address, allow_hosts=[host]).load(PDF))
+    sent = {request.path: request.headers.get("authorization") for request in stub.requests}
+    assert str(sent[INDEX]).startswith("Basic ")
+    assert sent["/x"] is None
+    with pytest.raises(RepositoryUnavailable, match="over https"):
+        run(WellKnownSkillSource("http://example.com").list())
+
+
+def test_at_once(world: World, stub: Stub) -> None:
+    """[D28] Many that ask at once share the requests."""
+    serve(stub, SITE)
+    source = WellKnownSkillSource(stub.url)
+
+    async def ask() -> list[str]:
+        return await asyncio.gather(*(source.directory(TOOLS) for _ in range(8)))
+
+    assert len(set(run(ask()))) == 1
+    assert sorted(stub.paths()) == sorted([INDEX, "/tools.zip"])
+
+
+@pytest.mark.slow
+def test_configured(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] `skc repo add --type well-known`: listed, found, loaded and built."""
+    serve(stub, SITE)
+    world.ok("repo", "add", "site", stub.url, "--type", "well-known")
+    (repository,) = json.loads(world.ok("repo", "list", "--format", "json").stdout)["repositories"][:1]
+    assert (repository["name"], repository["type"], repository["status"]) == ("site", "well-known", "ok")
+    assert repository["skills"] == 2
+    assert "Body." in world.ok("load", "pdf").stdout
+    assert "tools" in world.ok("find", "tools").stdout
+    world.ok("build", "pdf", "--target", "claude")
+    assert "Body." in world.ok("show", "pdf", "--section", "Title").stdout
+    stub.gives(page(b"", 500))
+    assert "site" in world.skc("repo", "sync", "site").stderr

@@ -1,0 +1,274 @@
+"""Mirrors: skills of another registry over HTTP, and of a git repository, fetched when they are asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from skillc.errors import RegistryRefused, RegistryUnavailable, SkillNotFound
+from skillc.registry import (
+    SYSTEM,
+    Allowed,
+    Caller,
+    GitUpstream,
+    MinimumAge,
+    Mirror,
+    MirrorState,
+    Permission,
+    Registry,
+    RegistryUpstream,
+    ReviewRules,
+    Role,
+    make_package,
+    open_registry,
+)
+from skillc.registry.upstream import Import
+from tests.registry.conftest import Clock, Team, package
+from tests.support.git import Origin, Server
+from tests.support.http import Request, Stub, page, stub
+from tests.support.team import Seen, serve_registry
+
+__all__ = ["stub"]
+
+READER = Caller("cy", (Permission(Role.READER),))
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Registry]:
+    with open_registry(str(tmp_path / "elsewhere" / "registry.db")) as made:
+        yield made
+
+
+@pytest.fixture
+def served(elsewhere: Registry) -> Iterator[tuple[str, list[Seen]]]:
+    with serve_registry(elsewhere, public=True) as pair:
+        yield pair
+
+
+def mirror(registry: Registry, url: str, caller: Caller = READER) -> Mirror:
+    return Mirror(registry.source(caller), MirrorState(registry, RegistryUpstream(url), "community"))
+
+
+def test_another_registry(
+    registry: Team, elsewhere: Registry, served: tuple[str, list[Seen]], clock: Clock
+) -> None:
+    """[SURFACES: Registry model] a skill that is not here comes from there, with its files and its number."""
+    url, seen = served
+    main = b"---\nname: pdf\ndescription: Fill in forms\n---\n# PDF\n"
+    files = {"SKILL.md": main, "scripts/run me.sh": b"#!/bin/sh\n", "\xfc.md": b"text"}
+    there = elsewhere.publish(
+        SYSTEM, make_package("tools/pdf", files, {"scripts/run me.sh"}), version="1.2.0"
+    )
+    elsewhere.publish(SYSTEM, make_package("tools/pdf", {"SKILL.md": main}), version="2.0.0-rc.1")
+    source = mirror(registry, url)
+    version = source.skill("community/tools/pdf").resolve()
+    assert (version.version, version.digest, version.audit) == ("1.2.0", there.digest, "")
+    assert version.note == f"mirrored from {url} tools/pdf@1.2.0"
+    assert version.published_by == f"mirror of {url}"
+    assert [(f.path, f.is_executable) for f in source.files(version)] == [
+        ("SKILL.md", False),
+        ("scripts/run me.sh", True),
+        ("\xfc.md", False),
+    ]
+    assert source.read_file(version, "\xfc.md") == b"text"
+    assert [str(skill.id) for skill in source.skills()] == ["community/tools/pdf"]
+    count = len(seen)
+    source.skill("community/tools/pdf")
+    assert len(seen) == count
+    with pytest.raises(SkillNotFound):
+        source.skill("tools/pdf")
+    with pytest.raises(SkillNotFound):
+        source.skill("community")
+    assert len(seen) == count
+
+
+def test_newer_versions(
+    registry: Team, elsewhere: Registry, served: tuple[str, list[Seen]], clock: Clock
+) -> None:
+    """[SURFACES: Registry model] after an hour a mirror asks for what is new, and not yanked."""
+    elsewhere.publish(SYSTEM, package("pdf"), version="1.0.0")
+    source = mirror(registry, served[0])
+    source.skill("community/pdf")
+    elsewhere.publish(SYSTEM, package("pdf", "New."), version="1.1.0")
+    elsewhere.publish(SYSTEM, package("pdf", "Bad."), version="1.2.0")
+    elsewhere.yank(SYSTEM, "pdf", "1.2.0", "bad")
+    assert source.skill("community/pdf").resolve().version == "1.0.0"
+    clock.move(hours=2)
+    assert [version.version for version in source.skill("community/pdf").versions] == ["1.1.0", "1.0.0"]
+    assert source.skill("community/pdf").resolve().version == "1.1.0"
+
+
+def test_what_is_not_there(
+    registry: Team, elsewhere: Registry, served: tuple[str, list[Seen]], clock: Clock
+) -> None:
+    """[SURFACES: Registry model] what neither has is E001, and is not asked for again within a minute."""
+    url, seen = served
+    source = mirror(registry, url)
+    for _ in range(3):
+        with pytest.raises(SkillNotFound, match="neither"):
+            source.skill("community/nothing")
+    assert len(seen) == 1
+    elsewhere.publish(SYSTEM, package("nothing"))
+    clock.move(minutes=2)
+    assert source.skill("community/nothing").latest is not None
+    stranger = mirror(registry, url, Caller("eve", (Permission(Role.READER, "payments"),)))
+    with pytest.raises(RegistryRefused):
+        stranger.skill("community/other")
+
+
+def test_an_upstream_that_is_down(registry: Team, elsewhere: Registry, clock: Clock) -> None:
+    """[SURFACES: Registry model] what is here is served while the upstream is down; other skills are E092."""
+    elsewhere.publish(SYSTEM, package("pdf"), version="1.0.0")
+    with serve_registry(elsewhere, public=True) as (url, _):
+        source = mirror(registry, url)
+        source.skill("community/pdf")
+    clock.move(days=1)
+    assert source.skill("community/pdf").resolve().version == "1.0.0"
+    with pytest.raises(RegistryUnavailable):
+        source.skill("community/other")
+
+
+def test_a_deleted_copy_stays_so(
+    registry: Team, elsewhere: Registry, served: tuple[str, list[Seen]], clock: Clock
+) -> None:
+    """[SURFACES: Registry model] what a maintainer deleted here does not come back by a request."""
+    elsewhere.publish(SYSTEM, package("pdf"))
+    source = mirror(registry, served[0])
+    source.skill("community/pdf")
+    registry.delete(SYSTEM, "community/pdf")
+    clock.move(hours=2)
+    with pytest.raises(SkillNotFound):
+        source.skill("community/pdf")
+
+
+def test_with_policies_and_reviews(
+    registry: Team, elsewhere: Registry, served: tuple[str, list[Seen]], clock: Clock
+) -> None:
+    """[SURFACES: Registry model] policies around a mirror hide what it fetched; reviews hold it."""
+    elsewhere.publish(SYSTEM, package("pdf"), version="1.0.0")
+    elsewhere.publish(SYSTEM, package("denied"), version="1.0.0")
+    source = MinimumAge(
+        Allowed(mirror(registry, served[0]), deny=["community/denied"]), timedelta(days=3), clock
+    )
+    for name in ("pdf", "denied"):
+        with pytest.raises(SkillNotFound, match="policy"):
+            source.skill(f"community/{name}")
+    clock.move(days=3)
+    assert source.skill("community/pdf").resolve().version == "1.0.0"
+    registry._rules = ReviewRules(("community",))
+    elsewhere.publish(SYSTEM, package("held"), version="1.0.0")
+    with pytest.raises(SkillNotFound):
+        source.skill("community/held")
+    registry.review(SYSTEM, "community/held", "1.0.0", approve=True)
+    clock.move(days=3)
+    assert source.skill("community/held").resolve().version == "1.0.0"
+
+
+def test_audits(registry: Team, elsewhere: Registry, served: tuple[str, list[Seen]]) -> None:
+    """[SURFACES: Registry model] what is mirrored is audited like what is published."""
+    elsewhere.publish(SYSTEM, package("pdf"))
+    report = {"findings": [{"level": "block"}]}
+    state = MirrorState(registry, RegistryUpstream(served[0]), "community", lambda package: report)
+    assert Mirror(registry.source(READER), state).skill("community/pdf").versions[0].audit == "block"
+
+
+class Slow:
+    """An upstream that counts requests and answers when it is told to."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.go = threading.Event()
+
+    def read(self, skill_id: str, local_id: str) -> Import:
+        self.requests += 1
+        assert self.go.wait(20)
+        return Import(package(local_id), "1.0.0", "slow")
+
+
+def test_many_at_once(registry: Team) -> None:
+    """[SURFACES: Registry model] of many that ask for one skill at once, one asks the upstream."""
+    slow = Slow()
+    source = Mirror(registry.source(READER), MirrorState(registry, slow, "community"))
+    with ThreadPoolExecutor(8) as pool:
+        results = [pool.submit(source.skill, "community/pdf") for _ in range(8)]
+        slow.go.set()
+        assert {result.result().resolve().version for result in results} == {"1.0.0"}
+    assert slow.requests == 1
+
+
+def test_two_processes_at_once(registry: Team) -> None:
+    """[SURFACES: Registry model] where another process mirrored it meanwhile, that version is served."""
+
+    class Racing(Slow):
+        def read(self, skill_id: str, local_id: str) -> Import:
+            registry.publish(SYSTEM, package(local_id), version="1.0.0")
+            return Import(package(local_id), "1.0.0", "slow")
+
+    source = Mirror(registry.source(READER), MirrorState(registry, Racing(), "community"))
+    assert len(source.skill("community/pdf").versions) == 1
+
+
+@pytest.mark.parametrize(
+    ("versions", "files", "data"),
+    [
+        (
+            [{"version": "1.0.0", "digest": "sha256:0"}],
+            [{"path": "SKILL.md", "size": 3, "digest": "x"}],
+            b"abc",
+        ),
+        ([{"version": "1.0.0", "digest": "x"}], [{"path": "../up", "size": 0, "digest": "x"}], b""),
+        ([{"version": "1.0.0", "digest": "x"}], [{"path": "a", "size": 1 << 40, "digest": "x"}], b""),
+        ([{"version": "1.0.0", "digest": "x"}], [{"path": "a", "size": -5, "digest": "x"}], b""),
+        ([{"version": "1.0.0", "digest": "x"}], [], b""),
+        ([{"version": "latest", "digest": "x"}], [], b""),
+    ],
+)
+def test_a_hostile_registry(
+    registry: Team, stub: Stub, versions: list[object], files: list[object], data: bytes
+) -> None:
+    """[SURFACES: Registry model] files that are not what was promised are E092, and nothing is published."""
+    content = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data)
+
+    def answer(request: Request) -> list[bytes | float]:
+        if request.path.endswith("/versions"):
+            return [page({"versions": versions})]
+        return [content if "/files/" in request.path else page({"files": files})]
+
+    stub.answer = answer
+    source = mirror(registry, stub.url)
+    with pytest.raises(RegistryUnavailable):
+        source.skill("community/pdf")
+    assert registry.skills(SYSTEM) == []
+
+
+def test_a_git_repository(
+    registry: Team, origin: Origin, server: Server, tmp_path: Path, clock: Clock
+) -> None:
+    """[SURFACES: Registry model] a git repository is mirrored: its skills, with the commit in the note."""
+    upstream = GitUpstream(server.url, cache=str(tmp_path / "cache"))
+    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "vendor"))
+    version = source.skill("vendor/extraction/email").resolve()
+    commit = origin.git("rev-parse", "HEAD")
+    assert version.version == "0.1.0"
+    assert version.note == f"mirrored from {server.url} extraction/email at {commit}"
+    with pytest.raises(SkillNotFound):
+        source.skill("vendor/nothing")
+    server.fault = "500"
+    clock.move(days=1)
+    assert source.skill("vendor/extraction/email").resolve() == version
+
+
+def test_no_git_repository(registry: Team, server: Server, tmp_path: Path) -> None:
+    """[SURFACES: Registry model] a git server that does not answer is E092."""
+    server.fault = "500"
+    upstream = GitUpstream(server.url, cache=str(tmp_path / "cache"))
+    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "vendor"))
+    with pytest.raises(RegistryUnavailable):
+        source.skill("vendor/pdf")

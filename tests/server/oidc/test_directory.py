@@ -1,0 +1,33 @@
+"""The issuers that a server knows, and the extra that they need."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from skillc.errors import InvalidParameter, MissingExtra
+from skillc.server.oidc.directory import Directory
+
+MODULE = "skillc.server.oidc.issuers"
+
+
+def test_one_for_each_address() -> None:
+    """[SURFACES: Sign-in] an issuer keeps its keys as long as the server runs."""
+    directory = Directory(lambda: datetime.now(UTC))
+    issuer = directory.get("https://login.example.com")
+    assert directory.get("https://login.example.com") is issuer
+    assert directory.get("https://login.example.com/") is not issuer
+    with pytest.raises(InvalidParameter):
+        directory.get("http://login.example.com")
+
+
+@pytest.mark.parametrize("library", ["joserfc", "httpx2"])
+def test_missing_extra(monkeypatch: pytest.MonkeyPatch, library: str) -> None:
+    """[SURFACES: Sign-in] without the extra it is E201, which says what to install."""
+    for name in (MODULE, "skillc.server.oidc.http"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtra, match=r"pip install 'skillc\[sso\]'"):
+        Directory(lambda: datetime.now(UTC)).get("https://login.example.com")

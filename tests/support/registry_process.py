@@ -1,0 +1,92 @@
+"""A registry with `skc serve` as a process over it, as teams run one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from skillc.errors import SkillNotFound
+from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
+
+
+class Team:
+    """A registry in a folder, and the address of a server over it."""
+
+    def __init__(self, registry: Registry, url: str = "") -> None:
+        self.registry = registry
+        self.url = url
+        first = registry.accounts.create_first_admin()
+        assert first is not None
+        self.admin = first.secret
+
+    def publish(self, skill_id: str, version: str = "", text: str = "Text.", **files: bytes) -> Version:
+        """Publish a skill; `files` are further ones, `__` for the dot and `___` for the slash."""
+        name = skill_id.rpartition("/")[2]
+        main = f"---\nname: {name}\ndescription: What {name} is for\n---\n# {name}\n\n{text}\n"
+        more = {key.replace("___", "/").replace("__", "."): data for key, data in files.items()}
+        package = make_package(skill_id, {"SKILL.md": main.encode(), **more})
+        return self.registry.publish(SYSTEM, package, version=version)
+
+    def token(self, role: Role = Role.READER, prefix: str = "") -> NewToken:
+        return self.registry.accounts.create_token(
+            self.registry.accounts.authenticate(self.admin), role, prefix
+        )
+
+    def settle(self, skill_id: str) -> None:
+        """Wait until the server has seen what this process did to a skill."""
+        try:
+            expected: tuple[int, Any] = (200, self.registry.skill(SYSTEM, skill_id).as_json())
+        except SkillNotFound:
+            expected = (404, None)
+        with self.client(self.admin) as client:
+            end = time.monotonic() + 30
+            while time.monotonic() < end:
+                response = client.get(f"/skills/{skill_id}/versions")
+                if (response.status_code, response.json() if response.is_success else None) == expected:
+                    return
+                time.sleep(0.1)
+        raise AssertionError(f"the server did not see the change of {skill_id}: {response.text}")
+
+    def client(self, token: str = "") -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
+
+    def with_token(self, token: str, path: str = "") -> str:
+        """Return the address with a token in it, as `skc add` and git take one."""
+        return self.url.replace("http://", f"http://token:{token}@") + path
+
+
+@contextmanager
+def running_team(folder: Path, *, public: bool = False) -> Iterator[Team]:
+    """Give a registry with `skc serve` over it; `public` lets all read."""
+    store = str(folder / "registry.db")
+    command = [sys.executable, "-m", "skillc", "serve", "--store", store, "--port", "0", "--no-request-log"]
+    with open_registry(store) as registry:
+        team = Team(registry)
+        with subprocess.Popen(
+            [*command, *(["--public-read"] if public else [])],
+            cwd=folder,
+            env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            try:
+                assert process.stdout is not None
+                line = process.stdout.readline()
+                match = re.search(r"http://127\.0\.0\.1:\d+", line)
+                assert match, line + process.stdout.read()
+                team.url = match[0]
+                yield team
+            finally:
+                process.terminate()
+            assert process.wait(20) == 0
