@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skillc.registry.blobs import Blobs, open_blobs
     from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
     from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
+    from skillc.registry.enforcement import PolicyRegistry
     from skillc.registry.feed import Feed
     from skillc.registry.finder import Finder
     from skillc.registry.identities import Identity, Job, Person, Session, TrustedPublisher
@@ -53,6 +54,7 @@ else:
             "blobs": "Blobs open_blobs",
             "config": "MirrorConfig Policies RegistryConfig",
             "counts": "Batch Count Miss Receipt Statistics Usage",
+            "enforcement": "PolicyRegistry",
             "feed": "Feed",
             "finder": "Finder",
             "identities": "Identity Job Person Session TrustedPublisher",

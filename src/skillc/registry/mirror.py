@@ -28,7 +28,7 @@ REFRESH = timedelta(hours=1)  # after which an upstream is asked for a newer ver
 RETRY = timedelta(minutes=1)  # after which it is asked again for what it did not have or could not give
 MAX_CHECKS = 10_000  # skills whose last check is remembered, in one process; the oldest are forgotten
 
-Audit = Callable[[Package], Mapping[str, Any]]
+Audit = Callable[[Package], Mapping[str, Any] | None]
 
 
 class MirrorState:

@@ -69,7 +69,7 @@ class Reader:
         """Return a skill with its versions; raises SkillNotFound, also for one that was deleted."""
         caller.require(Role.READER, SkillId(skill_id))
         skill = self._cache.remember(skill_id, "skill", lambda: self._read_skill(skill_id), _measure)
-        view = show_skill(caller, skill)
+        view = self._view(caller, skill)
         if view is None:
             raise SkillNotFound(skill_id, MISSING)
         return view
@@ -84,7 +84,7 @@ class Reader:
             with self._store.read() as connection:
                 page = tables.read_skills(connection, prefixes, after, size)
             readable = (skill for skill in page if caller.allows(Role.READER, skill.id))
-            skills += (view for skill in readable if (view := show_skill(caller, skill)))
+            skills += (view for skill in readable if (view := self._view(caller, skill)))
             if len(page) < size:
                 break
             after = page[-1].id
@@ -194,6 +194,10 @@ class Reader:
         """Return the IDs of the skills that are not deleted, behind one."""
         with self._store.read() as connection:
             return tables.read_ids(connection, after, limit)
+
+    def _view(self, caller: Caller, skill: Skill) -> Skill | None:
+        """Return a skill with the versions that a caller may see; None where there are none."""
+        return show_skill(caller, skill)
 
     def _read_skill(self, skill_id: str) -> Skill:
         with self._store.read() as connection:

@@ -286,8 +286,13 @@ class Registry(Reader):
             yield connection, self._clock()  # read while no other writes: times are in the order of changes
 
 
-def open_registry(store: str = "", blobs: str = "", rules: ReviewRules | None = None) -> Registry:
-    """Open a registry by the addresses of its store and its blobs.
+def open_registry(
+    store: str = "",
+    blobs: str = "",
+    rules: ReviewRules | None = None,
+    make: Callable[..., Registry] = Registry,
+) -> Registry:
+    """Open a registry by the addresses of its store and its blobs; `make` is its class.
 
     By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
     """
@@ -297,7 +302,7 @@ def open_registry(store: str = "", blobs: str = "", rules: ReviewRules | None = 
             raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
         blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
     blob_store = open_blobs(blobs)
-    return Registry(open_store(store), blob_store, rules=rules)
+    return make(open_store(store), blob_store, rules=rules)
 
 
 def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:

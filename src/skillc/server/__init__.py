@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skillc.server.launch import serve_registry as serve_registry
     from skillc.server.mounts import CallerGuard as CallerGuard, caller_of as caller_of
     from skillc.server.oidc.configuration import (
+        REGISTRY_TABLES as REGISTRY_TABLES,
         OidcSettings as OidcSettings,
         PublishingSettings as PublishingSettings,
         SignInSettings as SignInSettings,
@@ -36,7 +37,9 @@ else:
             "app": "create_app",
             "launch": "serve_registry",
             "mounts": "CallerGuard caller_of",
-            "oidc.configuration": "OidcSettings PublishingSettings SignInSettings read_configuration",
+            "oidc.configuration": (
+                "REGISTRY_TABLES OidcSettings PublishingSettings SignInSettings read_configuration"
+            ),
             "registry": "create_registry_app",
             "serve": "run_app serve_engine",
             "service": "Service",

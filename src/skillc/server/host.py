@@ -9,6 +9,7 @@ import socket
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,8 +18,9 @@ from starlette.middleware import Middleware
 from skillc.errors import InvalidOption
 from skillc.library import hide_secrets
 from skillc.paths import registry_directory, require_home
-from skillc.registry import Registry, ReviewRules, open_registry
+from skillc.registry import PolicyRegistry, Registry, open_registry
 from skillc.server.access import Guard
+from skillc.server.inspection import audit_package
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
@@ -70,8 +72,8 @@ def _serve_with_workers(
 
 
 def _open(launch: Launch) -> Registry:
-    rules = ReviewRules(launch.review_prefixes, launch.review_findings)
-    return open_registry(launch.store, launch.blobs, rules)
+    make = partial(PolicyRegistry, config=launch.config, audit=audit_package)
+    return open_registry(launch.store, launch.blobs, launch.config.review, make)
 
 
 def _prepare(launch: Launch) -> str:

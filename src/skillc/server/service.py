@@ -31,6 +31,7 @@ from skillc.registry import (
     Caller,
     Finder,
     Package,
+    PolicyRegistry,
     Registry,
     RegistrySkillSource,
     Role,
@@ -136,7 +137,8 @@ class Service:
     def finder(self) -> Finder:
         """The index of this process."""
         folder = self.settings.index or tempfile.mkdtemp(prefix="skillc-index-")
-        finder = Finder(self.registry, folder)
+        policies = self.registry.policies if isinstance(self.registry, PolicyRegistry) else None
+        finder = Finder(self.registry, folder, policies)
         if not self.settings.index:
             weakref.finalize(self, _discard, finder, folder)
         return finder

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from skillc.registry import RegistryConfig
 from skillc.server.oidc.configuration import SignInSettings
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ class Launch:
     workers: int = 1
     names: tuple[str, ...] = ()
     token_file: str = ""
-    review_prefixes: tuple[str, ...] = ()  # below these, what publishers publish waits for a review
-    review_findings: str = ""  # the level of an audit from which everything waits
+    config: RegistryConfig = field(default_factory=RegistryConfig)  # policies, reviews and mirrors
     settings: ServerSettings = ServerSettings()
     mounts: Mounts = lambda service: {}

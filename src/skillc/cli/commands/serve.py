@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -14,7 +15,9 @@ from urllib.parse import urlsplit
 from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption, MissingExtra, require_extra
+from skillc.registry import RegistryConfig, ReviewRules
 from skillc.server import (
+    REGISTRY_TABLES,
     Launch,
     ServerSettings,
     SignInSettings,
@@ -55,7 +58,7 @@ COMMAND = Command(
         Option("--url", "The address that clients use, such as https://skills.example.com.", value="<url>"),
         Option(
             "--config",
-            "A registry.toml: how people sign in, and which CI may publish.",
+            "A registry.toml: how people sign in, which CI may publish, policies, reviews, mirrors.",
             value="<file>",
         ),
         Option(
@@ -145,8 +148,7 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         workers=arguments.count("workers") or 1,
         names=tuple(arguments.texts("allow_host")),
         token_file=arguments.optional("admin_token_file") or "",
-        review_prefixes=tuple(str(SkillId(prefix)) for prefix in arguments.texts("review")),
-        review_findings=arguments.optional("review_findings") or "",
+        config=_read_config(arguments),
         settings=_read_settings(arguments),
         mounts=_mount_mcp,
     )
@@ -171,7 +173,7 @@ def _mount_mcp(service: Service) -> Mapping[str, Any]:
 def _read_settings(arguments: Arguments) -> ServerSettings:
     url = _read_url(arguments.optional("url") or "")
     path = arguments.optional("config")
-    sign_in = read_configuration(path) if path else SignInSettings()
+    sign_in = read_configuration(path, REGISTRY_TABLES) if path else SignInSettings()
     if sign_in.oidc is not None and not url:
         raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
     return ServerSettings(
@@ -181,6 +183,15 @@ def _read_settings(arguments: Arguments) -> ServerSettings:
         trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
         sign_in=sign_in,
     )
+
+
+def _read_config(arguments: Arguments) -> RegistryConfig:
+    """Return the policies, reviews and mirrors of the configuration, with the reviews of the options."""
+    path = arguments.optional("config")
+    config = RegistryConfig.load(path) if path else RegistryConfig()
+    prefixes = (*config.review.prefixes, *(str(SkillId(prefix)) for prefix in arguments.texts("review")))
+    findings = arguments.optional("review_findings") or config.review.findings
+    return replace(config, review=ReviewRules(prefixes, findings))
 
 
 def _read_network(name: str) -> str:
