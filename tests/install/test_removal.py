@@ -62,7 +62,7 @@ def test_back_again(world: World, pdf: Path) -> None:
     world.ok(*command.split(), cwd=world.home)
     world.ok("build", "pdf", cwd=world.home)
     assert (world.home / ".claude/skills/pdf/scripts/fill.py").exists()
-    stats = json.loads(world.ok("stats", "pdf", "--format", "json", cwd=world.home).stdout)
+    stats = json.loads(world.ok("stats", "pdf", "--all", "--format", "json", cwd=world.home).stdout)
     assert stats["data"]["total_accesses"] == 3  # two builds and the search before
 
 

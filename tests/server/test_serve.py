@@ -190,13 +190,11 @@ def fails(*words: str) -> SkillcError:
     return caught.value
 
 
-def test_only_reading_yet(library: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D21] E100 without --read-only, and for ports that are none."""
-    error = fails()
-    assert isinstance(error, InvalidOption)
-    assert "skc serve --read-only" in error.message
+def test_options(library: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D21] E100 for ports that are none, and for options of a registry with --read-only."""
     for port in ("x", "-1", "65536", "1e3", "٣", ""):
-        assert fails("--read-only", f"--port={port}").code == "E100"
+        assert isinstance(fails("--read-only", f"--port={port}"), InvalidOption)
+    assert isinstance(fails("--read-only", "--public-read"), InvalidOption)
     monkeypatch.setenv("SKILLC_SERVE_TOKEN", "t")
     assert "cannot listen on 203.0.113.1" in fails("--read-only", "--host", "203.0.113.1").message
 

@@ -212,11 +212,7 @@ def pad(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return a text in at most `width` columns, with an ellipsis where something is left out.
-
-    >>> cut("abcdef", 4), cut("日本語", 4)
-    ('abc…', '日…')
-    """
+    """Return a text in at most `width` columns, with an ellipsis where something is left out."""
     if width_of(text) <= width:
         return text
     ellipsis = "…" if can_print("…") else "."

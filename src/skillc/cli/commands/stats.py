@@ -81,7 +81,7 @@ def run(arguments: Arguments) -> int:
     log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
     stats, by_skill = _with_skills(arguments, log, count)
     warn(stats.diagnostics)
-    if not stats.start and not arguments.has("all"):
+    if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
     return show(arguments, stats.as_json, lambda: _lines(stats, by_skill))
 
