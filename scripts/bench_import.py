@@ -61,6 +61,7 @@ def bench_import(bench: Bench) -> None:
         )
 
     bench.report(f"import {count} folders / copying", *bench.in_turn(times, import_folders, copy), LIMIT)
+    bench.report(f"import {count} of an agent / copying", *bench.in_turn(times, import_agent, copy), LIMIT)
     agent = bench.in_turn(times, import_agent, copy_and_build)
     bench.report(f"import {count} of an agent / copying and building", *agent, BUILD_LIMIT)
     for name in (".skillc", ".claude"):
