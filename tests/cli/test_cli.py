@@ -26,6 +26,7 @@ from skillc import __version__
 from skillc.cli import load, main
 from skillc.cli.summaries import GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
+from skillc.cli.topics import TOPICS
 from tests.conftest import SkcRun, World
 
 SKC = [sys.executable, "-m", "skillc"]
@@ -60,6 +61,15 @@ def invalid(world: World, *words: str) -> str:
     (line,) = result.stderr.splitlines()
     assert line.startswith("error[E100]: ")
     return line
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_topics(world: World, topic: str) -> None:
+    """[RFC-0007] `skc help <topic>`, which the overview names."""
+    lines = world.ok("help", topic).stdout.splitlines()
+    assert lines[0] == TOPICS[topic][0]
+    assert len(lines) > 4
+    assert topic in world.ok("help").stdout
 
 
 @pytest.mark.parametrize(("word", "name"), [("ls", "list"), ("rm", "remove"), ("Upgrade", "update")])

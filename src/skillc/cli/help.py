@@ -10,13 +10,16 @@ from skillc.cli.mistakes import usage
 from skillc.cli.style import STRONG, TITLE, columns, paint
 from skillc.cli.summaries import GROUPS, SUMMARIES
 from skillc.cli.syntax import COMMON, SHORT, Command, Option, expand
+from skillc.cli.topics import TOPICS, format_topic
 
 MAX_WIDTH = 96  # longer lines are hard to read
 MIN_WIDTH = 40
 
 
 def overview(words: Sequence[str] = ()) -> str:
-    """Return the text of `skc --help`, or the page of the command named after `skc help`."""
+    """Return the text of `skc --help`, or the page of the command or topic named after `skc help`."""
+    if words and words[0] in TOPICS:
+        return format_topic(words[0])
     if words:
         return page(load(words[0]).COMMAND)
     lines = ["skc: the toolchain and runtime for Agent Skills", "", "Usage: skc <command> [options]"]
@@ -31,6 +34,7 @@ _CLOSING = (
     "'skc <command> --help' explains a command; 'skc --version' prints the version.",
     "<skill> is a name in .skillc/skills (of this directory, one above it, or the home directory), the ID of"
     " a skill in a repository, or a path to a folder.",
+    f"'skc help <topic>' explains what many commands share: {', '.join(TOPICS)}.",
     "Before the command: -C <directory> runs it there; --verbose, --color and --no-pager as behind it.",
 )
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from skillc.cli import load
 from skillc.cli.summaries import NAMES
 from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.topics import TOPICS
 from skillc.compiler import read_agents
 from skillc.errors import InvalidOption, SkillcError
 from skillc.gateway import read_outline
@@ -99,7 +100,7 @@ def candidates(words: Sequence[str]) -> list[str]:
     if not before:
         return _with_prefix(current, [*NAMES, "--help", "--version"])
     if before == ["help"]:
-        return _with_prefix(current, NAMES)
+        return _with_prefix(current, [*NAMES, *TOPICS])
     if before[0] not in NAMES:
         return []
     command = load(before[0]).COMMAND
