@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 
-_PATH = re.compile(r"[\w.-]*/[\w./-]*|[\w.-]+\.md\b", re.IGNORECASE)  # a file's name in a text
+_WORD = re.compile(r"[\w./-]+")  # that may be a file's name in a text
 
 # Files that need no link: people and tools look for them by name, in any case and folder.
 _WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
@@ -106,6 +106,13 @@ def _follow_links(page: Page, folder: Folder) -> Iterator[tuple[Link, Target, st
         yield link, cache[path], anchor
 
 
+def _find_paths(page: Page) -> Iterator[str]:
+    """Yield the words of a page that are paths, or end as Markdown files do."""
+    for word in _WORD.findall(page.text):
+        if len(word) <= MAX_PATH and ("/" in word or word.rstrip(".").lower().endswith(".md")):
+            yield word
+
+
 def _find_names(page: Page, folder: Folder) -> Iterator[str]:
     """Yield the real paths of pages, and of folders with pages, that a page names in its text or code.
 
@@ -116,7 +123,7 @@ def _find_names(page: Page, folder: Folder) -> Iterator[str]:
         by_name.setdefault(os.path.basename(other.name), []).append(other.real)
     folders = {os.path.dirname(name) for name in folder.pages if "/" in name}
     here = os.path.dirname(page.name)
-    for word in set(_PATH.findall(page.text)):
+    for word in set(_find_paths(page)):
         path = posixpath.normpath(word.rstrip(".")).lstrip("/")
         for name in (posixpath.normpath(posixpath.join(here, path)), path):
             if name in folder.pages:
@@ -176,7 +183,7 @@ def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Proble
 def _find_other_case(name: str, folder: Folder) -> str:
     """Return the name in the text of SKILL.md that differs from a file's in case alone."""
     base = posixpath.basename(name).casefold()
-    words = _PATH.findall(folder.main.text) if folder.main else ()
+    words = _find_paths(folder.main) if folder.main else ()
     return next((word for word in words if posixpath.basename(word).casefold() == base), "")
 
 

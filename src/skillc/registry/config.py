@@ -27,7 +27,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.library import GitRef
@@ -36,7 +36,9 @@ from skillc.registry.model import AUDIT_LEVELS, Version, is_below, parse_prefix
 from skillc.registry.policies import Allowed, Audited, MinimumAge
 from skillc.registry.reviews import ReviewRules, is_worse
 from skillc.registry.source import VersionSource
-from skillc.registry.upstream import GitUpstream, RegistryUpstream, Upstream
+
+if TYPE_CHECKING:
+    from skillc.registry.upstream import Upstream
 
 MAX_FILE = 1 << 20  # bytes
 MAX_DAYS = 3650
@@ -110,6 +112,8 @@ class MirrorConfig:
 
     def open(self, cache: str | None = None) -> Upstream:
         """Return the upstream; `cache` is the folder for checkouts of git repositories."""
+        from skillc.registry.upstream import GitUpstream, RegistryUpstream  # they need extras
+
         return RegistryUpstream(self.url) if self.url else GitUpstream(self.git, self.ref, self.folder, cache)
 
 

@@ -109,8 +109,8 @@ def now(seconds: int) -> int:
 
 BAD: dict[str, Token] = {
     "expired": signed(exp=now(-120)),
-    "from the future": signed(iat=now(600)),
-    "not valid yet": signed(nbf=now(600)),
+    "from the future": signed(iat=now(86_400)),
+    "not valid yet": signed(nbf=now(86_400)),
     "another audience": signed(aud="https://pypi.org"),
     "an audience among others": signed(aud=[AUDIENCE, "https://pypi.org"]),
     "another issuer": signed(iss="https://token.actions.githubusercontent.com"),

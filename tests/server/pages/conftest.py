@@ -62,7 +62,7 @@ class Visitor:
         return re.sub(r"\s+", " ", self.page.inner_text("main"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop runs as long, and other modules have theirs
 def browser() -> Iterator[Browser]:
     if reason := chromium.why_not():
         pytest.skip(reason)

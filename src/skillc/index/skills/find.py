@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 ATTEMPTS = 3  # when a folder changes while it is searched
 MAX_INDEXES = 4  # that stay open in a process
 SPARE = 6  # candidates beyond the limit that are examined first
-NOISE = 0.05  # a score below it comes from stop words alone, and would be shown as 0.0
 
 
 class Searchable:
@@ -221,8 +220,6 @@ class _Search:
             if end is None or self._count_certain(matches, end) >= self._limit:
                 break
             limit *= 8
-        if matches and matches[0][0].score >= NOISE:
-            matches = [match for match in matches if match[0].score >= NOISE]
         groups = [self._complete(query, match) for match in matches[: self._limit]]
         is_current = all(self._folder(first).is_current(first.path, first.stamp) for first, *_ in groups)
         corrections = self._spell(query, [first for first, *_ in groups]) if query.corrections else {}

@@ -289,6 +289,9 @@ class Query:
                 body = boost * idf(bodies + extra, total + extra) * BODY
                 strength[term] = min(head, body)
                 weights[term] = head if heads else 0.0, body if bodies else 0.0
+        # Skills that share only stop words with a task do not fit it, unless it has no other words.
+        keywords = {term: weight for term, weight in weights.items() if self._words[term] not in STOP_WORDS}
+        weights = keywords or weights
         if len(weights) <= MAX_TERMS:
             return weights
         strongest = sorted(weights, key=lambda term: (-strength[term], term))[:MAX_TERMS]
