@@ -56,6 +56,14 @@ class Team:
                 time.sleep(0.1)
         raise AssertionError(f"the server did not see the change of {skill_id}: {response.text}")
 
+    def settle_search(self, task: str) -> None:
+        """Wait until the server's index, which follows the log, has a skill for a task."""
+        with self.client(self.admin) as client:
+            end = time.monotonic() + 30
+            while not client.get("/search", params={"q": task}).json()["results"]:
+                assert time.monotonic() < end, task
+                time.sleep(0.1)
+
     def client(self, token: str = "") -> httpx2.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
