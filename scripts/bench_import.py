@@ -7,6 +7,7 @@ Called from bench.py. `.venv/bin/python scripts/bench_import.py <venv> [--quick]
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -38,6 +39,7 @@ def bench_import(bench: Bench) -> None:
     write_skills(original, count)
 
     def copy() -> float:
+        os.sync()
         seconds = bench.run(bench.python, "-c", COPY, str(original), str(bench.root / "copy"))
         shutil.rmtree(bench.root / "copy")
         return seconds
@@ -50,6 +52,7 @@ def bench_import(bench: Bench) -> None:
         shutil.rmtree(home / ".skillc", ignore_errors=True)
         shutil.rmtree(home / ".claude", ignore_errors=True)
         shutil.copytree(original, home / ".claude" / "skills")
+        os.sync()  # what was just copied is not to be written on our time
         return bench.run(bench.skc, "import", "--from", "claude", "--yes")
 
     def copy_and_build() -> float:
