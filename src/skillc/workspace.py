@@ -13,7 +13,7 @@ import os
 
 from skillc import errors, paths
 from skillc.library import resolve
-from skillc.usage import run_logged
+from skillc.usage import TERMINAL, run_logged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Workspace:
         The log gets `arguments` and, of a success, what `outcome` returns for the result.
         """
         target = self.locate(skill) if isinstance(skill, str) else skill
-        name = f"terminal {command}" if self.is_at_terminal else command  # usage.TERMINAL
+        name = f"{TERMINAL}{command}" if self.is_at_terminal else command
         result, diagnostics = run_logged(
             target, name, arguments, self.cwd, lambda: operation(target), outcome
         )

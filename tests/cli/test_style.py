@@ -62,7 +62,8 @@ def test_when(pdf: World, words: tuple[str, ...], env: dict[str, str], is_painte
 def test_pipes(pdf: World) -> None:
     """[SURFACES: Terminal] a pipe has colour only where it is asked for."""
     assert "\x1b[" not in pdf.skc("outline", "pdf").stdout
-    assert "\x1b[" in pdf.skc("outline", "pdf", "--color", "always").stdout
+    for words in (["--color", "always"], ["--color=always"]):
+        assert "\x1b[" in pdf.skc("outline", "pdf", *words).stdout
     pdf.env["FORCE_COLOR"] = "1"
     assert "\x1b[" in pdf.skc("outline", "pdf").stdout
     error = pdf.skc("show", "nothing", "--section", "x").stderr
@@ -121,6 +122,7 @@ def test_verbose(pdf: World) -> None:
         assert any(line.startswith("verbose: show took ") for line in lines)
         assert any(line.startswith("verbose: index: ") and line.endswith(".db") for line in lines)
     assert "find took" in pdf.skc("find", "forms", "--verbose").stderr
+    assert "verbose:" not in pdf.skc("search", "pdf", "--", "-v").stderr  # it is the query
 
 
 def test_letters(pdf: World) -> None:

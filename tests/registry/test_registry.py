@@ -307,7 +307,7 @@ def test_known_files_are_not_written_again(registry: Team, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_lists(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] skills come by ID, page by page: those of a prefix that one may read."""
-    monkeypatch.setattr("skillc.registry.reading.PAGE", 2)
+    monkeypatch.setattr("skillc.registry.reader.PAGE", 2)
     names = ["a", "payments", "payments-old", "payments/a", "payments/a/b", "payments0", "z"]
     for name in names:
         registry.release("1.0.0", name)
@@ -359,7 +359,7 @@ def test_roles(registry: Team) -> None:
 
 def test_changes(registry: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] every write is one entry, without gaps; readers see their skills' ones."""
-    monkeypatch.setattr("skillc.registry.reading.MAX_CHANGES", 3)
+    monkeypatch.setattr("skillc.registry.reader.MAX_CHANGES", 3)
     ana = Caller("ana", (Permission(Role.ADMIN),), token="t1")
     registry.publish(ana, package(), note="n")
     registry.yank(ana, REFUNDS, "0.1.0", "bad")

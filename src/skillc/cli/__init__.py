@@ -174,8 +174,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, or 1 with a diagnostic on stderr."""
     global has_printed_json, is_verbose
     words = list(sys.argv[1:] if argv is None else argv)
-    has_printed_json, is_verbose = False, "--verbose" in words or "-v" in words
-    _prepare_output(words)
+    options = words[: words.index("--")] if "--" in words else words  # what follows is text
+    has_printed_json, is_verbose = False, "--verbose" in options or "-v" in options
+    _prepare_output(options)
     try:
         if words and words[0].startswith("-"):
             from skillc.cli.common import move_behind
@@ -197,7 +198,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
-        status = _fail(error, words)
+        status = _fail(error, options)
     finally:
         sys.stdout, sys.stderr = _unwrap(sys.stdout), _unwrap(sys.stderr)
     return status
@@ -256,10 +257,14 @@ def _prepare_output(words: Sequence[str]) -> None:
         if getattr(stream, "errors", "") != "backslashreplace" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     sys.stderr = DiagnosticStream(sys.stderr)
-    if sys.stdout.isatty() or sys.stderr.isatty() or "FORCE_COLOR" in os.environ or "--color" in words:
+    if sys.stdout.isatty() or sys.stderr.isatty() or "FORCE_COLOR" in os.environ or _has_color(words):
         from skillc.cli.common import prepare_terminal  # only where a person looks
 
         prepare_terminal(words)
+
+
+def _has_color(words: Sequence[str]) -> bool:
+    return any(word.startswith("--color") for word in words)
 
 
 def _wants_json(words: list[str]) -> bool:

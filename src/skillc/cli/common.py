@@ -54,7 +54,6 @@ def prepare_terminal(words: Sequence[str]) -> None:
 
 def _read_color(words: Sequence[str]) -> str:
     """Return the value of `--color`; of one that is none, parsing the command says so."""
-    words = words[: words.index("--")] if "--" in words else words
     pairs = zip(words, [*words[1:], ""], strict=True)
     values = [value for name, value in pairs if name == "--color"]
     values += [word.partition("=")[2] for word in words if word.startswith("--color=")]

@@ -55,7 +55,7 @@ GROUPS = {
     },
     "Serve skills": {
         "mcp": "Serve tools, skills and their files to agents over the Model Context Protocol.",
-        "serve": "Serve the skills of all repositories to programs over HTTP.",
+        "serve": "Serve a registry for a team, or the skills of all repositories, over HTTP.",
         "ui": "Show your skills in a browser.",
     },
     "Share skills in a registry": {

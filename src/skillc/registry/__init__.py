@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
     from skillc.registry.publishers import Publication, Publishers
-    from skillc.registry.reading import CallerSource
+    from skillc.registry.reader import CallerSource
     from skillc.registry.registry import Collected, Registry, open_registry
     from skillc.registry.reviews import ReviewRules
     from skillc.registry.sessions import NewSession, Sessions, SignedIn
@@ -66,7 +66,7 @@ else:
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
             "publishers": "Publication Publishers",
-            "reading": "CallerSource",
+            "reader": "CallerSource",
             "registry": "Collected Registry open_registry",
             "reviews": "ReviewRules",
             "sessions": "NewSession Sessions SignedIn",

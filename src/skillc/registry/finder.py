@@ -26,7 +26,7 @@ from skillc.index.skills import EVERYTHING, DocumentFolder, FoundSkills, Scope, 
 from skillc.registry.access import Caller
 from skillc.registry.feed import Mark
 from skillc.registry.model import Change, Role, Version, parse_prefix
-from skillc.registry.reading import Reader
+from skillc.registry.reader import Reader
 
 FILE = "skills.db"
 PAGE = 500  # changes that are looked at together

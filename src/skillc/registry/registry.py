@@ -52,7 +52,7 @@ from skillc.registry.model import (
 )
 from skillc.registry.package import Package
 from skillc.registry.publishers import Publishers
-from skillc.registry.reading import Reader, read_skill
+from skillc.registry.reader import Reader, read_skill
 from skillc.registry.reviews import ReviewRules, parse_report
 from skillc.registry.sessions import Sessions
 from skillc.registry.store import Connection, Store, open_store, reviews, tables
