@@ -248,6 +248,7 @@ def test_forms(team: Team) -> None:
     assert response.json()["versionId"] == "payments/invoices@1.0.0", response.text
     version = team.registry.skill(SYSTEM, "payments/invoices").resolve("beta")
     assert [file.path for file in team.registry.files(SYSTEM, version)] == ["SKILL.md", "scripts/total.py"]
+    assert team.registry.audit(SYSTEM, version) is not None
     again = publish_form(writer, {"SKILL.md": INVOICES})
     assert (again.status_code, "already" in again.text) == (409, True)
     for owner, slug in (("-", "root"), ("", "own"), ("payments.eu", "deep"), ("x", "payments.dotted")):

@@ -70,7 +70,7 @@ def routes(service: Service) -> list[BaseRoute]:
             else:
                 fields = read_object(await read_body(request, MAX_PAYLOAD))
                 contents = await service.call(_collect, registry, caller, fields.get("files"))
-            version = await service.call(_publish, registry, caller, fields, contents)
+            version = await service.call(_publish, service, caller, fields, contents)
         name = slug_of(version.skill)
         return respond(
             {
@@ -92,7 +92,7 @@ def routes(service: Service) -> list[BaseRoute]:
 
 
 def _publish(
-    registry: Registry, caller: Caller, fields: Mapping[str, Any], contents: Mapping[str, bytes]
+    service: Service, caller: Caller, fields: Mapping[str, Any], contents: Mapping[str, bytes]
 ) -> Version:
     """Publish what was sent; the first tag goes with the version, further ones follow."""
     tags = fields.get("tags") or [LATEST]
@@ -101,7 +101,7 @@ def _publish(
     first, *others = dict.fromkeys(tags)
     try:
         package = make_package(_id(caller, fields), contents)
-        version = registry.publish(
+        version = service.publish(
             caller,
             package,
             version=read_text(fields, "version"),
@@ -111,7 +111,7 @@ def _publish(
     except Invalid as error:  # what is wrong with the files is for the publisher to know
         raise Refusal(400, error.message, error.code) from None
     for tag in others:
-        registry.set_tag(caller, version.skill, tag, version.version)
+        service.registry.set_tag(caller, version.skill, tag, version.version)
     return version
 
 
