@@ -269,8 +269,14 @@ def _has_color(words: Sequence[str]) -> bool:
 
 def _wants_json(words: list[str]) -> bool:
     """Return whether the words ask for JSON, also where the command could not parse them."""
-    options = [position for position, word in enumerate(words) if word in ("--format", "-f")]
-    return "--format=json" in words or any(words[position + 1 :][:1] == ["json"] for position in options)
+    from skillc.cli.summaries import NAMES  # only on the way to an error
+    from skillc.cli.syntax import expand
+
+    command = next((word for word in words if word in NAMES), None)
+    options = [option.name for option in load(command).COMMAND.options] if command else ["--format"]
+    names = ["--format", *(["-f"] if expand("-f", options) == "--format" else [])]
+    parts = [part for word in words for part in (word.split("=", 1) if word.startswith("-") else [word])]
+    return any(parts[n] in names and parts[n + 1] in ("json", "object") for n in range(len(parts) - 1))
 
 
 def _unwrap(stream: TextIO) -> TextIO:
