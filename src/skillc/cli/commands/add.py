@@ -11,7 +11,7 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
-from skillc.cli.progress import Progress
+from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.compiler import Target, detect_targets, find_targets
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected
@@ -130,8 +130,7 @@ def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: Exi
     policy = read_policy()
     downloads: list[Download] = []
     for origin in origins:
-        with Progress(2, "sources") as progress:
-            progress.step(origin.label())
+        with working(f"Fetching {origin.label()}"):
             names = skill_names if len(origins) == 1 else ()
             opening = open_download(origin, names=names, lazy=True, report=lambda each: here.tell((each,)))
             downloads.append(stack.enter_context(opening))
