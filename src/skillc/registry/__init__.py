@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
+    from skillc.registry.census import Census
     from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
     from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
     from skillc.registry.enforcement import PolicyRegistry
@@ -52,6 +53,7 @@ else:
             "access": "PUBLIC SYSTEM Caller Permission",
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
+            "census": "Census",
             "config": "MirrorConfig Policies RegistryConfig",
             "counts": "Batch Count Miss Receipt Statistics Usage",
             "enforcement": "PolicyRegistry",
