@@ -144,6 +144,23 @@ def test_several_prefixes(registry: Team, clock: Clock) -> None:
         registry.publishers.admit(job(clock), "other")
 
 
+def test_a_path_below_a_prefix(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a job that names a path gets a token for it, by the nearest publisher."""
+    trust(registry)
+    trust(registry, "payments/eu", ref="refs/heads/main")
+    made = registry.publishers.admit(job(clock), "payments/eu/refunds")
+    assert (made.publisher.prefix, made.token.token.prefix) == ("payments/eu", "payments/eu/refunds")
+    caller = registry.accounts.authenticate(made.token.secret)
+    assert caller.allows(Role.PUBLISHER, "payments/eu/refunds")
+    assert not caller.allows(Role.READER, "payments/eu")
+    assert registry.publishers.admit(job(clock), "payments/us").publisher.prefix == "payments"
+    for path in ("payments-old", "pay", ""):
+        with pytest.raises(RegistryRefused, match="no trusted publisher"):
+            registry.publishers.admit(job(clock), path)
+    with pytest.raises(InvalidSkillId):
+        registry.publishers.admit(job(clock), "../payments")
+
+
 def test_distrust(registry: Team, clock: Clock) -> None:
     """[SURFACES: Sign-in] the tokens of a trusted publisher that is removed end at once."""
     publisher = trust(registry)
