@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -130,6 +132,23 @@ def test_repository_that_was_made_anew(registry: Team, clock: Clock) -> None:
     with pytest.raises(RegistryRefused, match="is another repository"):
         admit(registry, clock, pin="75")
     admit(registry, clock)
+
+
+def test_once_at_once(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] an ID token that is sent several times at once gives one token."""
+    trust(registry)
+    one = job(clock)
+    barrier = Barrier(8)
+
+    def send(_: int) -> bool:
+        barrier.wait(30)
+        try:
+            return bool(registry.publishers.admit(one).token.secret)
+        except RegistryRefused:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(send, range(8))) == 1
 
 
 def test_several_prefixes(registry: Team, clock: Clock) -> None:

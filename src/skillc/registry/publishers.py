@@ -106,7 +106,7 @@ class Publishers:
             prefix = parse_prefix(prefix)
         with self._store.write() as connection:
             key = hashlib.sha256(f"{job.issuer}\n{job.id}".encode()).hexdigest()
-            if not sign_in.use_id_token(connection, key, job.expires_at + REPLAY, now):
+            if not sign_in.use_id_token(connection, key, _remember_until(job.expires_at), now):
                 raise RegistryRefused("the ID token was used before")
             publisher = _choose(sign_in.read_publishers(connection, job.issuer), job, prefix)
             if not publisher.pin:
@@ -145,6 +145,14 @@ def _choose(publishers: list[TrustedPublisher], job: Job, prefix: str | None) ->
             f"several trusted publishers fit: name one of the prefixes {', '.join(prefixes)}"
         )
     return matches[0]
+
+
+def _remember_until(end: datetime) -> datetime:
+    """Return when a used ID token may be forgotten; one that ends with time itself, then."""
+    try:
+        return end + REPLAY
+    except OverflowError:
+        return end
 
 
 def _key(publisher: TrustedPublisher) -> tuple[str, ...]:
