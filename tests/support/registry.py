@@ -116,6 +116,7 @@ def serving(home: Path, *words: str, token: str = "", **variables: str) -> Itera
             [sys.executable, "-m", "skillc", "serve", "--port", "0", *words],
             cwd=home,
             env=environment | coverage | {"HOME": str(home), "SKILLC_HOME": str(home)} | variables,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,

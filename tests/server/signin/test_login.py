@@ -252,7 +252,7 @@ def test_refusals_of_the_issuer(browser: Browser, issuer: Issuer) -> None:
     for change, text in (
         ({"error": "access_denied", "error_description": "<script>"}, "(access_denied)"),
         ({"error": "<script>alert(1)</script>"}, "did not sign you in<"),
-        ({"iss": "https://evil.example", "code": "x"}, "did not sign you in<"),
+        ({"iss": "https://evil.example", "code": "x"}, "of another issuer than the one that was asked"),
     ):
         state = parse_qs(urlsplit(browser.get("/login").headers["Location"]).query)["state"][0]
         response = browser.get("/login/callback", params={"state": state, **change})
@@ -260,6 +260,23 @@ def test_refusals_of_the_issuer(browser: Browser, issuer: Issuer) -> None:
         assert text in response.text
         assert "<script>" not in response.text
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+
+
+def test_issuer_that_names_itself(browser: Browser, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an issuer that says it names itself in every answer does so, or it is another's."""
+    issuer.changes = {"authorization_response_iss_parameter_supported": True}
+    assert "of another issuer" in browser.sign_in().text
+    assert browser.get(f"{browser.begin()}&iss={issuer.url}").status_code == 303
+
+
+def test_an_attempt_is_good_once(browser: Browser, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] a sign-in that failed is over; it is begun anew."""
+    issuer.token_claims = {"nonce": "another"}
+    back = browser.begin()
+    assert browser.get(back).status_code == 403
+    assert [*browser.cookies] == []
+    issuer.token_claims = {}
+    assert "not begun in this browser" in browser.get(back).text
 
 
 def test_issuer_that_is_down(browser: Browser, issuer: Issuer) -> None:
