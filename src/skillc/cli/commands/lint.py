@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import groupby
 
 from skillc import errors, lint
 from skillc.cli import show, workspace
@@ -197,7 +196,7 @@ def _print(
     elif form == "github":
         for report in reports:
             for finding in report.findings:
-                print(lint.render_workflow_command(finding, _path(report, finding, cwd)))
+                print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
     elif not reports and not failures:
         print("No skills.")
     elif arguments.has("statistics"):
@@ -218,28 +217,12 @@ def _print_statistics(reports: Sequence[lint.Report]) -> None:
 
 
 def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
-    for _, findings in groupby(report.findings, key=lambda finding: finding.file):
-        group = list(findings)
-        print(paint(one_line(_path(report, group[0], cwd)), STRONG))
-        for line in paint_findings(finding.line_text() for finding in group):
+    for file, findings in lint.group_findings(report, cwd):
+        print(paint(file, STRONG))
+        for line in paint_findings(findings):
             print(line)
-    for fix in report.fixed:
-        print(f"Fixed {fix.rule} in {one_line(fix.file)}")
-    counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
-    fixable = f" ({report.fixable} can be fixed with --fix)" if report.fixable else ""
-    print(f"{one_line(report.skill.name)}: {counts if report.findings else 'nothing to fix'}{fixable}")
-    tokens = report.tokens
-    if tokens is not None:
-        files = f", {tokens.in_files} in {_count(len(tokens.files), 'other file')}" if tokens.files else ""
-        print(f"  about {tokens.metadata} tokens of metadata, {tokens.body} of body{files}")
-        for name, count in tokens.files if verbose else ():
-            print(f"  {count:>8}  {one_line(name)}")
-
-
-def _path(report: lint.Report, finding: lint.Finding, cwd: str) -> str:
-    """Return a finding's file as a terminal or a service finds it: relative to here where it is below."""
-    path = os.path.join(report.skill.source, finding.file)
-    return path.removeprefix(os.path.join(os.path.realpath(cwd), ""))
+    for line in lint.summarise_report(report, verbose=verbose):
+        print(line)
 
 
 def _count(number: int, what: str) -> str:
