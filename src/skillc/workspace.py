@@ -225,9 +225,9 @@ class Workspace:
         self, skill: Skill, *, fix: bool = False, force: bool = False, choice: Choice | None = None
     ) -> Report:
         """Check a skill; with `fix`, fix what can be fixed first."""
-        from skillc.lint import fix_skill, lint_skill
+        from skillc import lint
 
-        check = fix_skill if fix else lint_skill
+        check = lint.fix_skill if fix else lint.lint_skill
         return self.operate(
             "lint",
             skill,

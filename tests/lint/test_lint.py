@@ -33,6 +33,39 @@ def test_nothing_to_fix(world: World) -> None:
     assert run.stderr == ""
 
 
+def test_nothing_slow(world: World) -> None:
+    """[RFC-0008] linting a small skill loads nothing that costs more than linting it."""
+    fields = "name: pdf\ndescription: >-\n  Fill forms.\n  Use when asked.\nmetadata:\n  author: me"
+    body = "# PDF\n\n[Forms](forms.md), run `a.py`.\n"
+    put(world, f"---\n{fields}\n---\n{body}", {"forms.md": "# Forms\n", "a.py": "print(1)\n"})
+    slow = (
+        "typing",
+        "re",
+        "json",
+        "pathlib",
+        "dataclasses",
+        "functools",
+        "enum",
+        "yaml",
+        "urllib",
+        "difflib",
+    )
+    program = (
+        "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
+        f"print([name for name in {slow!r} if name in sys.modules], file=sys.stderr); sys.exit(status)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", program, "lint", "pdf"],
+        env=world.env | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        cwd=world.project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.startswith("pdf: nothing to fix\n")
+    assert run.stderr == "[]\n"
+
+
 def test_errors_and_warnings(world: World) -> None:
     """[RFC-0008] [RFC-0005] findings on stdout, by file and line; status 1 for an error."""
     put(world, BAD)

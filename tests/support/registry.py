@@ -131,6 +131,7 @@ def serving(home: Path, *words: str, token: str = "", **variables: str) -> Itera
             ],
             cwd=home,
             env=environment | coverage | {"HOME": str(home), "SKILLC_HOME": str(home)} | variables,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,

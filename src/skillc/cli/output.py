@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from skillc.cli.syntax import Arguments
     from skillc.errors import Diagnostic, SkillcError
 
 
@@ -26,6 +27,15 @@ def print_json(value: object) -> None:
     if sys.stdout.isatty() and terminal_text(text) != text:
         text = json.dumps(value, indent=2)  # the same for what a terminal would act on
     print(text)
+
+
+def announce(arguments: Arguments, text: str, **fields: str) -> None:
+    """Say what a server that goes on has to say, at once: a line, or with `--format json` an object."""
+    if arguments.as_json:
+        import json
+
+        text = json.dumps(fields)
+    print(text, flush=True)
 
 
 def warn(diagnostics: Iterable[Diagnostic]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skillc import library
 from skillc.cli.output import warn
+from skillc.cli.progress import line
 from skillc.cli.syntax import Option
 from skillc.errors import RegistryRefused, require_extra
 from skillc.library import Credential, choose_registry
@@ -39,6 +40,7 @@ def connect(credential: Credential) -> RegistryApi:
     """Return the registry's API, to be used in a `with` block; raises MissingExtra without httpx2."""
     with require_extra("http"):
         api = library.RegistryApi
+    line.rename(f"Asking {credential.registry}")
     return api(credential.registry, credential.token, tell_wait=_tell_wait)
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
 
 from skillc.cli import can_print, is_painted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 STRONG, FAINT, CODE, GOOD, WARNING, BAD, TITLE = map(chr, range(0xFDD0, 0xFDD7))
 END = chr(0xFDD7)
@@ -215,6 +218,8 @@ def cut(text: str, width: int) -> str:
     """Return a text in at most `width` columns, with an ellipsis where something is left out."""
     if width_of(text) <= width:
         return text
+    if width < 1:
+        return ""
     ellipsis = "…" if can_print("…") else "."
     room, kept = width - 1, []
     for character in text:

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     )
     from skillc.library.secrets import hide_secrets, private_logs
     from skillc.library.site import WellKnownSkillSource
-    from skillc.library.site.index import SiteIndex, index_addresses, read_index, write_entry
+    from skillc.library.site.index import SiteIndex, index_addresses, index_beside, read_index, write_entry
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -156,7 +156,7 @@ else:
             ),
             "secrets": "hide_secrets private_logs",
             "site": "WellKnownSkillSource",
-            "site.index": "SiteIndex index_addresses read_index write_entry",
+            "site.index": "SiteIndex index_addresses index_beside read_index write_entry",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

@@ -38,8 +38,8 @@ class PolicyRegistry(Registry):
             return super().skill(caller, skill_id)
         return super().skill(caller, skill_id) if mirror.pull(skill_id, is_here=True) else skill
 
-    def recalls(self, skill_id: str) -> bool:
-        return self._find_mirror(skill_id) is None and super().recalls(skill_id)
+    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
+        return super().recall_skill(caller, skill_id) if self._find_mirror(skill_id) is None else None
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
         view = super()._view(caller, skill)

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from skillc import lint
+from skillc import errors, lint
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import print_json, table
 from skillc.cli.progress import Progress
 from skillc.cli.style import STRONG, paint, paint_findings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.errors import DirectoryNotFound, InvalidOption, SkillcError, unexpected
-from skillc.library import Skill, stored_skills
+from skillc.library import stored_skills
 from skillc.text import one_line
-from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from skillc.errors import SkillcError
+    from skillc.library import Skill
+    from skillc.workspace import Workspace
 
 FORMATS = ("text", "json", "sarif", "github")
 
@@ -73,7 +77,7 @@ def run(arguments: Arguments) -> int:
     names = arguments.texts("skill")
     everything = arguments.has("all")
     if not names and not everything:
-        raise InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
+        raise errors.InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
     here = workspace()
     if everything:
         skills = _below(names, here.cwd)
@@ -96,7 +100,7 @@ def _rules(words: Sequence[str]) -> frozenset[str]:
     for word in filter(None, (part.strip() for text in words for part in text.split(","))):
         rules = lint.find_rules(word)
         if not rules:
-            raise InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
+            raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
         numbers |= {rule.id for rule in rules}
     return frozenset(numbers)
 
@@ -104,7 +108,7 @@ def _rules(words: Sequence[str]) -> frozenset[str]:
 def _explain(arguments: Arguments, word: str) -> int:
     rules = lint.find_rules(word)
     if not rules:
-        raise InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
+        raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
     return show(
         arguments,
         lambda: {"rules": [rule.as_json() for rule in rules]},
@@ -121,7 +125,7 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
         return list(stored_skills(cwd))
     for folder in folders:
         if not os.path.isdir(os.path.join(cwd, folder)):
-            raise DirectoryNotFound(folder)
+            raise errors.DirectoryNotFound(folder)
     return _unique(skill for folder in folders for skill in lint.find_skills_below(os.path.join(cwd, folder)))
 
 
@@ -139,7 +143,7 @@ def _lint(
             except Exception as error:
                 if len(skills) == 1:
                     raise
-                failures.append(unexpected(error))
+                failures.append(errors.unexpected(error))
                 progress.say(f"{failures[-1].line()} ({skill.source})")
                 continue
             progress.clear()
@@ -187,13 +191,20 @@ def _print(
     elif not reports and not failures:
         print("No skills.")
     elif arguments.has("statistics"):
-        counts = Counter(finding.rule for report in reports for finding in report.findings)
-        rows = [(f"{count:,}", rule.id, rule.name) for rule, count in counts.most_common()]
-        for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
-            print(line)
+        _print_statistics(reports)
     elif len(reports) + len(failures) > 1:
         errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
         print(f"{len(reports)} skills: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
+
+
+def _print_statistics(reports: Sequence[lint.Report]) -> None:
+    counts: dict[lint.Rule, int] = {}
+    for finding in (finding for report in reports for finding in report.findings):
+        counts[finding.rule] = counts.get(finding.rule, 0) + 1
+    most_first = sorted(counts.items(), key=lambda item: -item[1])
+    rows = [(f"{count:,}", rule.id, rule.name) for rule, count in most_first]
+    for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
+        print(line)
 
 
 def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:

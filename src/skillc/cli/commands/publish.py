@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillc.audit import read_policy
 from skillc.cli import show, workspace
-from skillc.cli.progress import Progress
+from skillc.cli.progress import Progress, working
 from skillc.cli.registry import TO, admit_job, advise, connect, find_registry
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
@@ -61,7 +61,8 @@ def run(arguments: Arguments) -> int:
     here.tell(skill.diagnostics)
     skill_id = arguments.optional("id")
     skill_id = SkillId(skill_id if skill_id is not None else _default_id(skill))
-    package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
+    with working("Packing and checking the skill"):
+        package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
     credential = admit_job(credential, skill_id, may_fail=arguments.has("dry_run"))
     with advise(credential), connect(credential) as api:
         upload = plan_upload(api, package, arguments.optional("version") or "")

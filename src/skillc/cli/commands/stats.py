@@ -158,7 +158,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         return (*stats["summary"].diagnostics, *diagnostics)
 
     warn(_with_skills(arguments, {"html": file}, write))
-    return show(arguments, lambda: {"html": path}, lambda: [f"Wrote {path}"])
+    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"])
 
 
 def _unread(
