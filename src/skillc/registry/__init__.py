@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         StoredFile,
         Token,
         Version,
+        is_below,
         next_patch,
         parse_tag,
         parse_version,
@@ -60,7 +61,7 @@ else:
             "identities": "Identity Job Person Session TrustedPublisher",
             "mirror": "Mirror MirrorState",
             "model": (
-                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version next_patch "
+                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version is_below next_patch "
                 "parse_tag parse_version precedence"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
