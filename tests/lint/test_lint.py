@@ -393,7 +393,22 @@ def test_files_by_name(world: World, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Use this skill whenever x", "Use it any time", "Do it when the user asks", "TRIGGER when: x"]
+    "text",
+    [
+        *("Use this skill whenever x", "Use it any time", "Do it when the user asks", "TRIGGER when: x"),
+        *(
+            "You MUST use this before x",
+            "Use immediately after x",
+            "Perfect for x",
+            "最適化が必要な時に使用。",
+        ),
+        *(
+            "当用户要求时使用",
+            "Formulare ausfüllen, wenn jemand fragt",
+            "Lorsque x",
+            "Заполняет, когда просят",
+        ),
+    ],
 )
 def test_when(world: World, text: str) -> None:
     """[RFC-0008] SKL108: the words that public skills say with when to use them."""
