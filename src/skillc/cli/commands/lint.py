@@ -93,11 +93,11 @@ def run(arguments: Arguments) -> int:
 
 
 def _choice(arguments: Arguments) -> lint.Choice:
-    select, ignore = (_rules(arguments.texts(name)) for name in ("select", "ignore"))
+    select, ignore = (_rules(name, arguments.texts(name)) for name in ("select", "ignore"))
     return lint.Choice(select, ignore, arguments.has("strict"))
 
 
-def _rules(words: Sequence[str]) -> frozenset[str]:
+def _rules(option: str, words: Sequence[str]) -> frozenset[str]:
     """Return the numbers of the rules that words with commas between them select."""
     numbers: set[str] = set()
     for word in filter(None, (part.strip() for text in words for part in text.split(","))):
@@ -105,6 +105,8 @@ def _rules(words: Sequence[str]) -> frozenset[str]:
         if not rules:
             raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
         numbers |= {rule.id for rule in rules}
+    if words and not numbers:  # none would mean all
+        raise errors.InvalidOption(f"--{option} needs a rule; {see(COMMAND)}")
     return frozenset(numbers)
 
 
@@ -134,7 +136,10 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
     if not folders:
         return list(stored_skills(cwd))
     for folder in folders:
-        if not os.path.isdir(os.path.join(cwd, folder)):
+        path = os.path.join(cwd, folder)
+        if os.path.isfile(path):
+            raise errors.InvalidOption(f"'{folder}' is a file; give --all folders, or leave --all out")
+        if not os.path.isdir(path):
             raise errors.DirectoryNotFound(folder)
     return _unique(skill for folder in folders for skill in lint.find_skills_below(os.path.join(cwd, folder)))
 
@@ -182,10 +187,17 @@ def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None
     if report.skipped:
         print(f"info: skipping compiled skill '{one_line(report.skill.name)}'", file=sys.stderr)
     elif arguments.has("diff"):
-        for line in lint.diff_fixes(report.skill, report):
-            print(line)
+        _print_diff(report, cwd)
     else:
         _print_text(report, cwd, arguments.has("verbose"))
+
+
+def _print_diff(report: lint.Report, cwd: str) -> None:
+    lines = list(lint.diff_fixes(report.skill, report, _path(report, "", cwd)))
+    for line in lines:
+        print(line)
+    if not lines and report.findings:
+        print(f"info: --fix changes nothing in '{one_line(report.skill.name)}'", file=sys.stderr)
 
 
 def _print(
@@ -193,28 +205,35 @@ def _print(
 ) -> None:
     """Print the result as a whole on stdout."""
     form = arguments.text("format")
-    if form == "json":
+    if form in ("text", "json") and arguments.has("statistics"):
+        _print_statistics(reports, failures, form)
+    elif form == "json":
         print_json(lint.summarise_reports(reports, failures))
     elif form == "sarif":
         print_json(lint.render_sarif(reports, cwd, failures))
     elif form == "github":
         for report in reports:
             for finding in report.findings:
-                print(lint.render_workflow_command(finding, _path(report, finding, cwd)))
+                print(lint.render_workflow_command(finding, _path(report, finding.file, cwd)))
     elif not reports and not failures:
         print("No skills.")
-    elif arguments.has("statistics"):
-        _print_statistics(reports)
     elif len(reports) + len(failures) > 1:
         errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
         print(f"{len(reports)} skills: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
 
 
-def _print_statistics(reports: Sequence[lint.Report]) -> None:
+def _print_statistics(reports: Sequence[lint.Report], failures: Sequence[SkillcError], form: str) -> None:
     counts: dict[lint.Rule, int] = {}
     for finding in (finding for report in reports for finding in report.findings):
         counts[finding.rule] = counts.get(finding.rule, 0) + 1
     most_first = sorted(counts.items(), key=lambda item: -item[1])
+    if form == "json":
+        rules = [{"rule": rule.id, "name": rule.name, "count": count} for rule, count in most_first]
+        print_json({"rules": rules, "skills": len(reports), "failed": len(failures)})
+        return
+    if not reports and not failures:
+        print("No skills.")
+        return
     rows = [(f"{count:,}", rule.id, rule.name) for rule, count in most_first]
     for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
         print(line)
@@ -223,7 +242,7 @@ def _print_statistics(reports: Sequence[lint.Report]) -> None:
 def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
     for _, findings in groupby(report.findings, key=lambda finding: finding.file):
         group = list(findings)
-        print(paint(one_line(_path(report, group[0], cwd)), STRONG))
+        print(paint(one_line(_path(report, group[0].file, cwd)), STRONG))
         for line in paint_findings(finding.line_text() for finding in group):
             print(line)
     for fix in report.fixed:
@@ -239,9 +258,9 @@ def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
             print(f"  {count:>8}  {one_line(name)}")
 
 
-def _path(report: lint.Report, finding: lint.Finding, cwd: str) -> str:
-    """Return a finding's file as a terminal or a service finds it: relative to here where it is below."""
-    path = os.path.join(report.skill.source, finding.file)
+def _path(report: lint.Report, file: str, cwd: str) -> str:
+    """Return a skill's file as a terminal or a service finds it: relative to here where it is below."""
+    path = os.path.join(report.skill.source, file)
     return path.removeprefix(os.path.join(os.path.realpath(cwd), ""))
 
 
