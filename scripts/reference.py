@@ -20,11 +20,27 @@ sys.path.insert(0, str(ROOT / "src"))
 import skillc
 from skillc.cli import load
 from skillc.cli.mistakes import usage
+from skillc.cli.shapes import ERROR, KEYS, OLD_KEYS, shapes_of
 from skillc.cli.summaries import GROUPS
 from skillc.cli.syntax import SHORT, Command, Option, expand
 from skillc.compiler import read_agents
 
 Line = Iterator[str]
+
+_JSON = f"""\
+With `--format json` a command prints one JSON value on stdout, and with status 1 after an error it is
+`{ERROR}`. [Commands](commands.md) has the shape of each.
+
+In a shape, a key alone has a text or null; `N` is a number and `bool` a truth value, either can be null;
+`?` marks a key that may be missing; a name without quotes stands for any key. Releases may add keys.
+
+The top is an object. `outline` and `tools` print a list instead, and with `--format object` the same list in
+an object. From the next release on, `tools --format json` will print the object; `outline` stays as it is.
+
+Servers (`serve`, `ui`, `mcp --http`) print an object on a line: at the first start `token`, the admin's, and
+`url` when they are ready.
+
+A key means the same everywhere. Some keys repeat another one; they go with the next release:"""
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -70,8 +86,8 @@ def _write_command(name: str) -> Line:
     if command.own_options:
         yield from ("", "| option | |", "| --- | --- |")
         yield from (_describe_option(option, command) for option in command.own_options)
-    if shape := _find_shape(module.__doc__ or ""):
-        yield from ("", f"JSON: {shape}")
+    yield from ("", "[JSON](json.md):", "")
+    yield from (f"- `skc {words}`: `{shape}`" for words, shape in shapes_of(name))
     yield from ("", "```console", *(f"$ {example}" for example in command.examples), "```")
 
 
@@ -84,10 +100,12 @@ def _describe_option(option: Option, command: Command) -> str:
     return f"| `{f'{label} {value}'.rstrip()}` | {_cell(option.help + default)} |"
 
 
-def _find_shape(docstring: str) -> str:
-    """Return what a command's module says of its JSON."""
-    match = re.search(r"^JSON: (.+?)(?:\n\n|\Z)", docstring, re.DOTALL | re.MULTILINE)
-    return " ".join(match[1].split()) if match else ""
+def write_json() -> Line:
+    yield from ("# JSON", "", *_JSON.splitlines(), "", "| command | old | new |", "| --- | --- | --- |")
+    for words, keys in OLD_KEYS.items():
+        yield from (f"| `skc {words}` | `{old}` | `{new}` |" for old, new in keys.items())
+    yield from ("", "| key | means |", "| --- | --- |")
+    yield from (f"| `{key}` | {_cell(text)} |" for key, text in sorted(KEYS.items()))
 
 
 def write_agents() -> Line:
@@ -189,6 +207,7 @@ def _cell(text: str) -> str:
 
 PAGES = {
     "commands": write_commands,
+    "json": write_json,
     "agents": write_agents,
     "python": write_python,
     "http": write_http,

@@ -99,7 +99,8 @@ def test_a_folder_with_skills(world: World, many: list[Skill]) -> None:
 
 def test_a_bar_on_a_terminal(world: World, many: list[Skill]) -> None:
     """[RFC-0005] a terminal shows how many skills are done; nothing of it stays."""
-    shown = show_on_terminal(world, "lint", "--all", "skills", "--statistics", env={"TERM": "xterm"})
+    words = ("lint", "--all", "skills", "--statistics")
+    shown = show_on_terminal(world, *words, env={"TERM": "xterm"}, with_progress=True)
     assert f"] {COUNT - 1}/{COUNT} skills  s{COUNT - 1}" in shown
     assert shown.rpartition("\x1b[K")[2].lstrip().startswith("\x1b[1mCOUNT")
     assert "skills  s" not in world.skc("lint", "--all", "skills").stderr

@@ -92,6 +92,7 @@ def test_json(world: World) -> None:
     """[RFC-0008] the stable form."""
     result = report(world, front("name: PDF", "description: Use when x"), {"LICENSE.md": "MIT\n"}).as_json()
     assert json.loads(json.dumps(result)) == {
+        "id": "pdf",
         "skill": "pdf",
         "path": str(world.store / "pdf"),
         "skipped": False,

@@ -147,6 +147,8 @@ class Arguments:
 
 SKILL = Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills")
 FORMAT = Option("--format", "Output format.", choices=("text", "json"), default="text")
+# For commands whose JSON is a list at the top: `object` is the same in an object.
+LIST_FORMAT = Option("--format", "Output format.", choices=("text", "json", "object"), default="text")
 COMMON = (
     Option("--verbose", "Say on stderr how names were resolved and how long steps took; print tracebacks."),
     Option("--color", "Colour the output.", choices=("auto", "always", "never"), default="auto"),

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.lint.batch import lint_skills
     from skillc.lint.config import Choice, Settings, read_settings
+    from skillc.lint.lines import group_findings, name_file, summarise_report
     from skillc.lint.lint import find_skill_of, find_skills_below, find_skills_of, lint_skill
     from skillc.lint.render import render_sarif, render_workflow_command, summarise_reports
     from skillc.lint.repair import diff_fixes, fix_skill
@@ -23,6 +24,7 @@ else:
         {
             "batch": "lint_skills",
             "config": "Choice Settings read_settings",
+            "lines": "group_findings name_file summarise_report",
             "lint": "find_skill_of find_skills_below find_skills_of lint_skill",
             "render": "render_sarif render_workflow_command summarise_reports",
             "repair": "diff_fixes fix_skill",

@@ -109,7 +109,8 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Return the stable form, which docs/lint.md describes."""
         return {
-            "skill": utf8_text(self.skill.name),
+            "id": utf8_text(self.skill.name),
+            "skill": utf8_text(self.skill.name),  # as `id`; goes with the next release
             "path": utf8_text(self.skill.source),
             "skipped": self.skipped,
             "errors": self.errors,

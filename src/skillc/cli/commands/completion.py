@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from skillc.cli import load
+from skillc.cli import load, show
 from skillc.cli.summaries import NAMES
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.topics import TOPICS
 from skillc.compiler import read_agents
 from skillc.errors import InvalidOption, SkillcError
@@ -78,6 +78,7 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 COMMAND = Command(
     "completion",
     arguments=(Argument("shell", "bash, zsh or fish.", completes="bash zsh fish"),),
+    options=(FORMAT,),
     examples=(
         'eval "$(skc completion bash)"',
         "skc completion zsh > ~/.zfunc/_skc",
@@ -90,8 +91,8 @@ def run(arguments: Arguments) -> int:
     shell = arguments.text("shell")
     if shell not in SCRIPTS:
         raise InvalidOption(f'<shell> takes {", ".join(SCRIPTS)}, not "{shell}"')
-    print(SCRIPTS[shell], end="")
-    return 0
+    script = SCRIPTS[shell]
+    return show(arguments, lambda: {"shell": shell, "script": script}, lambda: script.splitlines())
 
 
 def candidates(words: Sequence[str]) -> list[str]:

@@ -1,7 +1,4 @@
-"""`skc diagnose`: what was repaired, quarantined, shadowed or hidden in the repositories.
-
-JSON: `{"diagnostics"}`, each `{"source_name", "path", "code", "severity", "message"}`.
-"""
+"""`skc diagnose`: what was repaired, quarantined, shadowed or hidden in the repositories."""
 
 from __future__ import annotations
 

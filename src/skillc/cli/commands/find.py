@@ -1,8 +1,4 @@
-"""`skc find`: which skills fit a task, over all repositories.
-
-JSON: `{"query", "results", "corrections"}`, each result `{"id", "name", "description", "score",
-"source_name", "also", "copies", "matched", "section", "read"}`, best first.
-"""
+"""`skc find`: which skills fit a task, over all repositories."""
 
 from __future__ import annotations
 

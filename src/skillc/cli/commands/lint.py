@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import groupby
 
 from skillc import errors, lint
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import print_json, table
-from skillc.cli.progress import Progress
 from skillc.cli.style import STRONG, paint, paint_findings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.library import stored_skills
@@ -18,7 +16,7 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from skillc.errors import SkillcError
     from skillc.library import Skill
@@ -153,7 +151,20 @@ def _check(
     if len(skills) == 1 and is_named:
         yield here.lint(skills[0], fix=fix, force=force, choice=choice)
     else:
-        yield from here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
+        results = here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
+        yield from _count_off(skills, results)
+
+
+def _count_off(
+    skills: Sequence[Skill], results: Iterable[lint.Report | SkillcError]
+) -> Iterator[lint.Report | SkillcError]:
+    """Yield the results, and show on a terminal how many there are."""
+    from skillc.cli.progress import Progress  # takes longer to load than one skill to lint
+
+    with Progress(len(skills), "skills") as progress:
+        for skill, result in zip(skills, results, strict=True):
+            progress.step(skill.name)
+            yield result
 
 
 def _collect(
@@ -162,30 +173,24 @@ def _collect(
     """Print the findings of each skill; one that can't be linted does not stop the others."""
     reports: list[lint.Report] = []
     failures: list[SkillcError] = []
-    with Progress(len(skills), "skills") as progress:
-        for skill, result in zip(skills, results, strict=True):
-            progress.step(skill.name)
-            if isinstance(result, errors.SkillcError):
-                if len(skills) == 1:
-                    raise result
-                failures.append(result)
-                progress.say(f"{result.line()} ({skill.source})")
-                continue
+    for skill, result in zip(skills, results, strict=True):
+        if not isinstance(result, errors.SkillcError):
             reports.append(result)
-            if _has_text(result, arguments):
-                progress.clear()
-                _print_findings(result, arguments, cwd)
+            _print_findings(result, arguments, cwd)
+        elif len(skills) == 1:
+            raise result
+        else:
+            failures.append(result)
+            print(f"{result.line()} ({skill.source})", file=sys.stderr)
     return reports, failures
 
 
-def _has_text(report: lint.Report, arguments: Arguments) -> bool:
-    """Return whether there is something to print of a skill before all are done."""
-    return report.skipped or (arguments.text("format") == "text" and not arguments.has("statistics"))
-
-
 def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None:
+    """Print what there is to say of a skill before all are done: findings, and text for people."""
     if report.skipped:
         print(f"info: skipping compiled skill '{one_line(report.skill.name)}'", file=sys.stderr)
+    elif arguments.text("format") != "text" or arguments.has("statistics"):
+        return
     elif arguments.has("diff"):
         _print_diff(report, cwd)
     else:
@@ -193,7 +198,7 @@ def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None
 
 
 def _print_diff(report: lint.Report, cwd: str) -> None:
-    lines = list(lint.diff_fixes(report.skill, report, _path(report, "", cwd)))
+    lines = list(lint.diff_fixes(report.skill, report, lint.name_file(report, "", cwd)))
     for line in lines:
         print(line)
     if not lines and report.findings:
@@ -214,7 +219,7 @@ def _print(
     elif form == "github":
         for report in reports:
             for finding in report.findings:
-                print(lint.render_workflow_command(finding, _path(report, finding.file, cwd)))
+                print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
     elif not reports and not failures:
         print("No skills.")
     elif len(reports) + len(failures) > 1:
@@ -240,28 +245,12 @@ def _print_statistics(reports: Sequence[lint.Report], failures: Sequence[SkillcE
 
 
 def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
-    for _, findings in groupby(report.findings, key=lambda finding: finding.file):
-        group = list(findings)
-        print(paint(one_line(_path(report, group[0].file, cwd)), STRONG))
-        for line in paint_findings(finding.line_text() for finding in group):
+    for file, findings in lint.group_findings(report, cwd):
+        print(paint(file, STRONG))
+        for line in paint_findings(findings):
             print(line)
-    for fix in report.fixed:
-        print(f"Fixed {fix.rule} in {one_line(fix.file)}")
-    counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
-    fixable = f" ({report.fixable} can be fixed with --fix)" if report.fixable else ""
-    print(f"{one_line(report.skill.name)}: {counts if report.findings else 'nothing to fix'}{fixable}")
-    tokens = report.tokens
-    if tokens is not None:
-        files = f", {tokens.in_files} in {_count(len(tokens.files), 'other file')}" if tokens.files else ""
-        print(f"  about {tokens.metadata} tokens of metadata, {tokens.body} of body{files}")
-        for name, count in tokens.files if verbose else ():
-            print(f"  {count:>8}  {one_line(name)}")
-
-
-def _path(report: lint.Report, file: str, cwd: str) -> str:
-    """Return a skill's file as a terminal or a service finds it: relative to here where it is below."""
-    path = os.path.join(report.skill.source, file)
-    return path.removeprefix(os.path.join(os.path.realpath(cwd), ""))
+    for line in lint.summarise_report(report, verbose=verbose):
+        print(line)
 
 
 def _count(number: int, what: str) -> str:

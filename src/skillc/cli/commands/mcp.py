@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 
 from skillc.cli import workspace
-from skillc.cli.output import print_json
+from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, require_extra
 from skillc.install import ClientChange, plan_addition, plan_removal
@@ -80,9 +79,11 @@ def run(arguments: Arguments) -> int:
         return _install(agent, arguments)
     if old_agent is not None:
         return _uninstall(old_agent, arguments)
-    if arguments.has("print") or arguments.has("project") or arguments.as_json:
-        raise InvalidOption("--print, --project and --format json go with --install and --uninstall")
+    if arguments.has("print") or arguments.has("project"):
+        raise InvalidOption("--print and --project go with --install and --uninstall")
     address = arguments.optional("http")
+    if arguments.as_json and address is None:
+        raise InvalidOption("--format json goes with --http, --install and --uninstall; stdout is MCP's here")
     with require_extra("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
     workspace()  # says on stderr which directories are not used
@@ -92,8 +93,15 @@ def run(arguments: Arguments) -> int:
         serve_stdio(here, groups, preload)
         return 0
     host, port = _address(address)
-    announce = partial(print, "Serving on", flush=True)
-    serve_http(here, groups, host, port, arguments.texts("allow_host"), announce, preload)
+    serve_http(
+        here,
+        groups,
+        host,
+        port,
+        arguments.texts("allow_host"),
+        lambda url: announce(arguments, f"Serving on {url}", url=url),
+        preload,
+    )
     return 0
 
 
