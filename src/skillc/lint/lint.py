@@ -64,7 +64,12 @@ def find_skills_below(folder: str) -> Iterator[Skill]:
     Includes dot-directories, where agents keep skills, but not the compiled skills of `build`. Raises
     InvalidOption for a folder with too many directories.
     """
-    for number, (directory, folders, _) in enumerate(os.walk(folder)):
+
+    def refuse(error: OSError) -> None:
+        if error.filename == folder:  # one below it may be anything, such as a cache
+            raise error
+
+    for number, (directory, folders, _) in enumerate(os.walk(folder, onerror=refuse)):
         if number >= MAX_DIRECTORIES:
             raise errors.InvalidOption(
                 f"'{folder}' has more than {MAX_DIRECTORIES} directories; name a smaller folder"
