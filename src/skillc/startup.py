@@ -8,6 +8,7 @@ the code is ordinary Python.
 1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
 3. `sqlite`: `_sqlite3` without the Python around it, which imports datetime, and without functools.
+   `import_parser`: the same for the Markdown parser.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
 5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes. `Idle` keeps
    threads apart with the former.
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
     from hashlib import _Hash as Hash
-    from importlib.machinery import ModuleSpec, SourceFileLoader
+    from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
     from importlib.util import MAGIC_NUMBER
     from types import CodeType
     from typing import Any, BinaryIO, NoReturn, TypeVar, dataclass_transform
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 else:
     from _frozen_importlib import ModuleSpec
-    from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+    from _frozen_importlib_external import MAGIC_NUMBER, PathFinder, SourceFileLoader
 
     def value(cls: type) -> type:
         """Give a class the constructor that a frozen dataclass would have: its annotations are its fields."""
@@ -121,6 +122,26 @@ def import_sqlite() -> object:
         finally:
             del sys.modules["functools"]
     return __import__("_sqlite3")
+
+
+def import_parser() -> "Any":
+    """Return the compiled half of `pyromark`; the Python around it imports enum, functools and collections.
+
+    Its package is a stand-in meanwhile, which another thread must not see.
+    """
+    loaded = sys.modules.get("pyromark") or sys.modules.get("pyromark._pyromark")
+    spec = None if loaded or "threading" in sys.modules else PathFinder.find_spec("pyromark")
+    if spec is not None:
+        stand_in: Any = type(sys)("pyromark")
+        stand_in.__path__ = spec.submodule_search_locations
+        sys.modules["pyromark"] = stand_in
+        try:
+            return __import__("pyromark._pyromark", fromlist=["events"])
+        except ImportError:
+            pass
+        finally:
+            del sys.modules["pyromark"]
+    return loaded or __import__("pyromark")
 
 
 def sqlite_uri(path: str, parameters: str) -> str:

@@ -10,6 +10,8 @@ in LF, CRLF or CR.
 
 from __future__ import annotations
 
+from skillc.startup import import_parser
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -50,15 +52,12 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
     Kinds are the parser's: Heading, Paragraph, CodeBlock, Link, Image, HtmlBlock, InlineHtml and, with
     `tables`, Table, TableHead, TableRow and TableCell.
     """
-    import pyromark  # here, so that only parsing loads it
-
     line, position = 1, 0  # of the last element
     element: Element | None = None  # the one whose text is being read
     words: list[str] = []
     inline_html = "InlineHtml" in kinds
     text = parser_text(data, body)
-    parse = pyromark.events_with_range
-    for event, span in parse(text, options=pyromark.Options.ENABLE_TABLES) if tables else parse(text):
+    for event, span in _parse(text, tables):
         if element is not None:
             words.append(_plain_text(event))
         if type(event) is not dict:
@@ -83,6 +82,15 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
                 element, words = new, []
             else:
                 yield new
+
+
+def _parse(text: str, tables: bool) -> Iterator[Any]:
+    """Return the parser's events, each with its byte range."""
+    if not tables:
+        return iter(import_parser().events_with_range(text))
+    import pyromark  # whose options few need
+
+    return iter(pyromark.events_with_range(text, options=pyromark.Options.ENABLE_TABLES))
 
 
 def _plain_text(event: object) -> str:
