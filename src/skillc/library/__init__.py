@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
+    from skillc.library.memory import SkillMemory as SkillMemory, recall_skills as recall_skills
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
@@ -149,6 +150,7 @@ else:
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
+            "memory": "SkillMemory recall_skills",
             "repositories": (
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
