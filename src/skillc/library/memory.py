@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from skillc import paths
 from skillc.errors import SkillcError
 from skillc.index.skills import id_prefix, recall_folder
-from skillc.library.config import SkillRepositoryConfig, SkillsConfig
-from skillc.library.repositories import repositories_in_force, source_of
+from skillc.library.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
 
 MAX_SECONDS = 0.3  # for the walk of a folder that was never indexed
 MAX_DEPTH = 6
@@ -48,9 +47,10 @@ def _folder_of(repository: SkillRepositoryConfig) -> str | None:
         return os.path.abspath(repository.path)
     if repository.type != "git":
         return None
+    from skillc.library.repositories import source_of  # with asyncio and git, longer than all else here
+
     try:
-        source = source_of(repository)
-        return getattr(source, "folder", None)
+        return getattr(source_of(repository), "folder", None)
     except (SkillcError, OSError):
         return None
 
