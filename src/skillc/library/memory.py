@@ -59,12 +59,18 @@ def _walk(root: str) -> Iterator[str]:
     """Yield the IDs of the skills in a folder, as many as there is time for."""
     end = time.monotonic() + MAX_SECONDS
     directories = [("", 0)]
+    seen: set[tuple[int, int]] = set()  # links may lead in circles
     while directories and time.monotonic() < end:
         path, depth = directories.pop()
+        directory = os.path.join(root, path)
         try:
-            entries = list(os.scandir(os.path.join(root, path)))
+            status = os.stat(directory)
+            entries = list(os.scandir(directory))
         except OSError:
             continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
         if path and any(entry.name == "SKILL.md" for entry in entries):
             yield id_prefix(path)
         elif depth < MAX_DEPTH:
