@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from skillc import errors
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
 from skillc.errors import tree
+from tests.support.blocks import Block, Need, compare_json, fits, read_steps
+from tests.support.needs import NEEDS
+from tests.support.reader import Reader
 
 ROOT = Path(__file__).parent.parent
 
@@ -70,3 +75,77 @@ def test_readme_from_a_clone(tmp_path: Path) -> None:
         "unique sections         1",
     ):
         assert text in done.stdout, done.stdout
+
+
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if "```" in page.read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_page(page: str, tmp_path: Path) -> None:
+    """[RFC-0007] every block of a page, as it stands and in order, in an empty home."""
+    with Reader(tmp_path) as reader:
+        for step in read_steps(DOCS / page):
+            try:
+                if isinstance(step, Need):
+                    NEEDS[step.name](reader)
+                elif step.excuse is None:
+                    reader.follow(step)
+            except Exception as error:
+                error.add_note(f"docs/{page}, line {step.line}")
+                raise
+
+
+def test_excuses() -> None:
+    """[RFC-0007] a block that is not run says why, and is at least well-formed; there are few of them."""
+    blocks = [(page, step) for page in PAGES for step in read_steps(DOCS / page) if isinstance(step, Block)]
+    excuses = [(page, block) for page, block in blocks if block.excuse is not None]
+    assert [(page, block.line) for page, block in excuses if len(block.excuse or "") < 5] == []
+    assert 0 < len(excuses) < len(blocks) / 6
+    for _, block in excuses:
+        if block.language == "yaml":
+            assert yaml.safe_load(block.text)
+        if block.language == "json":
+            assert json.loads(block.text)
+        assert block.language != "toml"  # its reader can always read it
+
+
+def test_needs() -> None:
+    """[RFC-0007] what pages take for granted is made by something, and made for some page."""
+    named = {step.name for page in PAGES for step in read_steps(DOCS / page) if isinstance(step, Need)}
+    assert named == NEEDS.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "printed", "is_so"),
+    [
+        ("Built 'pdf' in …", "Built 'pdf' in /tmp/x", True),
+        ("a …", "a b\nc", False),  # within a line
+        ("a\n…\nd", "a\nb\nc\nd", True),
+        ("a\n…", "a", True),
+        ("…\nd", "b\nc\nd\ne", False),
+        ("A    B", "A  B", True),  # columns
+        ("a.c", "abc", False),
+    ],
+)
+def test_what_fits(said: str, printed: str, is_so: bool) -> None:
+    """[RFC-0007] a page that says something else than a command prints is noticed."""
+    assert fits(said, printed) is is_so
+
+
+@pytest.mark.parametrize(
+    ("said", "given", "difference"),
+    [
+        ({"a": 1, "b": "x…"}, {"a": 2.5, "b": "xyz"}, []),
+        ({"a": 1}, {"a": 1, "b": 2}, ["$.b is only given"]),
+        ({"a": 1}, {"a": None}, ["$.a is None, not 1"]),
+        ({"a": True}, {"a": 1}, ["$.a is 1, not True"]),
+        ([{"a": 1}, "…"], [{"a": 1}, {"b": 2}], []),
+        (["…"], [1, 2], []),
+        ([1, 2], [1], ["$ has 1 items, not 2"]),
+    ],
+)
+def test_differences(said: object, given: object, difference: list[str]) -> None:
+    """[RFC-0007] JSON with other keys, types or texts than a page says is noticed."""
+    assert list(compare_json(said, given)) == difference

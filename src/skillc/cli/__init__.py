@@ -49,10 +49,11 @@ def workspace(*, progress: bool = False) -> Workspace:
     here.is_at_terminal = sys.stdout.isatty() and _is_person()
     here.tell_owners()
     if progress and sys.stderr.isatty():
-        from skillc.cli.progress import watch_reading
+        from skillc.cli.progress import name_repositories, watch_reading
         from skillc.cli.variables import ask_for_variables
 
         ask_for_variables(here.cwd)
+        name_repositories(here.cwd)
         watch_reading()
     return here
 
@@ -104,16 +105,20 @@ class PlainStream:
 
     Skills and servers choose much of what is printed, and a terminal obeys what it is sent: it can be told
     to hide lines, to change its title, or to type. `stream` is for the control characters of our own.
+    `make_way` takes away what stands on the line where a text is about to be written.
     """
 
-    __slots__ = ("_decode", "is_painted", "stream")
+    __slots__ = ("_decode", "is_painted", "make_way", "stream")
 
     def __init__(self, stream: TextIO, is_painted: bool = False) -> None:
         self.stream = stream
         self.is_painted = is_painted
+        self.make_way: Callable[[str], None] | None = None
         self._decode: Callable[[bytes], str] | None = None
 
     def write(self, text: str) -> int:
+        if self.make_way:
+            self.make_way(text)
         if self.is_painted:
             from skillc.cli.style import translate  # only where a person looks
 
@@ -126,7 +131,10 @@ class PlainStream:
             from codecs import getincrementaldecoder
 
             self._decode = getincrementaldecoder("utf-8")("backslashreplace").decode
-        self.stream.write(terminal_text(self._decode(data)))
+        text = self._decode(data)
+        if self.make_way:
+            self.make_way(text)
+        self.stream.write(terminal_text(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -141,6 +149,8 @@ class DiagnosticStream(PlainStream):
         if self.is_painted:
             from skillc.cli.style import paint_diagnostics, translate  # only where a person looks
 
+            if self.make_way:
+                self.make_way(text)
             return self.stream.write(translate(paint_diagnostics(text), terminal_text))
         return super().write(text)
 
@@ -182,10 +192,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from skillc.cli.common import move_behind
 
             words = move_behind(words)
-        if isinstance(sys.stdout, PlainStream):
-            from skillc.cli.pager import page_output  # only where a person looks
+        if isinstance(sys.stdout, PlainStream) or sys.stderr.isatty():
+            from skillc.cli.common import attend  # only where a person looks
 
-            with page_output(words):
+            with attend(words):
                 status = _dispatch(words)
         else:
             status = _dispatch(words)

@@ -206,6 +206,8 @@ def cut(text: str, width: int) -> str:
     """Return a text in at most `width` columns, with an ellipsis where something is left out."""
     if width_of(text) <= width:
         return text
+    if width < 1:
+        return ""
     ellipsis = "…" if can_print("…") else "."
     room, kept = width - 1, []
     for character in text:

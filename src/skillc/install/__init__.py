@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from skillc.install.intake import Intake, bring_in, preview
     from skillc.install.latest import Latest, parse_age
     from skillc.install.lock import change_lock, find_root, lock_file, read_lock
+    from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
+    from skillc.install.plugins import Plugin
     from skillc.install.publish import Release, Upload, check_skill, plan_upload, send_upload
     from skillc.install.registry import fingerprint_of
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
@@ -53,6 +55,8 @@ else:
             "versions": "find_version installed_versions keep_version note_versions",
             "lock": "change_lock find_root lock_file read_lock",
             "download": "open_download",
+            "marketplace": "Marketplace find_marketplace keep_skills",
+            "plugins": "Plugin",
             "origin": "Candidate Download Origin parse_origin recall_origin",
             "add": "Addition Offer add_skill check_offers choose_store make_offers",
             "disable": "Disablement Enablement disable_skill enable_skill",

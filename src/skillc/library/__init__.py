@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         RegistryApi,
     )
     from skillc.library.http.client import Response, fetch
+    from skillc.library.http.jobs import advise_job, is_job, mint_token
     from skillc.library.http.wire import Failure
     from skillc.library.imports import (
         adopt_import,
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     )
     from skillc.library.secrets import hide_secrets, private_logs
     from skillc.library.site import WellKnownSkillSource
-    from skillc.library.site.index import SiteIndex, index_addresses, read_index, write_entry
+    from skillc.library.site.index import SiteIndex, index_addresses, index_beside, read_index, write_entry
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -151,6 +152,7 @@ else:
             "http": "BearerAuth HeaderAuth HttpSkillSource",
             "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
+            "http.jobs": "advise_job is_job mint_token",
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
@@ -158,7 +160,7 @@ else:
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",
             "site": "WellKnownSkillSource",
-            "site.index": "SiteIndex index_addresses read_index write_entry",
+            "site.index": "SiteIndex index_addresses index_beside read_index write_entry",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

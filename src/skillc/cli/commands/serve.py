@@ -154,12 +154,23 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         config=_read_config(arguments),
         settings=_read_settings(arguments),
         mounts=_mount_mcp,
+        reload=partial(_reload, arguments),
     )
     if urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
     serve_registry(launch, partial(_announce, arguments), partial(_show_token, arguments))
     return 0
+
+
+def _reload(arguments: Arguments, launch: Launch) -> Launch:
+    """Return the launch with its configuration read again; the secret of sign-in stays, it is read once."""
+    settings = replace(_read_settings(arguments), metrics=launch.settings.metrics)
+    before, oidc = launch.settings.sign_in.oidc, settings.sign_in.oidc
+    if before is not None and oidc is not None and not oidc.client_secret:
+        oidc = replace(oidc, client_secret=before.client_secret)
+        settings = replace(settings, sign_in=replace(settings.sign_in, oidc=oidc))
+    return replace(launch, config=_read_config(arguments), settings=settings)
 
 
 def _announce(arguments: Arguments, url: str) -> None:

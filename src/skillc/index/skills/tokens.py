@@ -132,7 +132,7 @@ class Stemmer:
         """Return the terms of each word, joined by spaces; a word may have none or several."""
         cache = self._trim_cache()
         terms = list(map(cache.__getitem__, words))
-        return list(map(cache.__getitem__, words)) if self._stem_new() else terms
+        return list(map(cache.__getitem__, words)) if cache.new and self._stem_new() else terms
 
     def _trim_cache(self) -> _TermCache:
         if len(self._cache) > MAX_CACHE:
