@@ -231,7 +231,7 @@ def _dispatch(words: list[str]) -> int:
     if words[0] == "__complete":
         from skillc.cli.commands.completion import candidates
 
-        print("\n".join(candidates(words[1:])))
+        sys.stdout.writelines(f"{candidate}\n" for candidate in candidates(words[1:]))
         return 0
     module = load(words[0])
     from skillc.cli.syntax import parse

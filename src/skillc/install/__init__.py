@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
     from skillc.install.clean import find_waste
-    from skillc.install.clients import ClientChange, plan_addition, plan_removal
+    from skillc.install.clients import ClientChange, client_names, plan_addition, plan_removal
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
     from skillc.install.doctor import Examination, examine, mend_all
     from skillc.install.download import open_download
@@ -49,7 +49,7 @@ else:
         __name__,
         {
             "clean": "find_waste",
-            "clients": "ClientChange plan_addition plan_removal",
+            "clients": "ClientChange client_names plan_addition plan_removal",
             "doctor": "Examination examine mend_all",
             "waste": "Disposal Waste measure_size remove_waste",
             "entry": "LockEntry make_entry without_credentials",

@@ -45,9 +45,12 @@ COMMAND = Command(
             "Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans; all.",
             value="<rules>",
             repeat=True,
+            completes="rules",
         ),
-        Option("--ignore", "Do not check these rules.", value="<rules>", repeat=True),
-        Option("--explain", "Say what a rule wants and how to satisfy it.", value="<rule>"),
+        Option("--ignore", "Do not check these rules.", value="<rules>", repeat=True, completes="rules"),
+        Option(
+            "--explain", "Say what a rule wants and how to satisfy it.", value="<rule>", completes="rules"
+        ),
         Option("--statistics", "Print how often each rule is broken, most first."),
         Option("--force", "Also lint compiled skills."),
         Option("--format", "Output format.", choices=FORMATS, default="text"),

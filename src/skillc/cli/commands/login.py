@@ -21,9 +21,13 @@ MAX_INPUT = 8192  # bytes that are read from stdin
 
 COMMAND = Command(
     "login",
-    arguments=(Argument("url", "The registry's address. Without one: your logins.", required=False),),
+    arguments=(
+        Argument(
+            "url", "The registry's address. Without one: your logins.", required=False, completes="registries"
+        ),
+    ),
     options=(
-        Option("--token-env", "Take the token from this variable.", value="<name>"),
+        Option("--token-env", "Take the token from this variable.", value="<name>", completes="environment"),
         Option("--token-stdin", "Take the token from stdin."),
         FORMAT,
     ),

@@ -26,13 +26,23 @@ COMMAND = Command(
     arguments=(SKILL,),
     options=(
         TO,
-        Option("--id", "The skill's ID in the registry. Default: its collection and name.", value="<id>"),
+        Option(
+            "--id",
+            "The skill's ID in the registry. Default: its collection and name.",
+            value="<id>",
+            completes="ids",
+        ),
         Option(
             "--version",
             "The version. Default: 'version' in the metadata of SKILL.md, else the next patch.",
             value="<version>",
         ),
-        Option("--tag", "The tag that points at this version. Default: latest.", value="<tag>"),
+        Option(
+            "--tag",
+            "The tag that points at this version. Default: latest.",
+            value="<tag>",
+            completes="latest",
+        ),
         Option("--note", "What changed, for people.", value="<text>"),
         Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),
         Option("--yes", "Publish what the audit blocks, too."),

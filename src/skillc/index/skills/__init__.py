@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skillc.index.skills.explain import FoundSkill, FoundSkills, format_results
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder, MemoryFolder, VirtualFolder
+    from skillc.index.skills.recall import recall_folder
     from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile, id_prefix
     from skillc.index.skills.snapshot import Entry, Snapshot, stored_path
     from skillc.index.skills.writer import write_change
@@ -26,6 +27,7 @@ else:
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
             "folder": "Folder MemoryFolder VirtualFolder",
             "explain": "FoundSkill FoundSkills format_results",
+            "recall": "recall_folder",
             "scan": "MAX_SKILL_FILE SkillFile id_prefix",
             "snapshot": "Entry Snapshot stored_path",
             "writer": "write_change",
