@@ -47,19 +47,16 @@ def test_readme_links_lead_somewhere() -> None:
             assert is_made or (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-@pytest.mark.slow
-def test_readme_from_a_clone(tmp_path: Path) -> None:
-    """[RFC-0007] README's commands, as they stand and in order, in a clone and an empty home."""
-    clone, home = tmp_path / "clone", tmp_path / "home"
+def run_in_clone(folder: Path, *words: str, text: str = "") -> str:
+    """Clone this repository, and run a program there in an empty home; return what it printed."""
+    clone, home = folder / "clone", folder / "home"
     home.mkdir()
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    blocks = re.findall(r"```bash\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 1
     network = ("_PROXY", "_CERT", "_BUNDLE", "_FILE", "INDEX_URL")  # how this machine reaches PyPI
     keep = {name: os.environ[name] for name in os.environ if name.upper().endswith(network)}
     done = subprocess.run(
-        ["bash", "-e"],
-        input=blocks[0],
+        words,
+        input=text,
         cwd=clone,
         env=keep | {"HOME": str(home), "PATH": os.environ["PATH"]},
         capture_output=True,
@@ -67,14 +64,29 @@ def test_readme_from_a_clone(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (home / ".claude/skills/release-notes/SKILL.md").is_file()
-    for text in (
-        "Built 'release-notes'",
-        "release-notes  (",
-        "### Breaking changes",
-        "unique sections         1",
-    ):
-        assert text in done.stdout, done.stdout
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_readme_from_a_clone(tmp_path: Path) -> None:
+    """[RFC-0007] README's five commands, as they stand and in order, in a clone and an empty home."""
+    (block,) = [step for step in read_steps(ROOT / "README.md") if isinstance(step, Block)]
+    assert len(block.text.splitlines()) == 5
+    printed = run_in_clone(tmp_path, "bash", "-e", text=block.text)
+    assert (tmp_path / "home/.claude/skills/release-notes/SKILL.md").is_file()
+    for text in ("Built 'release-notes'", "release-notes  (", "### Breaking changes", "1  Breaking changes"):
+        assert text in printed
+
+
+@pytest.mark.slow
+def test_demo(tmp_path: Path) -> None:
+    """[RFC-0007] scripts/demo says what it does before it does it, and touches no home but its own."""
+    printed = run_in_clone(tmp_path, "scripts/demo")
+    titles = re.findall(r"^\n(.+)\n\$ skc (\w+)", printed, re.MULTILINE)
+    assert [command for _, command in titles] == ["build", "find", "search", "show", "stats"]
+    assert re.search(r"^Install skillc.*\nProcessing ", printed, re.MULTILINE)
+    assert "1  Breaking changes" in printed
+    assert list((tmp_path / "home").iterdir()) == []
 
 
 DOCS = ROOT / "docs"
