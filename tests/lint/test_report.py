@@ -92,6 +92,7 @@ def test_json(world: World) -> None:
     """[RFC-0008] the stable form."""
     result = report(world, front("name: PDF", "description: Use when x"), {"LICENSE.md": "MIT\n"}).as_json()
     assert json.loads(json.dumps(result)) == {
+        "id": "pdf",
         "skill": "pdf",
         "path": str(world.store / "pdf"),
         "skipped": False,
@@ -233,9 +234,14 @@ def test_estimate(text: str, least: int, most: int) -> None:
     assert least <= estimate(text) <= most
 
 
-@given(st.text(st.characters(codec="ascii")) | st.text("ab19 .-\n\t\r", max_size=60))
-def test_estimate_of_ascii(text: str) -> None:
-    """[RFC-0008] plain ASCII is counted in a faster way, with the same result."""
+@given(
+    st.text(st.characters(codec="ascii"))
+    | st.text("ab19 .-\n\t\r", max_size=60)
+    | st.text("ab19 .-\n—→“✅🚀├\ufe0f\xa0\u2028\u3000é漢\U00020000²½\u200d\1", max_size=40)
+    | st.text()
+)
+def test_estimate_of_plain_text(text: str) -> None:
+    """[RFC-0008] ASCII, and dashes and emoji in it, is counted in a faster way, with the same result."""
     assert estimate(text) == estimate_parts(text)
 
 

@@ -61,6 +61,8 @@ class Issuer:
         self.returns: set[str] = set()
         self.ends: list[dict[str, str]] = []  # the requests to sign out
         self.answers: dict[str, dict[str, Any]] = {}  # what paths are answered with instead
+        self.slow = threading.Event()  # until it is set, what asks for keys waits
+        self.slow.set()
         issuer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -158,6 +160,7 @@ class Issuer:
         if parts.path == "/.well-known/openid-configuration":
             return _send(handler, 200, self._document())
         if parts.path == "/jwks":
+            self.slow.wait(60)
             return _send(handler, 200, dict(KeySet([*self.keys]).as_dict(private=False)))
         if parts.path == "/authorize":
             return self._authorize(handler, query)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
+from skillc import tables
 from skillc.cli import can_print, is_painted
 
 TYPE_CHECKING = False
@@ -197,21 +198,8 @@ MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 
 def width_of(text: str) -> int:
-    """Return the columns that a text takes on a terminal.
-
-    >>> width_of("abc"), width_of("日本"), width_of("e\\u0301")
-    (3, 4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width  # a library of its own, seldom needed
-
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in strip(text))
-
-
-def pad(text: str, width: int) -> str:
-    """Return a text with spaces behind it, up to a width."""
-    return text + " " * (width - width_of(text))
+    """Return the columns that a text takes on a terminal, without marks."""
+    return tables.width_of(text if text.isascii() else strip(text))
 
 
 def cut(text: str, width: int) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
-    from skillc.install.survey import Plan, Store, count_agent_skills, plan_import
+    from skillc.install.survey import Plan, Store, advise_first_skill, count_agent_skills, plan_import
     from skillc.install.tally import Tally, count_usage, send_tally
     from skillc.install.transfer import bring_in_pins, preview_pins
     from skillc.install.update import Update, Updates, list_latest, update_locked
@@ -65,7 +65,7 @@ else:
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
             "publish": "Release Upload check_skill plan_upload send_upload",
             "pins": "Pin find_locks is_of_home read_pins",
-            "survey": "Plan Store count_agent_skills plan_import",
+            "survey": "Plan Store advise_first_skill count_agent_skills plan_import",
             "tally": "Tally count_usage send_tally",
             "transfer": "bring_in_pins preview_pins",
         },

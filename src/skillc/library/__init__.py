@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         RegistryApi,
     )
     from skillc.library.http.client import Response, fetch
+    from skillc.library.http.jobs import advise_job, is_job, mint_token
     from skillc.library.http.wire import Failure
     from skillc.library.imports import (
         adopt_import,
@@ -146,6 +147,7 @@ else:
             "http": "BearerAuth HeaderAuth HttpSkillSource",
             "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
+            "http.jobs": "advise_job is_job mint_token",
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",

@@ -9,8 +9,10 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.lint.batch import lint_skills
     from skillc.lint.config import Choice, Settings, read_settings
-    from skillc.lint.lint import find_skill_of, find_skills_below, lint_skill
+    from skillc.lint.lines import group_findings, name_file, summarise_report
+    from skillc.lint.lint import find_skill_of, find_skills_below, find_skills_of, lint_skill
     from skillc.lint.render import render_sarif, render_workflow_command, summarise_reports
     from skillc.lint.repair import diff_fixes, fix_skill
     from skillc.lint.report import Finding, Report
@@ -20,8 +22,10 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "batch": "lint_skills",
             "config": "Choice Settings read_settings",
-            "lint": "find_skill_of find_skills_below lint_skill",
+            "lines": "group_findings name_file summarise_report",
+            "lint": "find_skill_of find_skills_below find_skills_of lint_skill",
             "render": "render_sarif render_workflow_command summarise_reports",
             "repair": "diff_fixes fix_skill",
             "report": "Finding Report",

@@ -45,6 +45,19 @@ def find_skill_of(name: str, cwd: str) -> Skill:
     raise errors.InvalidSkill(name, "no SKILL.md beside it or above")
 
 
+def find_skills_of(name: str, cwd: str) -> list[Skill]:
+    """Find a skill as `find_skill_of` does, or the skills below a folder that is none itself."""
+    try:
+        return [find_skill_of(name, cwd)]
+    except (errors.InvalidSkill, errors.SkillNotFound):
+        path = os.path.join(cwd, name)
+        is_folder = name and "\0" not in name and os.path.isdir(path)
+        skills = list(find_skills_below(path)) if is_folder else []
+        if skills:
+            return skills
+        raise
+
+
 def find_skills_below(folder: str) -> Iterator[Skill]:
     """Yield every skill in a folder or below it; folders below a skill are its files, not skills [D25].
 

@@ -58,6 +58,16 @@ def test_cookies(browser: Browser) -> None:
     assert HINT not in sent
 
 
+def test_id_tokens_of_others(browser: Browser, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an ID token that is too long for a cookie is none, and that of another goes."""
+    assert HINT in browser.cookies
+    browser.cookies.delete(SESSION)
+    issuer.person["groups"] = [f"group-{number:04}" for number in range(400)]
+    location = browser.get("/login").headers["Location"]
+    browser.get(httpx2.get(location, trust_env=False).headers["Location"])
+    assert (SESSION in browser.cookies, HINT in browser.cookies) == (True, False)
+
+
 def test_request_to_the_issuer(browser: Browser, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] client_id, id_token_hint, post_logout_redirect_uri and a new state are sent."""
     id_token = browser.cookies[HINT]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import groupby
 
 from skillc import errors, lint
 from skillc.cli import show, workspace
@@ -18,7 +17,7 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from skillc.errors import SkillcError
     from skillc.library import Skill
@@ -31,7 +30,7 @@ COMMAND = Command(
     arguments=(
         Argument(
             "skill",
-            "A skill's name, its folder, or any file in it. With --all: folders to search for skills.",
+            "A skill's name, its folder, any file in it, or a folder with skills.",
             required=False,
             repeat=True,
             completes="skills",
@@ -80,11 +79,11 @@ def run(arguments: Arguments) -> int:
         raise errors.InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
     here = workspace()
     if everything:
-        skills = _below(names, here.cwd)
-    else:  # several names may be files of one skill
-        skills = _unique(lint.find_skill_of(name, here.cwd) for name in names)
-    choice = _choice(arguments)
-    reports, failures = _lint(skills, arguments, choice, here)
+        skills, is_named = _below(names, here.cwd), False
+    else:
+        skills, is_named = _find(names, here.cwd)
+    results = _check(skills, arguments, here, is_named)
+    reports, failures = _collect(skills, results, arguments, here.cwd)
     _print(reports, failures, here.cwd, arguments)
     return 1 if failures or any(report.errors for report in reports) else 0
 
@@ -116,6 +115,13 @@ def _explain(arguments: Arguments, word: str) -> int:
     )
 
 
+def _find(names: Sequence[str], cwd: str) -> tuple[list[Skill], bool]:
+    """Return the skills of all names, and whether each was named, and not a folder that has skills."""
+    skills = [lint.find_skills_of(name, cwd) for name in names]
+    is_named = all(len(group) == 1 for group in skills)
+    return _unique(skill for group in skills for skill in group), is_named  # several may be files of one
+
+
 def _unique(skills: Iterable[Skill]) -> list[Skill]:
     return list({skill.source: skill for skill in skills}.values())
 
@@ -129,49 +135,52 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
     return _unique(skill for folder in folders for skill in lint.find_skills_below(os.path.join(cwd, folder)))
 
 
-def _lint(
-    skills: Sequence[Skill], arguments: Arguments, choice: lint.Choice, here: Workspace
+def _check(
+    skills: Sequence[Skill], arguments: Arguments, here: Workspace, is_named: bool
+) -> Iterator[lint.Report | SkillcError]:
+    """Yield the result of each skill; accesses are logged where the skills were named."""
+    fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
+    choice = _choice(arguments)
+    if len(skills) == 1 and is_named:
+        yield here.lint(skills[0], fix=fix, force=force, choice=choice)
+    else:
+        yield from here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
+
+
+def _collect(
+    skills: Sequence[Skill], results: Iterable[lint.Report | SkillcError], arguments: Arguments, cwd: str
 ) -> tuple[list[lint.Report], list[SkillcError]]:
-    """Lint each skill and print its findings; one that can't be linted does not stop the others."""
+    """Print the findings of each skill; one that can't be linted does not stop the others."""
     reports: list[lint.Report] = []
     failures: list[SkillcError] = []
     with Progress(len(skills), "skills") as progress:
-        for skill in skills:
+        for skill, result in zip(skills, results, strict=True):
             progress.step(skill.name)
-            try:
-                report = _report(skill, arguments, choice, here)
-            except Exception as error:
+            if isinstance(result, errors.SkillcError):
                 if len(skills) == 1:
-                    raise
-                failures.append(errors.unexpected(error))
-                progress.say(f"{failures[-1].line()} ({skill.source})")
+                    raise result
+                failures.append(result)
+                progress.say(f"{result.line()} ({skill.source})")
                 continue
-            progress.clear()
-            reports.append(report)
-            _print_findings(report, arguments, here.cwd)
+            reports.append(result)
+            if _has_text(result, arguments):
+                progress.clear()
+                _print_findings(result, arguments, cwd)
     return reports, failures
 
 
-def _report(skill: Skill, arguments: Arguments, choice: lint.Choice, here: Workspace) -> lint.Report:
-    """Lint one skill; the access is logged where it was named."""
-    fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
-    if not arguments.has("all"):
-        return here.lint(skill, fix=fix, force=force, choice=choice)
-    return (lint.fix_skill if fix else lint.lint_skill)(skill, force=force, choice=choice)
+def _has_text(report: lint.Report, arguments: Arguments) -> bool:
+    """Return whether there is something to print of a skill before all are done."""
+    return report.skipped or (arguments.text("format") == "text" and not arguments.has("statistics"))
 
 
 def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None:
-    """Print what there is to say of a skill before all are done: findings, and text for people."""
-    form = arguments.text("format")
     if report.skipped:
         print(f"info: skipping compiled skill '{one_line(report.skill.name)}'", file=sys.stderr)
-        return
-    if form != "text":
-        return
-    if arguments.has("diff"):
+    elif arguments.has("diff"):
         for line in lint.diff_fixes(report.skill, report):
             print(line)
-    elif not arguments.has("statistics"):
+    else:
         _print_text(report, cwd, arguments.has("verbose"))
 
 
@@ -187,7 +196,7 @@ def _print(
     elif form == "github":
         for report in reports:
             for finding in report.findings:
-                print(lint.render_workflow_command(finding, _path(report, finding, cwd)))
+                print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
     elif not reports and not failures:
         print("No skills.")
     elif arguments.has("statistics"):
@@ -208,28 +217,12 @@ def _print_statistics(reports: Sequence[lint.Report]) -> None:
 
 
 def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
-    for _, findings in groupby(report.findings, key=lambda finding: finding.file):
-        group = list(findings)
-        print(paint(one_line(_path(report, group[0], cwd)), STRONG))
-        for line in paint_findings(finding.line_text() for finding in group):
+    for file, findings in lint.group_findings(report, cwd):
+        print(paint(file, STRONG))
+        for line in paint_findings(findings):
             print(line)
-    for fix in report.fixed:
-        print(f"Fixed {fix.rule} in {one_line(fix.file)}")
-    counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
-    fixable = f" ({report.fixable} can be fixed with --fix)" if report.fixable else ""
-    print(f"{one_line(report.skill.name)}: {counts if report.findings else 'nothing to fix'}{fixable}")
-    tokens = report.tokens
-    if tokens is not None:
-        files = f", {tokens.in_files} in {_count(len(tokens.files), 'other file')}" if tokens.files else ""
-        print(f"  about {tokens.metadata} tokens of metadata, {tokens.body} of body{files}")
-        for name, count in tokens.files if verbose else ():
-            print(f"  {count:>8}  {one_line(name)}")
-
-
-def _path(report: lint.Report, finding: lint.Finding, cwd: str) -> str:
-    """Return a finding's file as a terminal or a service finds it: relative to here where it is below."""
-    path = os.path.join(report.skill.source, finding.file)
-    return path.removeprefix(os.path.join(os.path.realpath(cwd), ""))
+    for line in lint.summarise_report(report, verbose=verbose):
+        print(line)
 
 
 def _count(number: int, what: str) -> str:

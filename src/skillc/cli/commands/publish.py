@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skillc.audit import read_policy
 from skillc.cli import show, workspace
 from skillc.cli.progress import Progress, working
-from skillc.cli.registry import TO, connect, find_registry
+from skillc.cli.registry import TO, admit_job, advise, connect, find_registry
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
 from skillc.install import Release, Upload, check_skill, plan_upload, send_upload
@@ -42,7 +42,8 @@ COMMAND = Command(
         "Lints and audits the skill first: errors of lint (E300) and findings that block (E084) stop it. Only"
         " files that changed are sent. If nothing changed since the last version, it says so and ends with"
         " status 0; with --tag, the tag is set. A version never changes, so its number must be new (E091). If"
-        " someone else published meanwhile, that is E091, too."
+        " someone else published meanwhile, that is E091, too. In GitHub Actions and GitLab CI no token is"
+        " needed where the registry trusts the workflow ('skc publisher'): the job's ID token gets one."
     ),
     examples=(
         "skc publish release-notes",
@@ -62,7 +63,8 @@ def run(arguments: Arguments) -> int:
     skill_id = SkillId(skill_id if skill_id is not None else _default_id(skill))
     with working("Packing and checking the skill"):
         package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
-    with connect(credential) as api:
+    credential = admit_job(credential, skill_id, may_fail=arguments.has("dry_run"))
+    with advise(credential), connect(credential) as api:
         upload = plan_upload(api, package, arguments.optional("version") or "")
         if arguments.has("dry_run"):
             return _show_plan(arguments, upload, api)

@@ -82,7 +82,7 @@ class Flow:
         if not query.get("code"):
             raise RegistryRefused(f"the issuer did not sign you in{_error(query)}", _DENIED)
         answer = await self._exchange(attempt, query["code"])
-        claims = await self._issuer.verify(str(answer["id_token"]), self.settings.client_id)
+        claims = await self._verify(str(answer["id_token"]))
         nonce = str(claims.get("nonce", ""))
         if not hmac.compare_digest(derive(attempt, "nonce").encode(), nonce.encode("utf-8", "replace")):
             raise RegistryRefused("the ID token is of another sign-in", _TELL)
@@ -132,13 +132,31 @@ class Flow:
             raise RegistryRefused(f"the issuer gave no ID token{_error(answer)}", _TELL)
         return answer
 
+    async def _verify(self, id_token: str) -> Mapping[str, Any]:
+        try:
+            return await self._issuer.verify(id_token, self.settings.client_id)
+        except RegistryRefused as error:
+            error.details = _TELL
+            raise
+
     async def _complete(self, claims: Mapping[str, Any], answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Add what the issuer says of a person elsewhere, where the ID token lacks the account's name."""
+        """Add what the issuer says of a person elsewhere, where the ID token lacks what decides here."""
         token = answer.get("access_token")
-        if claims.get(self.settings.subject) or not isinstance(token, str) or not token.isascii():
+        if self._has_needs(claims) or not isinstance(token, str) or not token.isascii():
             return claims
         more = await self._issuer.read_person(token)
-        return {**more, **claims} if more.get("sub") == claims["sub"] else claims
+        if more.get("sub") != claims["sub"]:
+            return claims
+        if "email" not in claims:  # what the ID token says is verified is no other address
+            claims = {name: value for name, value in claims.items() if name != "email_verified"}
+        return {**more, **claims}
+
+    def _has_needs(self, claims: Mapping[str, Any]) -> bool:
+        """Return whether claims have the account's name and, where these decide, its address and groups."""
+        settings = self.settings
+        names = [settings.subject, "email" if settings.domains else "sub"]
+        names.append(settings.groups if settings.groups_allowed else "sub")
+        return all(claims.get(name) for name in names)
 
 
 def derive(attempt: str, purpose: str) -> str:

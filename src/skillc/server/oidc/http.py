@@ -49,7 +49,7 @@ async def _request(url: str, form: Mapping[str, str] | None, authorization: str)
         async for chunk in response.aiter_bytes():
             data += chunk
             if len(data) > MAX_ANSWER:
-                raise ValueError
+                raise _unavailable(url, f"the answer is over {MAX_ANSWER >> 20} MiB")
         return response.status_code, bytes(data)
 
 

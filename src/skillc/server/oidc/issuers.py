@@ -164,6 +164,8 @@ class _Kept(Generic[T]):
 
     async def get(self, *, again: bool = False) -> T:
         """Return the value, also an old one while there is no answer; `again` wants a newer one."""
+        if self._value is not None and not again and time.monotonic() - self._fetched <= KEEP:
+            return self._value  # also while another task waits for an issuer that is slow
         async with self._lock:
             now = time.monotonic()
             if (again or self._value is None or now - self._fetched > KEEP) and now - self._asked >= PAUSE:

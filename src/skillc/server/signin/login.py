@@ -35,7 +35,6 @@ class Login:
 
     async def begin(self, request: Request) -> Response:
         """Lead to the issuer, and with `?token` or without an issuer show the form for a token."""
-        self._service.limit(request)
         target = local_path(request.query_params.get("next", ""))
         if await self._service.visitor(request):
             return redirect(target)
@@ -49,7 +48,6 @@ class Login:
 
     async def finish(self, request: Request) -> Response:
         """Take a person that comes back from the issuer. An attempt is good once, however it ends."""
-        self._service.limit(request)
         if self._flow is None:
             raise Refusal(404, "there is no issuer to sign in with")
         attempt, _, encoded = read_cookie(request, self._url, ATTEMPT).partition(".")
@@ -75,7 +73,6 @@ class Login:
 
     async def sign_in(self, request: Request) -> Response:
         """Take a token from the form."""
-        self._service.limit(request)
         check_origin(request, self._url)
         form = await read_form(request)
         target = local_path(form.get("next", ""))
@@ -99,9 +96,9 @@ class Login:
 def routes(service: Service, flow: Flow | None, pages: Pages) -> list[BaseRoute]:
     login = Login(service, flow, pages)
     return [
-        Route("/login", guard(login.begin, pages), methods=["GET"]),
-        Route("/login", guard(login.sign_in, pages), methods=["POST"]),
-        Route(CALLBACK, guard(login.finish, pages), methods=["GET"]),
+        Route("/login", guard(login.begin, service, pages), methods=["GET"]),
+        Route("/login", guard(login.sign_in, service, pages), methods=["POST"]),
+        Route(CALLBACK, guard(login.finish, service, pages), methods=["GET"]),
     ]
 
 

@@ -56,7 +56,6 @@ class Logout:
 
     async def sign_out(self, request: Request) -> Response:
         """End the session. Without one there is nothing to end."""
-        self._service.limit(request)
         check_origin(request, self._url)
         visitor = await self._service.visitor(request)
         if visitor:
@@ -112,16 +111,19 @@ class Logout:
 
 
 def keep_hint(response: Response, url: str, id_token: str, seconds: int) -> None:
-    """Let the browser keep the ID token of its session, for signing out; one that is too long it can't."""
-    if len(id_token) <= MAX_HINT:
-        set_cookie(response, url, id_token, seconds, HINT, PATH)
+    """Let the browser keep the ID token of its session, for signing out; one that is too long it can't.
+
+    That of an earlier session goes in any case.
+    """
+    fits = len(id_token) <= MAX_HINT
+    set_cookie(response, url, id_token if fits else "", seconds if fits else 0, HINT, PATH)
 
 
 def routes(service: Service, flow: Flow | None, pages: Pages) -> list[BaseRoute]:
     logout = Logout(service, flow, pages)
     return [
-        Route(PATH, guard(logout.ask, pages), methods=["GET"]),
-        Route(PATH, guard(logout.sign_out, pages), methods=["POST"]),
-        Route(TO_ISSUER, guard(logout.end, pages), methods=["GET"]),
-        Route(SIGNED_OUT, guard(logout.finish, pages), methods=["GET"]),
+        Route(PATH, guard(logout.ask, service, pages), methods=["GET"]),
+        Route(PATH, guard(logout.sign_out, service, pages), methods=["POST"]),
+        Route(TO_ISSUER, guard(logout.end, service, pages), methods=["GET"]),
+        Route(SIGNED_OUT, guard(logout.finish, service, pages), methods=["GET"]),
     ]

@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from skillc.errors import IssuerUnavailable, RegistryRefused, unexpected
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
+from skillc.server.service import Service
 from skillc.server.sessions import local_path
 
 HEADERS = {
@@ -65,11 +66,12 @@ def fail(request: Request, error: Exception, pages: Pages, target: str = "/") ->
     return response
 
 
-def guard(endpoint: Endpoint, pages: Pages) -> Endpoint:
-    """Wrap an endpoint: an error becomes a page."""
+def guard(endpoint: Endpoint, service: Service, pages: Pages) -> Endpoint:
+    """Wrap an endpoint: an address asks so often and no more, and an error becomes a page."""
 
     async def respond(request: Request) -> Response:
         try:
+            service.limit(request)
             return await endpoint(request)
         except Exception as error:
             return fail(request, error, pages, local_path(request.query_params.get("next", "")))
