@@ -56,7 +56,6 @@ def prepare_terminal(words: Sequence[str]) -> None:
 
 def _read_color(words: Sequence[str]) -> str:
     """Return the value of `--color`; of one that is none, parsing the command says so."""
-    pairs = zip(words, [*words[1:], ""], strict=True)
-    values = [value for name, value in pairs if name == "--color"]
+    values = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "--color"]
     values += [word.partition("=")[2] for word in words if word.startswith("--color=")]
     return values[-1] if values and values[-1] in WHEN else "auto"
