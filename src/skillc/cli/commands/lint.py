@@ -124,7 +124,7 @@ def _explain(arguments: Arguments, word: str) -> int:
 
 def _find(names: Sequence[str], cwd: str) -> tuple[list[Skill], bool]:
     """Return the skills of all names, and whether each was named, and not a folder that has skills."""
-    skills = [lint.find_skills_of(name, cwd) for name in names]
+    skills = [lint.find_skills_of(name, cwd, _say_unreadable) for name in names]
     is_named = all(len(group) == 1 for group in skills)
     return _unique(skill for group in skills for skill in group), is_named  # several may be files of one
 
@@ -142,7 +142,12 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
             raise errors.InvalidOption(f"'{folder}' is a file; give --all folders, or leave --all out")
         if not os.path.isdir(path):
             raise errors.DirectoryNotFound(folder)
-    return _unique(skill for folder in folders for skill in lint.find_skills_below(os.path.join(cwd, folder)))
+    paths = [os.path.join(cwd, folder) for folder in folders]
+    return _unique(skill for path in paths for skill in lint.find_skills_below(path, _say_unreadable))
+
+
+def _say_unreadable(error: OSError) -> None:
+    print(f"info: skipping a folder: {errors.unexpected(error).message}", file=sys.stderr)
 
 
 def _check(
