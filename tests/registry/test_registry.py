@@ -194,6 +194,29 @@ def test_yank_and_undo(registry: Team) -> None:
         registry.yank(SYSTEM, REFUNDS, "1.0.0", " ")
 
 
+def test_deletions(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Registry] maintainers see what they can restore, the last first, for 30 days."""
+    for skill_id in ("payments/refunds", "payments/tax", "payments-old/tax", "tools/pdf"):
+        registry.release(skill_id=skill_id)
+        registry.delete(SYSTEM, skill_id)
+        clock.move(days=1)
+    found = registry.deletions(SYSTEM)
+    assert [each.skill for each in found] == [
+        "tools/pdf",
+        "payments-old/tax",
+        "payments/tax",
+        "payments/refunds",
+    ]
+    assert found[0].ends_at - found[0].deleted_at == timedelta(days=30)
+    assert [each.skill for each in registry.deletions(SYSTEM, 1)] == ["tools/pdf"]
+    mia = Caller("mia", (Permission(Role.MAINTAINER, "payments"), Permission(Role.PUBLISHER, "tools")))
+    assert [each.skill for each in registry.deletions(mia)] == ["payments/tax", "payments/refunds"]
+    assert registry.deletions(Caller("rita", (Permission(Role.READER),))) == []
+    registry.restore(SYSTEM, "payments/tax")
+    clock.move(days=27)
+    assert [each.skill for each in registry.deletions(SYSTEM)] == ["tools/pdf", "payments-old/tax"]
+
+
 def test_delete_reserves_the_id(registry: Team, clock: Clock, tmp_path: Path) -> None:
     """[SURFACES: Registry model] for 30 days a deleted skill can be restored, and not be taken by another."""
     registry.release("1.0.0")

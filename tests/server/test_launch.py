@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -105,6 +106,32 @@ def test_hosts_and_sites(tmp_path: Path) -> None:
         for origin, status in (("https://skills.example.com", 200), ("https://evil.example", 403)):
             assert client.get("/whoami", headers={"Origin": origin}).status_code == status
         assert client.post("/skills", headers={"Origin": "null"}, json=body("a")).status_code == 403
+
+
+def test_an_address_with_a_port(tmp_path: Path) -> None:
+    """[SURFACES: Registry] the address of a proxy may have a port of its own, as its clients send it."""
+    words = ("--url", "https://skills.example.com:8443", "--allow-host", "inner:9000")
+    with serving(tmp_path, *words) as server, server.client() as client:
+        for host, status in (
+            ("skills.example.com:8443", 200),
+            ("inner:9000", 200),
+            ("skills.example.com:8444", 421),
+            ("skills.example.com", 421),
+        ):
+            assert client.get("/whoami", headers={"Host": host}).status_code == status, host
+
+
+def test_a_lost_token(tmp_path: Path) -> None:
+    """[SURFACES: Registry] the command in docs/registry.md makes a new token of the admin."""
+    text = (Path(__file__).parent.parent.parent / "docs" / "registry.md").read_text()
+    found = re.search(r'^python -c "(from skillc.registry import .*?)"$', text, re.MULTILINE | re.DOTALL)
+    assert found
+    with serving(tmp_path) as server, server.client() as client:
+        variables = os.environ | {"HOME": str(tmp_path), "SKILLC_HOME": str(tmp_path)}
+        command = [sys.executable, "-c", found[1]]
+        secret = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout
+        answer = client.get("/whoami", headers={"Authorization": f"Bearer {secret.strip()}"})
+        assert answer.json()["permissions"] == [{"role": "admin", "prefix": ""}]
 
 
 def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from skillc.errors import MissingExtra
 NEEDS = {
     "audit": "audits read shell scripts by their syntax with tree-sitter and tree-sitter-bash",
     "git": "git repositories need dulwich",
-    "http": "http repositories need (and so do registries) httpx2",
+    "http": "http repositories need httpx2, and so do commands for a registry",
     "mcp": "MCP needs its SDK",
     "postgres": "a registry on PostgreSQL needs psycopg and its pool",
     "registry": "the files of a registry need obstore",

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from skillc.registry.enforcement import PolicyRegistry
     from skillc.registry.feed import Feed
     from skillc.registry.finder import Finder
-    from skillc.registry.identities import Identity, Job, Person, Session, TrustedPublisher
+    from skillc.registry.identities import GROUP, Identity, Job, Person, Session, TrustedPublisher
     from skillc.registry.mirror import Mirror, MirrorState
     from skillc.registry.model import (
         APPROVED,
         LATEST,
         Change,
+        Deletion,
         Grant,
         Review,
         Role,
@@ -61,11 +62,11 @@ else:
             "enforcement": "PolicyRegistry",
             "feed": "Feed",
             "finder": "Finder",
-            "identities": "Identity Job Person Session TrustedPublisher",
+            "identities": "GROUP Identity Job Person Session TrustedPublisher",
             "mirror": "Mirror MirrorState",
             "model": (
-                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version is_below is_name "
-                "next_patch parse_tag parse_version precedence"
+                "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version is_below "
+                "is_name next_patch parse_tag parse_version precedence"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",

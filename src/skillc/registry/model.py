@@ -264,6 +264,18 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True)
+class Deletion:
+    """A skill that was deleted; it can be restored for some time, which is how long its ID is reserved."""
+
+    skill: SkillId
+    deleted_at: datetime
+
+    @property
+    def ends_at(self) -> datetime:
+        return self.deleted_at + RESERVATION
+
+
+@dataclass(frozen=True, slots=True)
 class Review:
     """What became of a version that had to be reviewed; `tag` is the one that it gets when it is approved."""
 

@@ -15,7 +15,9 @@ from skillc.registry.cache import Cache
 from skillc.registry.feed import Feed, Log
 from skillc.registry.model import (
     APPROVED,
+    RESERVATION,
     Change,
+    Deletion,
     Review,
     Role,
     Skill,
@@ -140,6 +142,13 @@ class Reader:
         caller.require(Role.READER, version.skill)
         with self._store.read() as connection:
             return reviews.read_review(connection, version)
+
+    def deletions(self, caller: Caller, limit: int = PAGE) -> list[Deletion]:
+        """Return what was deleted and can be restored by a caller, the last first."""
+        prefixes = caller.narrow_prefix(Role.MAINTAINER, "")
+        with self._store.read() as connection:
+            found = tables.read_deletions(connection, prefixes, self._clock() - RESERVATION, limit)
+        return [deletion for deletion in found if caller.allows(Role.MAINTAINER, deletion.skill)]
 
     def changes(self, caller: Caller, since: int = 0, limit: int = MAX_CHANGES) -> list[Change]:
         """Return the changes behind the number `since`, oldest first: those that a caller may see.

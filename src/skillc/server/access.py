@@ -112,4 +112,5 @@ def _all_in(names: set[str], values: list[str]) -> bool:
 
 
 def _bracket(name: str) -> str:
-    return f"[{name}]" if ":" in name and not name.startswith("[") else name
+    """Return a host as headers name it; one colon is that of a port."""
+    return f"[{name}]" if name.count(":") > 1 and not name.startswith("[") else name

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from skillc.registry import SYSTEM, Registry, Role, make_package
+from skillc.registry import SYSTEM, Grant, Identity, Registry, Role, make_package
 from tests.server.pages.conftest import Visitor
 from tests.support.pages import caller_of, make_person, use
 from tests.support.registry import tarred, zipped
@@ -157,6 +157,103 @@ def test_yank(visitor: Visitor, admin: str, registry: Registry) -> None:
     page.click("text=Undo the yank of 1.2.0")
     page.wait_for_selector("summary >> text=Yank >> nth=0")
     assert registry.skill(SYSTEM, "payments/refunds").resolve("latest").version == "1.2.0"
+
+
+def test_tags(visitor: Visitor, admin: str, registry: Registry) -> None:
+    """[SURFACES: Registry] a tag is set, moved and removed; `latest` on an older version is a rollback."""
+    visitor.sign_in(admin)
+    page = visitor.page
+    for tag, version in (("latest", "1.0.0"), ("stable", "1.1.0"), ("stable", "1.2.0")):
+        visitor.go("/versions/payments/refunds")
+        page.click("text=Set or move a tag")
+        page.fill("#tag", tag)
+        page.select_option("#target", version)
+        page.click("text=Set the tag")
+        page.wait_for_selector(f"li:has-text('{tag} points at {version}')")
+        assert registry.skill(SYSTEM, "payments/refunds").resolve(tag).version == version
+    visitor.go("/s/payments/refunds")
+    assert "Version 1.0.0 latest" in visitor.text
+    visitor.go("/versions/payments/refunds")
+    page.click("li:has-text('stable points at') button")
+    page.wait_for_selector("li:has-text('stable points at')", state="detached")
+    assert "stable" not in registry.skill(SYSTEM, "payments/refunds").tags
+    page.click("text=Set or move a tag")
+    page.fill("#tag", "no tag")
+    page.click("text=Set the tag")
+    page.wait_for_selector("text=E062")
+
+
+def test_delete_and_restore(visitor: Visitor, registry: Registry) -> None:
+    """[SURFACES: Registry] a maintainer deletes a skill, by its whole ID, and restores it."""
+    visitor.sign_in(make_person(registry, "mia", Role.MAINTAINER, "payments"))
+    page = visitor.page
+    visitor.go("/deleted")
+    assert "Nothing is deleted that you may restore" in visitor.text
+    registry.delete(SYSTEM, "documents/pdf")  # of others
+    visitor.go("/versions/payments/refunds")
+    page.click("text=Delete this skill")
+    page.fill("#confirmation", "payments")
+    page.click("button:has-text('Delete payments/refunds')")
+    page.wait_for_selector("text=type the ID of the skill to delete it")
+    visitor.go("/versions/payments/refunds")
+    page.click("text=Delete this skill")
+    page.fill("#confirmation", "payments/refunds")
+    page.click("button:has-text('Delete payments/refunds')")
+    page.wait_for_selector("tr:has-text('payments/refunds')")
+    assert "documents" not in visitor.text
+    assert visitor.go("/s/payments/refunds") == 404
+    visitor.go("/review")
+    page.click("nav.tabs >> text=Deleted")
+    page.click("tr:has-text('payments/refunds') button")
+    page.wait_for_url("**/versions/payments/refunds")
+    assert registry.skill(SYSTEM, "payments/refunds").resolve().version == "1.2.0"
+
+
+def test_people(visitor: Visitor, admin: str, registry: Registry) -> None:
+    """[SURFACES: Registry] an admin sees people with their grants and groups', grants a role, forgets one."""
+    identity = Identity("https://login.example.com", "1", "ada@example.com", "Ada", groups=("platform",))
+    registry.sessions.sign_in(identity)
+    registry.accounts.grant(SYSTEM, Grant("group:platform", Role.READER, "documents"))
+    visitor.sign_in(admin)
+    visitor.go("/admin/grants")
+    page = visitor.page
+    page.click("nav.tabs >> text=People")
+    assert "reader below documents as group:platform" in visitor.text
+    page.click("tr:has-text('Ada') a")
+    assert page.input_value("#subject") == "ada@example.com"
+    page.select_option("#role", "publisher")
+    page.fill("#prefix", "payments")
+    page.click("button.main")
+    page.wait_for_selector("tr:has-text('ada@example.com'):has-text('publisher')")
+    visitor.go("/admin/people")
+    assert "publisher below payments" in visitor.text
+    page.click("tr:has-text('Ada') summary")
+    page.click("text=Forget ada@example.com >> nth=-1")
+    page.wait_for_selector("text=No person has signed in")
+    assert registry.sessions.people(SYSTEM) == []
+
+
+def test_trusted_publishers(visitor: Visitor, registry: Registry) -> None:
+    """[SURFACES: Registry] an admin of a prefix trusts a workflow there, and no more."""
+    visitor.sign_in(make_person(registry, "ada", Role.ADMIN, "payments"))
+    page = visitor.page
+    visitor.go("/admin/grants")
+    assert page.locator("nav.tabs >> text=People").count() == 0
+    page.click("nav.tabs >> text=Trusted publishers")
+    assert "Jobs can't sign in yet" in visitor.text
+    for prefix, answer in (("documents", "text=E090"), ("payments", "tr:has-text('acme/skills')")):
+        visitor.go("/admin/publishers")
+        page.fill("#repository", "acme/skills")
+        page.fill("#workflow", "release.yml")
+        page.fill("#prefix", prefix)
+        page.fill("#ref", "refs/tags/v*")
+        page.click("text=Trust it")
+        page.wait_for_selector(answer)
+    assert "release.yml" in visitor.text
+    assert [each.prefix for each in registry.publishers.publishers(SYSTEM)] == ["payments"]
+    page.click("tr:has-text('acme/skills') button")
+    page.wait_for_selector("tr:has-text('acme/skills')", state="detached")
+    assert registry.publishers.publishers(SYSTEM) == []
 
 
 def test_tokens(visitor: Visitor, admin: str, registry: Registry) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from skillc.registry import SYSTEM, Grant, Registry, Role, make_package
+from skillc.registry import SYSTEM, Grant, Identity, Registry, Role, make_package
 from tests.server.pages.conftest import Visitor
 from tests.support.pages import make_admin, serving
 
@@ -112,6 +112,7 @@ def visitor(browser: Browser, hostile: Registry) -> Iterator[Visitor]:
     token = make_admin(hostile)
     hostile.accounts.grant(SYSTEM, Grant(WORD, Role.READER, "evil"))
     hostile.accounts.create_token(SYSTEM, Role.READER, "evil", owner=WORD, label=WORD)
+    hostile.sessions.sign_in(Identity("https://evil.example", WORD, WORD, WORD, WORD, (WORD,)))
     with serving(hostile) as url:
         context = browser.new_context()
         context.set_default_timeout(8_000)
@@ -137,6 +138,8 @@ PAGES = [
     "/audit/evil/hostile",
     "/account",
     "/admin/grants",
+    "/admin/grants?subject=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+    "/admin/people",
     "/admin/log",
     "/statistics",
 ]

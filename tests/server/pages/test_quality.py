@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Response
 
-from skillc.registry import SYSTEM, Registry, Role, make_package
+from skillc.registry import SYSTEM, Identity, Registry, Role, make_package
 from tests.server.pages.conftest import Visitor
 from tests.support.axe import find_barriers
 from tests.support.pages import make_admin, make_person, publish, serving
@@ -38,7 +38,10 @@ PAGES = [
     "/account",
     "/publish",
     "/review",
+    "/deleted",
     "/admin/grants",
+    "/admin/people",
+    "/admin/publishers",
     "/admin/log",
     "/s/nothing",
     "/nothing",
@@ -48,7 +51,22 @@ PAGES = [
 @pytest.fixture
 def token(local_registry: Registry) -> str:
     local_registry.yank(SYSTEM, "payments/refunds", "1.1.0", "It paid twice.")
-    return make_admin(local_registry)
+    local_registry.delete(SYSTEM, "documents/slides")
+    local_registry.set_tag(SYSTEM, "payments/refunds", "stable", "1.0.0")
+    token = make_admin(local_registry)
+    _add_people(local_registry, 0, 2)
+    return token
+
+
+def _add_people(registry: Registry, start: int, end: int) -> None:
+    """Let people with many groups sign in, and trust as many workflows."""
+    for number in range(start, end):
+        groups = tuple(f"{'x' * 50}{group}" for group in range(20))
+        name = f"{number}{'person' * 15}@example.com"
+        identity = Identity("https://login.example.com", name, name, f"{number} Person", name, groups)
+        registry.sessions.sign_in(identity, Role.READER, f"payments/{'x' * 50}")
+        source = "https://gitlab.com", f"acme/{'x' * 60}{number}", "release.yml", "payments"
+        registry.publishers.trust(SYSTEM, *source, ref=f"refs/tags/{'v' * 100}*", environment="production")
 
 
 @pytest.fixture
@@ -108,6 +126,8 @@ def test_weight(browser: Browser, url: str, token: str, local_registry: Registry
         "/c/crowd",
         "/find?q=word",
         "/statistics/big",
+        "/admin/grants?start=100",
+        "/admin/people?start=40",
     ]
     context = browser.new_context(extra_http_headers={"Accept-Encoding": "identity"})
     context.route("**/*", lambda route: route.continue_())  # which turns the browser's cache off
@@ -120,7 +140,8 @@ def test_weight(browser: Browser, url: str, token: str, local_registry: Registry
 
 
 def _fill_more(registry: Registry) -> None:
-    """Publish skills that are as large as they get: text, files, lines, versions, descriptions."""
+    """Publish skills that are as large as they get: text, files, lines, versions; add people."""
+    _add_people(registry, 2, 110)
     head = "---\nname: big\ndescription: " + "word " * 200 + "\n---\n"
     text = "".join(f"\n## Part {number} <b>\n\n" + "word & <i>word</i> " * 600 for number in range(150))
     files = {f"data/{number:04}.txt": b"x" for number in range(3000)}
@@ -141,6 +162,9 @@ def _fill_more(registry: Registry) -> None:
         name = f"crowd/{'x' * 50}{number}"
         data = f"---\nname: {'x' * 50}{number}\ndescription: {'word ' * 200}\n---\n".encode()
         publish(registry, name, {"SKILL.md": data})
+    for number in range(120):
+        publish(registry, f"gone/{'x' * 50}{number}", {"SKILL.md": b"---\nname: x\ndescription: d\n---\n"})
+        registry.delete(SYSTEM, f"gone/{'x' * 50}{number}")
     for number in range(150):
         make_person(registry, f"person-{number}-{'x' * 60}", Role.READER, f"crowd/{'y' * 40}")
 

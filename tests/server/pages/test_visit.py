@@ -20,10 +20,12 @@ SKILL = b"---\nname: greeting\ndescription: Greet people\n---\n# Greeting\n"
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 ORIGIN = "http://testserver"
 FORMS = ["/yank", "/unyank", "/review", "/publish", "/account/tokens", "/account/tokens/revoke"]
-FORMS += ["/account/sessions/end", "/admin/grants", "/admin/grants/remove"]
+FORMS += ["/account/sessions/end", "/admin/grants", "/admin/grants/remove", "/admin/people/remove"]
+FORMS += ["/admin/publishers", "/admin/publishers/remove", "/tag", "/untag", "/delete", "/restore"]
 PRIVATE = ["/", "/c/payments", "/find?q=refund", "/raw/payments/refunds@1.0.0/SKILL.md", "/statistics"]
 PRIVATE += [f"/{name}/payments/refunds" for name in ("s", "files", "versions", "diff", "audit", "archive")]
 PRIVATE += ["/account", "/publish", "/admin/grants", "/admin/log", "/s/no-such-skill"]
+PRIVATE += ["/admin/people", "/admin/publishers", "/deleted"]
 
 
 @pytest.fixture
@@ -82,7 +84,12 @@ def test_small_token(registry: Registry) -> None:
     assert person.get("/c/documents").status_code == 404
     form = person.get("/publish").text
     assert form.count("Publish a skill") == 1
-    assert person.fill_in("/yank", id="payments/refunds", version="1.2.0", reason="x") == 403
+    fields = {"id": "payments/refunds", "version": "1.2.0", "confirmation": "payments/refunds"}
+    for path in ("/yank", "/delete", "/restore"):
+        assert person.fill_in(path, **fields, reason="x") == 403, path
+    assert person.fill_in("/tag", id="documents/pdf", tag="latest", version="0.1.0") == 403
+    for path in ("/deleted", "/admin/people", "/admin/publishers"):
+        assert person.get(path).status_code == 403, path
 
 
 def test_forms_of_other_sites(registry: Registry) -> None:
@@ -109,7 +116,7 @@ def test_forms_of_other_sites(registry: Registry) -> None:
     assert registry.skill(SYSTEM, "payments/refunds").latest is not None
     for path in FORMS:
         assert person.post(path, headers={"Origin": "https://evil.example"}).status_code == 403
-        if path not in ("/publish", "/review", "/admin/grants"):
+        if path not in ("/publish", "/review", "/admin/grants", "/admin/publishers"):
             assert person.get(path).status_code == 405
     assert person.post("/yank", data=fields | token).status_code == 303
 

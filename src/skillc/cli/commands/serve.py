@@ -183,7 +183,8 @@ def _mount_mcp(service: Service) -> Mapping[str, Any]:
         with require_extra("mcp"):  # the SDK takes long to import, and a registry does without
             from skillc.mcp import create_registry_endpoint
     except MissingExtra as error:
-        print(f"note: /mcp is not served: {error.message}", file=sys.stderr)
+        if service.number == 0:  # of all workers, one says it
+            print(f"note: /mcp is not served: {error.message}", file=sys.stderr)
         return {}
     return {"/mcp": create_registry_endpoint(service)}
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from skillc.registry.access import Caller
-from skillc.registry.model import APPROVED, Change, Grant, Role, Skill, StoredFile, Token, Version
+from skillc.registry.model import APPROVED, Change, Deletion, Grant, Role, Skill, StoredFile, Token, Version
 from skillc.registry.store.database import Connection, Row
 from skillc.skills import SkillId
 
@@ -195,6 +195,17 @@ def remove_tag(connection: Connection, skill_id: str, tag: str) -> None:
 def set_deletion(connection: Connection, skill_id: str, time: datetime | None) -> None:
     number = None if time is None else to_number(time)
     connection.execute("UPDATE skills SET deleted_at = ? WHERE id = ?", number, skill_id)
+
+
+def read_deletions(
+    connection: Connection, prefixes: Sequence[str], since: datetime, limit: int
+) -> list[Deletion]:
+    """Return skills below any prefix that were deleted after a time, the last first."""
+    condition, values = limit_to("id", prefixes)
+    query = f"SELECT id, deleted_at FROM skills WHERE deleted_at > ? AND {condition}"  # noqa: S608
+    order = f"ORDER BY deleted_at DESC, id LIMIT {int(limit)}"
+    rows = connection.execute(f"{query} {order}", to_number(since), *values)
+    return [Deletion(SkillId(skill_id), to_time(number)) for skill_id, number in rows]
 
 
 def find_deletions(connection: Connection, before: datetime) -> list[str]:

@@ -14,7 +14,20 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from skillc.server.pages import account, admin, home, publish, review, search, skill, static_files, usage
+from skillc.server.pages import (
+    account,
+    admin,
+    home,
+    people,
+    publish,
+    publishers,
+    review,
+    search,
+    skill,
+    static_files,
+    upkeep,
+    usage,
+)
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.own import OwnSite
 from skillc.server.pages.session import RegistrySite, SignInPages
@@ -25,7 +38,7 @@ from skillc.workspace import Workspace
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
     """Return the routes of a registry's pages."""
-    parts = (account, publish, review, admin)
+    parts = (account, publish, upkeep, review, admin, people, publishers)
     return [
         BrowserRoute("/skills/{id:path}", _lead_to_page),
         *_reading_routes(site),

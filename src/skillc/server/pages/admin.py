@@ -9,7 +9,8 @@ from skillc.registry import Grant, Role
 from skillc.server.pages.session import RegistrySite
 from skillc.server.pages.visit import Visit, redirect, serve_page
 
-MAX_GRANTS = 300
+MAX_GRANTS = 100  # of a page
+MAX_SUBJECT = 200  # characters
 PAGE = 100  # changes of a page
 
 
@@ -18,12 +19,15 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
 
     def show_grants(visit: Visit) -> Response:
         grants = registry.accounts.grants(visit.person)
+        start = read_number(visit.query("start"))
         return visit.page(
             "grants.html",
-            grants=grants[:MAX_GRANTS],
-            more=max(0, len(grants) - MAX_GRANTS),
+            grants=grants[start : start + MAX_GRANTS],
+            start=start,
+            next_start=start + MAX_GRANTS if len(grants) > start + MAX_GRANTS else 0,
             roles=list(Role),
             can_grant=visit.has_role("admin"),
+            subject=visit.query("subject")[:MAX_SUBJECT],
         )
 
     def set_grant(visit: Visit) -> Response:
@@ -39,8 +43,7 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
     def show_log(visit: Visit) -> Response:
         """Show changes, the last first; `before` is the number that a page ends at."""
         visit.person.require(Role.ADMIN, "")
-        before = visit.query("before")
-        end = int(before) if before.isascii() and before.isdigit() and len(before) < 18 else 0
+        end = read_number(visit.query("before"))
         last = end or registry.revision() + 1
         changes = registry.changes(visit.person, max(0, last - 1 - PAGE), PAGE)
         changes = [change for change in changes if change.sequence < last]
@@ -57,3 +60,8 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
         Route("/admin/grants/remove", serve_page(site, remove_grant), methods=["POST"]),
         Route("/admin/log", serve_page(site, show_log), methods=["GET"]),
     ]
+
+
+def read_number(text: str) -> int:
+    """Return a number from an address; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0

@@ -1,4 +1,4 @@
-"""Let visitors publish a skill from an archive, yank a version and undo it.
+"""Let visitors publish a skill from an archive.
 
 The form has two buttons: one looks at the archive and says what publishing it would do, the other publishes.
 An archive in which the audit finds something to block is published only if the visitor says so.
@@ -62,13 +62,11 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
     return [
         Route("/publish", serve_page(site, desk.show), methods=["GET"]),
         Route("/publish", serve_page(site, desk.publish, desk.receive), methods=["POST"]),
-        Route("/yank", serve_page(site, desk.yank), methods=["POST"]),
-        Route("/unyank", serve_page(site, desk.unyank), methods=["POST"]),
     ]
 
 
 class Desk:
-    """Where visitors change what is published."""
+    """Where visitors publish."""
 
     def __init__(self, site: RegistrySite) -> None:
         self._service = site.service
@@ -116,16 +114,6 @@ class Desk:
         before = visit.shelf.audit(skill.latest) if skill is not None and skill.latest is not None else None
         changes = compare_audits(before, audit) if before is not None and audit is not None else None
         return Draft(package, skill, audit, changes)
-
-    def yank(self, visit: Visit) -> Response:
-        skill_id = SkillId(visit.text("id"))
-        self._registry.yank(visit.person, skill_id, visit.text("version"), visit.text("reason"))
-        return redirect(f"/versions/{skill_id}")
-
-    def unyank(self, visit: Visit) -> Response:
-        skill_id = SkillId(visit.text("id"))
-        self._registry.unyank(visit.person, skill_id, visit.text("version"))
-        return redirect(f"/versions/{skill_id}")
 
 
 def _inspect(package: Package) -> Audit | None:

@@ -27,7 +27,7 @@ from skillc.audit import KINDS, Audit, compare_audits
 from skillc.compiler import read_agents
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.paths import SKILL_FILES
-from skillc.registry import LATEST, Skill, StoredFile, Version
+from skillc.registry import APPROVED, LATEST, Skill, StoredFile, Version
 from skillc.server.pages.assets import describe, quote_path
 from skillc.server.pages.diff import MAX_TEXT, compare_files, read_text
 from skillc.server.pages.markdown import PREFIX, Entry, Links, Text, render_markdown, slugify
@@ -308,6 +308,9 @@ def show_versions(visit: Visit) -> Response:
         next_start=start + MAX_VERSIONS if len(every) > start + MAX_VERSIONS else 0,
         older=older,
         version_tags=tags,
+        skill_tags=sorted(subject.skill.tags.items())[:MAX_VERSIONS],
+        targets=[version for version in every if version.status == APPROVED][:MAX_VERSIONS],
+        can_tag=visit.allows("publisher", subject.skill.id),
         can_yank=visit.allows("maintainer", subject.skill.id),
     )
 
