@@ -12,7 +12,7 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
-from skillc.cli.progress import Progress
+from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.compiler import Target, detect_targets, find_targets
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
@@ -138,8 +138,7 @@ def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: Exi
     policy = read_policy()
     downloads: list[Download] = []
     for place in places:
-        with Progress(2, "sources") as progress:
-            progress.step(place.origin.label())
+        with working(f"Fetching {place.origin.label()}"):
             names = skill_names if len(places) == 1 and not place.is_chosen else ()
             downloads.append(_open(place, names, here, stack))
     choices = _choose(arguments, places, downloads, skill_names)

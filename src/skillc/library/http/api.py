@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 import httpx2
 
 from skillc import __version__, errors
-from skillc.library.credentials import parse_registry
+from skillc.library.credentials import check_token, parse_registry
 from skillc.library.http.client import REDIRECTS, explain_failure, ssl_context
 from skillc.library.secrets import hide_secrets, private_logs
 from skillc.skills import SkillId
@@ -127,6 +127,7 @@ class RegistryApi:
     ) -> None:
         self.registry = parse_registry(registry)
         self._token = token
+        self._secrets = [token]  # what no error repeats
         self._tell_wait = tell_wait
         self._client = httpx2.Client(verify=ssl_context(), timeout=time_out)
         self._time_out = time_out
@@ -281,6 +282,22 @@ class RegistryApi:
     def distrust(self, publisher_id: str) -> None:
         self.send("DELETE", f"trusted-publishers/{quote(publisher_id, safe='')}")
 
+    def audience(self) -> str:
+        """Return what ID tokens of CI for this registry are for."""
+        audience = _text(self.get("_/oidc/audience").value(), "audience")
+        if not audience:
+            raise self._unusable("it does not say which audience ID tokens for it have")
+        return audience
+
+    def mint(self, id_token: str, path: str) -> str:
+        """Return a token for the ID token of a job of CI, which publishes at a path or below it."""
+        self._secrets.append(id_token)
+        value = self.send("POST", "_/oidc/mint-token", {"token": id_token, "prefix": path}).value()
+        try:
+            return check_token(_text(value, "token"))
+        except errors.InvalidOption:
+            raise self._unusable("it gave no token for the ID token") from None
+
     def send_usage(self, batch: Mapping[str, Any]) -> dict[str, int]:
         """Send counts of use; return how many rows were taken, and how many ignored."""
         value = self.send("POST", "usage", batch).value()
@@ -375,7 +392,7 @@ class RegistryApi:
         fields = Answer(status, data).value().get("error")
         fields = fields if isinstance(fields, dict) else {}
         message = _text(fields, "message") or f"HTTP {status}"
-        message = cut(one_line(hide_secrets(message, [self._token])), MAX_MESSAGE)
+        message = cut(one_line(hide_secrets(message, self._secrets)), MAX_MESSAGE)
         if status in (401, 403):
             return _refusal(message, status, self.registry)
         kind = _ERRORS.get(_text(fields, "code"))

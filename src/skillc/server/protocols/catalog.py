@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skillc.registry import Caller, Registry, Skill, Version
+from skillc.registry import APPROVED, Caller, Registry, Skill, Version
 from skillc.skills import MAX_SEGMENT, SkillId, is_name, to_segment
 
 MAX_SKILLS = 20_000  # in a list that has no pages
@@ -63,8 +63,9 @@ def to_entry(version: Version, name: str = "", since: float = 0) -> Entry:
 
 
 def _entry(skill: Skill) -> Entry | None:
-    since = skill.versions[-1].published_at.timestamp()
-    return to_entry(skill.latest, since=since) if skill.latest else None
+    """Return the entry of a skill, the same for all its readers: what waits for a review does not count."""
+    since = [version.published_at for version in skill.versions if version.status == APPROVED]
+    return to_entry(skill.latest, since=min(since).timestamp()) if skill.latest else None
 
 
 def to_name(text: str) -> str:

@@ -23,6 +23,7 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.errors import SkillNotFound
 from skillc.registry import Caller, StoredFile, Version
+from skillc.server.listings import respond_listing
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry
 from skillc.server.protocols.request import find_caller, find_prefix
 from skillc.server.responses import HEADERS, Refusal, guard, respond_tagged
@@ -40,8 +41,12 @@ def routes(service: Service) -> list[BaseRoute]:
         """List what is below a prefix; nothing there is an empty list, so that clients look no further."""
         caller = await find_caller(service, request)
         prefix = find_prefix(request)
-        entries = await service.call(list_entries, service.registry, caller, prefix)
-        return respond_tagged(request, {"$schema": SCHEMA, "skills": [_as_json(entry) for entry in entries]})
+
+        def make() -> dict[str, object]:
+            entries = list_entries(service.registry, caller, prefix)
+            return {"$schema": SCHEMA, "skills": [_as_json(entry) for entry in entries]}
+
+        return respond_listing(request, await service.call(service.listings.get, PLACE, caller, prefix, make))
 
     async def archive(request: Request) -> Response:
         """Return the archive of a version, whose digest the index has; a yanked one can still be had."""
