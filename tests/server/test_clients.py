@@ -102,7 +102,8 @@ def test_repository_and_find(team: Team, secret: str, world: World, path: str, k
     assert results[0]["name"] == "refunds"
     assert "Text." in world.ok("load", results[0]["id"], env=env).stdout
     assert "Rules." in world.ok("open", results[0]["id"], "references/rules.md", env=env).stdout
-    assert "leads" not in world.ok("find", "leads", env=env).stdout
+    results = json.loads(world.ok("find", "leads", "--format", "json", env=env).stdout)["results"]
+    assert "leads" not in [each["name"] for each in results]
 
 
 @pytest.mark.parametrize(("path", "kind"), [("", "http"), ("/payments", "well-known"), ("/mcp", "mcp")])

@@ -221,6 +221,8 @@ def _bases(address: str, root: str) -> list[str]:
     logins = [each.registry for each in read_credentials() if f"{address}/".startswith(f"{each.registry}/")]
     bases: dict[str, None] = {}
     for base in sorted(logins, key=len, reverse=True)[:1] or [root, address]:
+        if "/." in base or base.endswith(".json"):
+            continue  # a file of another protocol
         try:
             bases[parse_registry(base)] = None
         except InvalidOption:

@@ -336,7 +336,7 @@ def _parse_git_url(label: str, parts: SplitResult, suffix: str = "") -> Origin:
         match = re.search(r"\.git@(.+)$", path)
         if match:
             path, ref = path[: match.start() + 4], match[1]
-        elif "@" in last[1:]:
+        elif "@" in last[1:] and not last.endswith(".git"):  # our plugins are skill@version.git
             last, _, ref = last.partition("@")
             path = f"{head}{slash}{last}"
     if parts.query:

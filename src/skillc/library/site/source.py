@@ -116,9 +116,7 @@ class WellKnownSkillSource(HttpSkillSource):
                     return listing
         reason = "there is no index of skills (.well-known/agent-skills/index.json)"
         if self.base_url.endswith("/marketplace.json"):
-            reason += (
-                "; a marketplace without one is for 'skc add', or add the git repositories that it names"
-            )
+            reason += "; of a marketplace without one, add the git repositories that it names"
         raise RepositoryUnavailable(self.name or self.base_url, reason)
 
     def _make_site_folder(self, entry: Entry) -> str:
