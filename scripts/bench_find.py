@@ -14,6 +14,7 @@ import random
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from bench import Bench
@@ -74,7 +75,15 @@ for task in tasks * times:
 
 
 def make_up(root: Path, count: int) -> None:
-    """Skills with words as in a natural language: few are everywhere, most are rare."""
+    """Write skills that are made up."""
+    for number, text in enumerate(make_texts(count)):
+        folder = root / f"part{number // 500:03}" / f"skill-{number:05}"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(text)
+
+
+def make_texts(count: int) -> Iterator[str]:
+    """Yield skills with words as in a natural language: few are everywhere, most are rare."""
     rng = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(rng.choices(letters, k=rng.randint(2, 11))) for _ in range(60_000)]
@@ -84,13 +93,11 @@ def make_up(root: Path, count: int) -> None:
         return " ".join(rng.choices(words, cum_weights=weights, k=many))
 
     for number in range(count):
-        folder = root / f"part{number // 500:03}" / f"skill-{number:05}"
-        folder.mkdir(parents=True)
         sections = "\n\n".join(
             f"## {some(3)}\n\n{some(rng.randint(20, 110))}" for _ in range(rng.randint(4, 20))
         )
-        head = f"name: {folder.name}\ndescription: {some(rng.randint(10, 45))}"
-        (folder / "SKILL.md").write_text(f"---\n{head}\n---\n# {some(3)}\n\n{sections}\n")
+        head = f"name: skill-{number:05}\ndescription: {some(rng.randint(10, 45))}"
+        yield f"---\n{head}\n---\n# {some(3)}\n\n{sections}\n"
 
 
 def bench_find(bench: Bench, folder: Path | None = None, count: int | None = None) -> None:

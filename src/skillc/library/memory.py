@@ -1,37 +1,85 @@
-"""The skills of a server or a program in an index of their own, which is in memory."""
+"""Recall the skills of repositories from what is on this machine; no host is asked, nothing is changed.
+
+Completion asks at each Tab: what it needs is quick names, not the truth about every skill.
+"""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from skillc.index.skills import IN_MEMORY, Database, SkillIndex, VirtualFolder, invert_texts, write_change
+from skillc import paths
+from skillc.errors import SkillcError
+from skillc.index.skills import id_prefix, recall_folder
+from skillc.library.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from skillc.index.skills import MemorySkill
+MAX_SECONDS = 0.3  # for the walk of a folder that was never indexed
+MAX_DEPTH = 6
 
 
-class MemoryFolder(VirtualFolder):
-    """The skills of a server or a program, indexed in memory. A skill without a body is found by its head."""
+@dataclass(frozen=True, slots=True)
+class SkillMemory:
+    """What is remembered of a skill."""
 
-    def __init__(self, index: SkillIndex) -> None:
-        super().__init__(Database(IN_MEMORY))
-        self._index = index
-        self._skills: dict[str, MemorySkill] = {}
+    id: str
+    repository: str
+    capabilities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
-    def replace(self, skills: list[MemorySkill]) -> None:
-        """Hold these skills and no others; only new ones are indexed."""
-        current = {skill[0]: skill for skill in skills}
-        with self._index.lock:
-            last = self._skills
-            if current == last:
-                return
-            removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
-            new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
-            batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
-            self.database.write(lambda execute: write_change(execute, *self.KEY, None, removals, batch))
-            self._skills = current
 
-    def read_skill_file(self, path: str | bytes) -> bytes:
-        skill = self._skills.get(os.fsdecode(path))
-        return (skill[5] or "").encode("utf-8", "replace") if skill else b""
+def recall_skills(cwd: str) -> Iterator[SkillMemory]:
+    """Yield the skills of the repositories of `cwd` that are here: of folders and of git's checkouts."""
+    config = SkillsConfig.load(cwd)
+    for repository in repositories_in_force(config, next(paths.library_roots(cwd), None)):
+        root = _folder_of(repository)
+        if root is None:
+            continue
+        memories = recall_folder(root) or [(skill_id, (), ()) for skill_id in _walk(root)]
+        for skill_id, capabilities, tags in memories:
+            yield SkillMemory(skill_id, repository.name, capabilities, tags)
+
+
+def _folder_of(repository: SkillRepositoryConfig) -> str | None:
+    """Return the folder of a repository, or of its last checkout."""
+    if repository.type == "filesystem":
+        return os.path.abspath(repository.path)
+    if repository.type != "git":
+        return None
+    from skillc.library.repositories import source_of  # with asyncio and git, longer than all else here
+
+    try:
+        return getattr(source_of(repository), "folder", None)
+    except (SkillcError, OSError):
+        return None
+
+
+def _walk(root: str) -> Iterator[str]:
+    """Yield the IDs of the skills in a folder, as many as there is time for."""
+    end = time.monotonic() + MAX_SECONDS
+    directories = [("", 0)]
+    seen: set[tuple[int, int]] = set()  # links may lead in circles
+    while directories and time.monotonic() < end:
+        path, depth = directories.pop()
+        directory = os.path.join(root, path)
+        try:
+            status = os.stat(directory)
+            entries = list(os.scandir(directory))
+        except OSError:
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        if path and any(entry.name == "SKILL.md" for entry in entries):
+            yield id_prefix(path)
+        elif depth < MAX_DEPTH:
+            below = (entry.name for entry in entries if entry.name[0] != "." and _is_directory(entry))
+            directories += [(f"{path}/{name}".lstrip("/"), depth + 1) for name in below]
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

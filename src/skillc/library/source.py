@@ -41,7 +41,7 @@ from weakref import WeakKeyDictionary
 
 from skillc.errors import SkillNotFound
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, skill_index
-from skillc.library.memory import MemoryFolder
+from skillc.library.virtual import MemoryFolder
 from skillc.skills import SkillId, read_tags
 
 

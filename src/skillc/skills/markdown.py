@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Elements with text. They do not contain each other, and are yielded when their text is complete.
 _WITH_TEXT = frozenset(("Heading", "Paragraph", "CodeBlock", "TableCell"))
 
+TABLES = 1 << 1  # of the parser's options, as in pyromark.Options.ENABLE_TABLES
 MAX_NESTING = 50  # quotes and lists that one line can open
 _MARKS = bytes.maketrans(b"-+*0123456789.)", b">" * 15)  # the characters of their marks as one
 
@@ -57,7 +58,8 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
     words: list[str] = []
     inline_html = "InlineHtml" in kinds
     text = parser_text(data, body)
-    for event, span in _parse(text, tables):
+    parse = import_parser().events_with_range  # here, so that only parsing loads it
+    for event, span in parse(text, options=TABLES if tables else 0):
         if element is not None:
             words.append(_plain_text(event))
         if type(event) is not dict:
@@ -82,15 +84,6 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
                 element, words = new, []
             else:
                 yield new
-
-
-def _parse(text: str, tables: bool) -> Iterator[Any]:
-    """Return the parser's events, each with its byte range."""
-    if not tables:
-        return iter(import_parser().events_with_range(text))
-    import pyromark  # whose options few need
-
-    return iter(pyromark.events_with_range(text, options=pyromark.Options.ENABLE_TABLES))
 
 
 def _plain_text(event: object) -> str:

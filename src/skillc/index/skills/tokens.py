@@ -157,7 +157,7 @@ class Stemmer:
         """Return the terms of each word, joined by spaces; a word may have none or several."""
         self.forget()
         numbers = list(map(self._cache.__getitem__, words))
-        if self._stem_new():
+        if self._cache.new and self._stem_new():
             numbers = list(map(self._cache.__getitem__, words))
         return list(map(self._cache.terms.__getitem__, numbers))
 
