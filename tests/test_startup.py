@@ -81,13 +81,51 @@ def test_sqlite_leaves_functools_alone() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.parametrize("first", ["pass", "import threading", "import pyromark"])
+def test_the_parser_alone(first: str) -> None:
+    """The compiled half of the parser is the same as that of its package, which can be imported later."""
+    code = (
+        f"{first}\n"
+        "import sys; from skillc.startup import import_parser; parser = import_parser()\n"
+        "assert ('enum' in sys.modules) == ('pyromark' in sys.modules)\n"
+        "assert import_parser().events_with_range is parser.events_with_range\n"
+        "import pyromark; assert pyromark.Options.ENABLE_TABLES is not None\n"
+        "assert pyromark.events_with_range is import_parser().events_with_range is parser.events_with_range\n"
+    )
+    subprocess.run(
+        [sys.executable, "-S", "-c", code], env={"PYTHONPATH": os.pathsep.join(sys.path)}, check=True
+    )
+
+
+def test_find_imports_little(tmp_path: Path) -> None:
+    """`skc find` works without the modules of Python that take as long to load as a search."""
+    skill = tmp_path / ".skillc" / "skills" / "pdf"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Fill in forms\n---\n# Forms\n\nText.\n")
+    code = (
+        "import sys; from skillc.startup import start; start()\n"
+        "from skillc.cli import main\n"
+        "sys.argv = ['skc', 'find', 'forms']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'json', 're', 'enum', 'functools', 'collections', 'array'} & {*sys.modules}))"
+    )
+    command = [sys.executable, "-S", "-c", code]
+    env = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"}
+    outputs = [
+        subprocess.run(command, env=env, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        for _ in range(2)  # the first one builds the index
+    ]
+    assert outputs[1].splitlines()[0].startswith("pdf  (")
+    assert outputs[1].splitlines()[-1] == "[]"
+
+
 def test_pyromark_stays_whole() -> None:
     """The parser is loaded without the package around it, which is found as usual later."""
     program = (
-        "import sys; from skillc.startup import load_pyromark; parser = load_pyromark()\n"
+        "import sys; from skillc.startup import import_parser; parser = import_parser()\n"
         "assert 'enum' not in sys.modules and 'pyromark' not in sys.modules\n"
         "import pyromark; from skillc.skills.markdown import TABLES\n"
-        "assert load_pyromark() is parser and pyromark.events_with_range is parser.events_with_range\n"
+        "assert import_parser() is parser and pyromark.events_with_range is parser.events_with_range\n"
         "assert pyromark.Options.ENABLE_TABLES == TABLES and pyromark.html('*a*') == '<p><em>a</em></p>\\n'"
     )
     path = f"import sys; sys.path[:] = {sys.path}\n"

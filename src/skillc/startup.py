@@ -20,7 +20,7 @@ these tricks, and so do those of the compiler and of lint, because hooks and edi
 11. `import_fast`: a command's modules load by their path, without Python's search for them.
 12. `skip_future`: `from __future__ import annotations` is for the compiler, but loads a module all the same.
     This module and the package's `__init__` come before that trick and do without.
-13. `pattern`, `cached_property` and `load_pyromark`: what `re`, `functools` and `pyromark` do, without what
+13. `pattern`, `cached_property` and `import_parser`: what `re`, `functools` and `pyromark` do, without what
     these import around it. `lint` uses them, because editors and hooks call it.
 14. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
     write for an entry point imports `re`.

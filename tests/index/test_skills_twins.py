@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.index.skills import FoundSkill, MemoryFolder, Scope, Searchable, SkillIndex
+from skillc.index.skills import FoundSkill, FoundSkills, Scope, Searchable, SkillIndex
 from skillc.index.skills.database import IN_MEMORY
-from skillc.index.skills.explain import FoundSkills, format_results
 from skillc.index.skills.twins import ALIKE, are_alike, hash_term, make_sketch
+from skillc.library import format_results
+from skillc.library.virtual import MemoryFolder
 from tests.support.skills import skill
 
 WORDS = [f"{a}{b}{c}" for a, b, c in itertools.product("bdfgklmn", "aeiou", "prstvz")]

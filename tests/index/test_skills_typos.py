@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.index.skills import Searchable, SkillIndex, format_results
+from skillc.index.skills import Searchable, SkillIndex
 from skillc.index.skills.explain import FoundSkills
 from skillc.index.skills.typos import count_edits
+from skillc.library import format_results
 from tests.support.skills import skill
 
 SKILLS = {

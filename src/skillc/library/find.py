@@ -13,10 +13,11 @@ import sys
 from skillc import paths
 from skillc.errors import InvalidSkill, SkillNotFound, warning
 from skillc.index.skills import EVERYTHING, FoundSkills, Searchable, read_note, skill_index, write_note
+from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any
 
     from skillc.errors import Diagnostic
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 FORMAT = 3  # of the cached lists
 MAX_LISTS = 200  # cached lists, one for each directory; at the limit all are dropped
+MAX_WORDS = 12  # that `format_results` names
+MAX_COPIES = 8  # likewise
 
 
 def find_skills(
@@ -180,3 +183,34 @@ def _resolve(cwd: str) -> list[Row] | None:
             time_out = member.time_out or library.time_out
             rows.append((member.name, folder.root, folder.strict, folder.required, time_out))
     return rows
+
+
+def format_results(results: FoundSkills) -> Iterator[str]:
+    """Yield a few lines for each skill, best first: the text of `skc find` and of the tool."""
+    for typo, word in results.corrections.items():
+        yield f"{typo}: showing {word}"
+    for skill in results:
+        yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
+        yield f"  {one_line(' '.join(skill.description.split()))}"
+        words = ", ".join(word for word, _ in skill.matched[:MAX_WORDS])
+        yield f"  matched: {one_line(words)}"
+        if skill.copies:
+            yield f"  {one_line(_name_copies(skill.copies))}"
+        also = [
+            f"{skill_id} ({name})" for name, skill_id in skill.also if (name, skill_id) not in skill.copies
+        ]
+        if also:
+            yield f"  also: {one_line(', '.join(also))}"
+        yield f"  read: {one_line(skill.read)}"
+    if not results:
+        yield "No skills fit."
+
+
+def _name_copies(copies: Sequence[tuple[str, str]]) -> str:
+    """Say where copies are: `and 3 copies in user: a, b; team: c`."""
+    places: dict[str, list[str]] = {}
+    for name, skill_id in copies[:MAX_COPIES]:
+        places.setdefault(name, []).append(skill_id)
+    text = "; ".join(f"{name}: {', '.join(ids)}" for name, ids in places.items())
+    more = f"; {len(copies) - MAX_COPIES} more" if len(copies) > MAX_COPIES else ""
+    return f"and {len(copies)} {'copy' if len(copies) == 1 else 'copies'} in {text}{more}"

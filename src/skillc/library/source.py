@@ -40,16 +40,9 @@ from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from skillc.errors import SkillNotFound
-from skillc.index.skills import (
-    EVERYTHING,
-    FoundSkills,
-    MemoryFolder,
-    Scope,
-    Searchable,
-    read_tags,
-    skill_index,
-)
-from skillc.skills import SkillId
+from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, skill_index
+from skillc.library.virtual import MemoryFolder
+from skillc.skills import SkillId, read_tags
 
 
 def to_seconds(value: float | timedelta, name: str) -> float:

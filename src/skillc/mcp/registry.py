@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from skillc import __version__
 from skillc.engine import render_browse
 from skillc.errors import unexpected
-from skillc.index.skills import format_results
+from skillc.library import format_results
 from skillc.mcp.resources import (
     EXTENSION,
     SETTINGS,

@@ -10,6 +10,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
+    from skillc.skills.fields import read_tags, read_texts, read_words
     from skillc.skills.files import (
         FOREIGN,
         MAX_FILES,
@@ -58,6 +59,7 @@ else:
         __name__,
         {
             "document": "Document Metadata main_file read_main_file parse read_metadata",
+            "fields": "read_tags read_texts read_words",
             "files": (
                 "FOREIGN MAX_FILES SourceFile digest_files hash_source list_files list_tree make_folder "
                 "open_inside resolve_inside"

@@ -42,7 +42,8 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.index.skills import Scope, format_results
+    from skillc.index.skills import Scope
+    from skillc.library import format_results
 
     task, limit = arguments.text("task"), arguments.count("limit") or 10
     if task == "-":

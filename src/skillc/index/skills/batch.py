@@ -5,9 +5,7 @@ What is parsed from a SKILL.md are plain values, because they may come from a wo
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
 from operator import itemgetter
 from time import time, time_ns
 
@@ -20,16 +18,15 @@ from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
-from skillc.skills import find_violations, parse, read_metadata
+from skillc.skills import find_violations, parse, read_metadata, read_tags, read_texts, read_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from skillc.index import Stamp
     from skillc.index.skills.database import Database
-    from skillc.index.skills.folder import MemorySkill
     from skillc.index.skills.invert import Frequencies, InvertedLists
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
     from skillc.index.skills.weights import TermWeights
@@ -44,6 +41,8 @@ if TYPE_CHECKING:
         int | None,
         tuple[str, ...],
     ]
+    # ID, name, description, needs, tags, body
+    MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]
     Contents = tuple[Values, SkillText | None]  # of a SKILL.md: what it says, and its text for searching
     Job = tuple[int, str, str, bytes | None]  # a slot, the path of a SKILL.md, the ID, the file if at hand
     SkillRow = tuple[int, Values, bytes | None]  # a slot, what a SKILL.md says, the sketch of its text
@@ -271,39 +270,10 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
     values = (
         stamp,
         fields.description.strip(),
-        _words(fields.fields.get("requires_capabilities")),
-        _text_map(fields.fields.get("metadata")),
+        read_words(fields.fields.get("requires_capabilities")),
+        read_texts(fields.fields.get("metadata")),
         tuple(diagnostics),
         digest,
         tags,
     )
     return values, text
-
-
-def read_tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tags in frontmatter: `tags`, and those of `metadata`; as a list, or as text with commas."""
-    metadata = fields.get("metadata")
-    tags: list[str] = []
-    for value in (fields.get("tags"), metadata.get("tags") if isinstance(metadata, Mapping) else None):
-        if isinstance(value, str):
-            tags += value.strip("[]").split(",")
-        elif isinstance(value, list | tuple):
-            tags += [str(item) for item in value]
-    names = (" ".join(tag.strip(" \"'").split()) for tag in tags)
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _words(value: Any) -> tuple[str, ...]:
-    """Return a list of words in frontmatter, which may be written as one text."""
-    if isinstance(value, str):
-        return tuple(value.replace(",", " ").split())
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()
-
-
-def _text_map(value: Any) -> dict[str, str] | None:
-    """Return metadata as text to text: other values become JSON."""
-    if not isinstance(value, dict) or not value:
-        return None
-    if all(isinstance(item, str) for item in value.values()):
-        return value
-    return {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in value.items()}

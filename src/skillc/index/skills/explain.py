@@ -11,11 +11,10 @@ import os
 from skillc.index.skills.tokens import split_words
 from skillc.index.skills.weights import BODY_BONUS, BODY_LENGTH, FIELDS, HEAD_BONUS, HEAD_LENGTH, tf_weight
 from skillc.quotes import shell_quote
-from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from skillc.index.skills.query import Candidate
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     Explanation = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]  # words with their fields; a section
     Weights = dict[str, tuple[float, float]]  # of terms in head and body
 
-MAX_WORDS = 12  # that `format_results` names
-MAX_COPIES = 8  # likewise
 SECTION_LENGTH = 60  # words of a section, as a rule
 IN_HEADING = 2.0  # what a term in a section's heading counts
 
@@ -118,37 +115,6 @@ class FoundSkills(list[FoundSkill]):
         """Return the wire format of `skc find`, of `GET /search` and of the tools."""
         value: dict[str, Any] = {"query": task, "results": [skill.as_json() for skill in self]}
         return value | {"corrections": self.corrections} if self.corrections else value
-
-
-def format_results(results: FoundSkills) -> Iterator[str]:
-    """Yield a few lines for each skill, best first: the text of `skc find` and of the tool."""
-    for typo, word in results.corrections.items():
-        yield f"{typo}: showing {word}"
-    for skill in results:
-        yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
-        yield f"  {one_line(' '.join(skill.description.split()))}"
-        words = ", ".join(word for word, _ in skill.matched[:MAX_WORDS])
-        yield f"  matched: {one_line(words)}"
-        if skill.copies:
-            yield f"  {one_line(_name_copies(skill.copies))}"
-        also = [
-            f"{skill_id} ({name})" for name, skill_id in skill.also if (name, skill_id) not in skill.copies
-        ]
-        if also:
-            yield f"  also: {one_line(', '.join(also))}"
-        yield f"  read: {one_line(skill.read)}"
-    if not results:
-        yield "No skills fit."
-
-
-def _name_copies(copies: Sequence[tuple[str, str]]) -> str:
-    """Say where copies are: `and 3 copies in user: a, b; team: c`."""
-    places: dict[str, list[str]] = {}
-    for name, skill_id in copies[:MAX_COPIES]:
-        places.setdefault(name, []).append(skill_id)
-    text = "; ".join(f"{name}: {', '.join(ids)}" for name, ids in places.items())
-    more = f"; {len(copies) - MAX_COPIES} more" if len(copies) > MAX_COPIES else ""
-    return f"and {len(copies)} {'copy' if len(copies) == 1 else 'copies'} in {text}{more}"
 
 
 def explain(

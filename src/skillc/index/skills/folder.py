@@ -10,7 +10,7 @@ import os
 from time import perf_counter, time
 
 from skillc.index import UNSETTLED, has_times, stamp_file
-from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database, checksum, verify
+from skillc.index.skills.database import LOCK_TIMEOUT, Database, checksum, verify
 from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
 from skillc.startup import RLock
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
 
     from skillc.index import Stamp
     from skillc.index.skills.batch import Batch
-    from skillc.index.skills.find import SkillIndex
     from skillc.index.skills.query import FolderReader
     from skillc.index.skills.scan import SkillFile
 
-    # ID, name, description, needs, tags, body
-    MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]
     Plan = tuple[Snapshot, Walk, list[SkillFile]]  # the last snapshot, what is there, what must be read
 
 SHORT_TIMEOUT = 0.05  # seconds that listing waits for a process that writes; else it stores nothing this time
@@ -315,33 +312,3 @@ class VirtualFolder:
     def read_skill_file(self, path: str | bytes) -> bytes:
         """Return the SKILL.md of a skill, or its body; empty where there is none."""
         raise NotImplementedError
-
-
-class MemoryFolder(VirtualFolder):
-    """The skills of a server or a program, indexed in memory. A skill without a body is found by its head."""
-
-    def __init__(self, index: SkillIndex) -> None:
-        super().__init__(Database(IN_MEMORY))
-        self._index = index
-        self._skills: dict[str, MemorySkill] = {}
-
-    def replace(self, skills: list[MemorySkill]) -> None:
-        """Hold these skills and no others; only new ones are indexed."""
-        from skillc.index.skills.batch import invert_texts
-        from skillc.index.skills.writer import write_change
-
-        current = {skill[0]: skill for skill in skills}
-
-        with self._index.lock:
-            last = self._skills
-            if current == last:
-                return
-            removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
-            new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
-            batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
-            self.database.write(lambda execute: write_change(execute, *self.KEY, None, removals, batch))
-            self._skills = current
-
-    def read_skill_file(self, path: str | bytes) -> bytes:
-        skill = self._skills.get(os.fsdecode(path))
-        return (skill[5] or "").encode("utf-8", "replace") if skill else b""

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from skillc.engine import TOOLS, render_browse
-from skillc.index.skills import Scope, format_results
+from skillc.index.skills import Scope
+from skillc.library import format_results
 from skillc.mcp.tools.definition import Answer, Call, tool, whole_number
 from skillc.mcp.tools.results import BrowseResult, FindResult, LoadResult
 

@@ -1,0 +1,37 @@
+"""The skills of a server or a program in an index of their own, which is in memory."""
+
+from __future__ import annotations
+
+import os
+
+from skillc.index.skills import IN_MEMORY, Database, SkillIndex, VirtualFolder, invert_texts, write_change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.index.skills import MemorySkill
+
+
+class MemoryFolder(VirtualFolder):
+    """The skills of a server or a program, indexed in memory. A skill without a body is found by its head."""
+
+    def __init__(self, index: SkillIndex) -> None:
+        super().__init__(Database(IN_MEMORY))
+        self._index = index
+        self._skills: dict[str, MemorySkill] = {}
+
+    def replace(self, skills: list[MemorySkill]) -> None:
+        """Hold these skills and no others; only new ones are indexed."""
+        current = {skill[0]: skill for skill in skills}
+        with self._index.lock:
+            last = self._skills
+            if current == last:
+                return
+            removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
+            new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
+            batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
+            self.database.write(lambda execute: write_change(execute, *self.KEY, None, removals, batch))
+            self._skills = current
+
+    def read_skill_file(self, path: str | bytes) -> bytes:
+        skill = self._skills.get(os.fsdecode(path))
+        return (skill[5] or "").encode("utf-8", "replace") if skill else b""
