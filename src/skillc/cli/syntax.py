@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Argument:
     """A positional argument, the last of which may `repeat`.
 
-    `completes` names what the shell offers: `skills`, or words themselves. What `is_text` can be anything,
+    `completes` names what the shell offers: a kind of `cli.values`, or words. What `is_text` can be anything,
     also a word that starts with a hyphen, which has to follow `--`.
     """
 

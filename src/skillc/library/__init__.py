@@ -11,7 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
-    from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
+    from skillc.library.config import (
+        RepositorySettings,
+        SkillRepositoryConfig,
+        SkillsConfig,
+        repositories_in_force,
+    )
     from skillc.library.copies import copy_path, list_copies
     from skillc.library.credentials import (
         Credential,
@@ -61,11 +66,11 @@ if TYPE_CHECKING:
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
+    from skillc.library.memory import SkillMemory, recall_skills
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
         refresh_repositories,
-        repositories_in_force,
         resolve_repositories,
     )
     from skillc.library.secrets import hide_secrets, private_logs
@@ -125,7 +130,7 @@ else:
             ),
             "find": "find_skills",
             "addresses": "LOOPBACK guess_type",
-            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
+            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
             "copies": "copy_path list_copies",
             "credentials": (
                 "Credential check_token choose_registry find_token forget_credential parse_registry "
@@ -151,9 +156,8 @@ else:
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
-            "repositories": (
-                "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
-            ),
+            "memory": "SkillMemory recall_skills",
+            "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",
             "site": "WellKnownSkillSource",
             "site.index": "SiteIndex index_addresses index_beside read_index write_entry",

@@ -8,7 +8,14 @@ from skillc.engine import render_browse
 
 COMMAND = Command(
     "browse",
-    arguments=(Argument("path", "The collection to list, such as extraction/medical.", required=False),),
+    arguments=(
+        Argument(
+            "path",
+            "The collection to list, such as extraction/medical.",
+            required=False,
+            completes="collections",
+        ),
+    ),
     options=(
         Option("--query", "Search the names and descriptions of all skills.", value="<words>"),
         Option("--cursor", "Go on after this entry, as the last answer says.", value="<cursor>"),

@@ -14,7 +14,13 @@ COMMAND = Command(
     "diagnose",
     options=(
         Option("--repository", "Only of this repository.", value="<name>", completes="repositories"),
-        Option("--code", "Only with this code, such as W011. Can be repeated.", value="<code>", repeat=True),
+        Option(
+            "--code",
+            "Only with this code, such as W011. Can be repeated.",
+            value="<code>",
+            repeat=True,
+            completes="codes",
+        ),
         Option("--errors", "Only errors: skills that can't be used."),
         FORMAT,
     ),

@@ -23,7 +23,7 @@ COMMAND = Command(
             "Groups of tools to offer.",
             value="<a,b>",
             default="gateway,library,run",
-            completes="gateway library run",
+            completes="groups",
         ),
         Option(
             "--allow-host",
@@ -36,15 +36,24 @@ COMMAND = Command(
             "Put this skill into the server's instructions. Can be repeated.",
             value="<id>",
             repeat=True,
+            completes="ids",
         ),
         Option(
             "--capability",
             "Offer skills that need this capability, too. Can be repeated.",
             value="<name>",
             repeat=True,
+            completes="capabilities",
         ),
-        Option("--install", "Add this server to an agent's configuration.", value="<agent>"),
-        Option("--uninstall", "Remove this server from an agent's configuration.", value="<agent>"),
+        Option(
+            "--install", "Add this server to an agent's configuration.", value="<agent>", completes="clients"
+        ),
+        Option(
+            "--uninstall",
+            "Remove this server from an agent's configuration.",
+            value="<agent>",
+            completes="clients",
+        ),
         Option("--project", "With these two: change the project's configuration instead of the user's."),
         Option("--print", "With these two: print the change without writing it."),
         Option("--force", "With --uninstall: remove the entry even if a person changed it."),

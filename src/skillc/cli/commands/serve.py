@@ -72,6 +72,7 @@ COMMAND = Command(
             "Let a maintainer review what publishers publish below this path. Can be repeated.",
             value="<prefix>",
             repeat=True,
+            completes="collections",
         ),
         Option(
             "--review-findings",

@@ -15,7 +15,7 @@ COMMAND = Command(
             value="<heading>",
             completes="sections",
         ),
-        Option("--file", "Search only this file for the section.", value="<path>"),
+        Option("--file", "Search only this file for the section.", value="<path>", completes="markdown"),
         Option("--max-lines", "Maximum number of lines to print.", kind="count"),
         FORMAT,
     ),

@@ -12,7 +12,7 @@ COMMAND = Command(
     arguments=(SKILL,),
     options=(
         Option("--depth", "Maximum depth of the tree.", kind="count"),
-        Option("--dir", "List only this directory.", value="<path>"),
+        Option("--dir", "List only this directory.", value="<path>", completes="directories"),
         Option("--limit", "Maximum number of entries.", kind="count", default=100),
         Option(
             "--pattern",
