@@ -133,15 +133,15 @@ def bench_find(bench: Bench, folder: Path | None = None, count: int | None = Non
     bench.memory = 0
     ours, theirs = bench.in_turn(1 if bench.quick else 2, cold, yardstick)
     peak = bench.memory
-    bench.report(f"cold index, {what} / FTS5", ours, theirs, 2.0)
+    bench.report(f"cold index, {what} / FTS5", ours, theirs, 1.6)
     print(f"{'peak memory of the largest process':<44} {peak / 1024:>6.0f} MB {'':>10} {'':>7} {'600 MB':>6}")
     stored = index.stat().st_size
     print(
         f"{'size of the index / of the text':<44} {stored / 1e6:>6.0f} MB {size / 1e6:>7.0f} MB "
-        f"{stored / size:>7.2f} {0.5:>6.2f}"
+        f"{stored / size:>7.2f} {0.3:>6.2f}"
     )
     again()
-    bench.report("index, nothing changed / find", *bench.in_turn(5, again, found), 3.0)
+    bench.report("index, nothing changed / find", *bench.in_turn(5, again, found), 1.5)
     bench.report("index, 100 files changed / cold", [changed() for _ in range(3)], ours, 0.05)
     home = Path(bench.env["HOME"])
     (home / ".skillc" / "skills.toml").write_text(
@@ -157,7 +157,7 @@ def bench_find(bench: Bench, folder: Path | None = None, count: int | None = Non
     bench.run(bench.skc, "find", "index")
     bare = lambda: bench.run(bench.python, "-c", "pass")  # noqa: E731
     pair = bench.in_turn(20, lambda: bench.run(bench.skc, "find", "merge two files"), bare)
-    bench.report("skc find, a short task / bare interpreter", *pair, 4.0)
+    bench.report("skc find, a short task / bare interpreter", *pair, 3.0)
 
 
 def _store(bench: Bench, paths: list[Path]) -> None:
@@ -201,7 +201,7 @@ def _searches(bench: Bench, root: Path, paths: list[Path]) -> None:
         words = path.read_text(errors="replace").partition("\n---\n")[2].split()
         pages.append(" ".join(words[:400]) or "nothing")
         short.append(" ".join(rng.sample(words, min(4, len(words)))) or "nothing")
-    for name, tasks, limits in (("pages", pages, (30, 60)), ("short", short, (2, 8))):
+    for name, tasks, limits in (("pages", pages, (5, 15)), ("short", short, (2, 8))):
         times = sorted(_run(bench, SEARCHES, [str(root), "3"], "\0".join(tasks)))
         median, late = times[len(times) // 2] * 1e3, times[int(len(times) * 0.95)] * 1e3
         print(

@@ -8,6 +8,7 @@ these tricks, and so do those of the compiler and of lint, because hooks and edi
 1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
 3. `sqlite`: `_sqlite3` without the Python around it, which imports datetime, and without functools.
+   `import_parser`: the same for the Markdown parser.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
 5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes. `Idle` keeps
    threads apart with the former.
@@ -154,13 +155,14 @@ def import_sqlite() -> object:
     return __import__("_sqlite3")
 
 
-def load_pyromark() -> "Any":
-    """Return `_pyromark`, the compiled half of `pyromark`; the other defines enumerations, with `enum`.
+def import_parser() -> "Any":
+    """Return the compiled half of `pyromark`; the Python around it imports enum, functools and collections.
 
-    A module within a package is only found by way of the package, so a stand-in takes its place meanwhile.
+    A module within a package is only found by way of the package, so a stand-in takes its place meanwhile,
+    which another thread must not see.
     """
     name = "pyromark._pyromark"
-    if name not in sys.modules and "pyromark" not in sys.modules:
+    if name not in sys.modules and "pyromark" not in sys.modules and "threading" not in sys.modules:
         spec = PathFinder.find_spec("pyromark")
         if spec is not None:
             stand_in: Any = type(sys)("pyromark")

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from skillc.registry import Role
+from skillc.registry import SYSTEM, Role, open_registry
+from skillc.server import PublishingSettings, SignInSettings
 from tests.conftest import World
 from tests.support.ci import Runner, running_runner
 from tests.support.issuer import Issuer, running_issuer
+from tests.support.pages import serving as serving_pages
 from tests.support.registry import Server, free_port, serving
 from tests.support.team import Team
 
@@ -235,6 +237,23 @@ def test_pull_requests(job: World, ci: Ci) -> None:
         ci.runner.claims = {}
     dry = job.ok(*words, "--dry-run", env=ci.runner.variables)
     assert dry.stdout.startswith("Would publish payments/pr 0.1.0")
+
+
+@pytest.mark.slow
+def test_dry_run_of_outsiders(job: World, tmp_path: Path) -> None:
+    """[SURFACES: Sign-in] where all may read, a dry run in a pull request says what would be published."""
+    with ExitStack() as stack:
+        issuer = stack.enter_context(running_issuer())
+        registry = stack.enter_context(open_registry(str(tmp_path / "registry.db")))
+        registry.publishers.trust(SYSTEM, issuer.url, "acme/skills", "release.yml", "refunds")
+        sign_in = SignInSettings(publishing=PublishingSettings(github=(issuer.url,)))
+        url = stack.enter_context(serving_pages(registry, sign_in=sign_in))
+        runner = stack.enter_context(running_runner(issuer))
+        runner.claims = {"event_name": "pull_request"}
+        run = job.ok("publish", "refunds", "--to", url, "--dry-run", env=runner.variables)
+        assert "Without a token: the registry refused: jobs started by 'pull_request'" in run.stderr
+        assert run.stdout.startswith("Would publish refunds 0.1.0")
+        job.fails("E090", "publish", "refunds", "--to", url, env=runner.variables)
 
 
 def test_workflows_to_copy() -> None:

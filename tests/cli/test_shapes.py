@@ -127,6 +127,7 @@ def _write(world: World, check: Check) -> None:
     (report,) = check("lint", "lint", "pdf", status=1)["skills"]
     assert report["findings"]
     assert report["tokens"]["files"]
+    check("lint --statistics", "lint", "pdf", "--statistics", status=1)
     check("lint --explain", "lint", "--explain", "SKL301")
     assert check("list")["total"] == 2
     check("completion", "completion", "zsh")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,9 +98,44 @@ def test_a_folder_with_skills(world: World, many: list[Skill]) -> None:
     assert [skill["skill"] for skill in found["skills"]] == [skill.name for skill in many]
 
 
+def test_folders_that_cannot_be_read(world: World, many: list[Skill]) -> None:
+    """[RFC-0005] a folder that can't be read is left out and named; the one that was asked for is E999."""
+    inner, others = world.project / "skills" / "s03", len(many) - 1
+    without_rights = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    prefix = without_rights if os.geteuid() == 0 else []
+    if prefix and shutil.which(prefix[0]) is None:
+        pytest.skip("root reads everything here")
+
+    def lint(folder: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            *prefix,
+            sys.executable,
+            "-m",
+            "skillc",
+            "lint",
+            folder,
+            "--statistics",
+            "--format",
+            "json",
+        ]
+        return subprocess.run(
+            command, cwd=world.project, env=world.env, capture_output=True, text=True, check=False
+        )
+
+    inner.chmod(0)
+    try:
+        run = lint("skills")
+        assert run.stderr == f"info: skipping a folder: '{inner}': Permission denied\n"
+        assert json.loads(run.stdout)["skills"] == others
+        assert f"error[E999]: '{inner}': Permission denied" in lint("skills/s03").stderr
+    finally:
+        inner.chmod(0o755)
+
+
 def test_a_bar_on_a_terminal(world: World, many: list[Skill]) -> None:
     """[RFC-0005] a terminal shows how many skills are done; nothing of it stays."""
-    shown = show_on_terminal(world, "lint", "--all", "skills", "--statistics", env={"TERM": "xterm"})
+    words = ("lint", "--all", "skills", "--statistics")
+    shown = show_on_terminal(world, *words, env={"TERM": "xterm"}, with_progress=True)
     assert f"] {COUNT - 1}/{COUNT} skills  s{COUNT - 1}" in shown
     assert shown.rpartition("\x1b[K")[2].lstrip().startswith("\x1b[1mCOUNT")
     assert "skills  s" not in world.skc("lint", "--all", "skills").stderr

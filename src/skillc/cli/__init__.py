@@ -49,7 +49,7 @@ def workspace(*, progress: bool = False) -> Workspace:
     here.is_at_terminal = sys.stdout.isatty() and _is_person()
     here.tell_owners()
     if progress and sys.stderr.isatty():
-        from skillc.cli.progress import name_repositories, watch_reading
+        from skillc.cli.activity import name_repositories, watch_reading
         from skillc.cli.variables import ask_for_variables
 
         ask_for_variables(here.cwd)
@@ -188,12 +188,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     has_printed_json, is_verbose = False, "--verbose" in options or "-v" in options
     _prepare_output(options)
     try:
-        if words and words[0].startswith("-"):
+        if words and words[0].startswith("-") and words[0] not in OVERVIEWS:
             from skillc.cli.common import move_behind
 
             words = move_behind(words)
         if isinstance(sys.stdout, PlainStream) or sys.stderr.isatty():
-            from skillc.cli.common import attend  # only where a person looks
+            from skillc.cli.activity import attend  # only where a person looks
 
             with attend(words):
                 status = _dispatch(words)
@@ -212,6 +212,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         sys.stdout, sys.stderr = _unwrap(sys.stdout), _unwrap(sys.stderr)
     return status
+
+
+OVERVIEWS = ("-h", "--help", "-V", "--version")  # in place of a command
 
 
 def _dispatch(words: list[str]) -> int:

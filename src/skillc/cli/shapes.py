@@ -77,6 +77,7 @@ SHAPES = {
         '"tokens":{"metadata":N,"body":N,"files":[{"file","tokens":N}],"total":N}|null}],'
         f'"failed":{_FAILURES},"errors":N,"warnings":N}}'
     ),
+    "lint --statistics": '{"rules":[{"rule","name","count":N}],"skills":N,"failed":N}',
     "lint --explain": '{"rules":[{"rule","name","severity","requirement","advice"}]}',
     "list": (
         '{"skills":[{"name","scope","status","source_path","runtime_path","disabled"?}],'

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
     from skillc.install.plugins import Plugin
-    from skillc.install.publish import Release, Upload, check_skill, plan_upload, send_upload
+    from skillc.install.publish import (
+        Release,
+        Upload,
+        check_skill,
+        plan_upload,
+        require_publisher,
+        send_upload,
+    )
     from skillc.install.registry import fingerprint_of
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
@@ -63,7 +70,7 @@ else:
             "intake": "Intake bring_in preview",
             "registry": "fingerprint_of",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
-            "publish": "Release Upload check_skill plan_upload send_upload",
+            "publish": "Release Upload check_skill plan_upload require_publisher send_upload",
             "pins": "Pin find_locks is_of_home read_pins",
             "survey": "Plan Store advise_first_skill count_agent_skills plan_import",
             "tally": "Tally count_usage send_tally",

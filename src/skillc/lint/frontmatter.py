@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.lint.report import Problem
-from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml
+from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, newlines
 from skillc.spelling import suggest
 from skillc.startup import pattern
 
@@ -30,10 +30,24 @@ def check_reading(page: Page, *, main: bool) -> Iterator[Problem]:
     """Yield a byte order mark, and every diagnostic of the lenient reader; `main` for SKILL.md."""
     if page.raw.startswith(BOM):
         yield Problem("SKL119", "starts with a byte order mark", page.name)
-    rules = {"W010": "SKL116", "W013": "SKL115"} if main else {"W010": "SKL116"}
+    rules = {"W013": "SKL115"} if main else {}
     for diagnostic in page.document.diagnostics:
-        rule = rules.get(diagnostic.code, "SKL100" if main else "SKL118")
-        yield Problem(rule, diagnostic.message, page.name, _line(page, diagnostic), diagnostic.code)
+        if diagnostic.code == "W010":
+            yield _find_bad_byte(page)
+        else:
+            rule = rules.get(diagnostic.code, "SKL100" if main else "SKL118")
+            yield Problem(rule, diagnostic.message, page.name, _line(page, diagnostic), diagnostic.code)
+
+
+def _find_bad_byte(page: Page) -> Problem:
+    """Return the problem of bytes that are not UTF-8, on the line of the first."""
+    at = 0
+    try:
+        page.raw.decode()
+    except UnicodeDecodeError as error:
+        at = error.start
+    message = f"is not UTF-8: the first byte that is not is 0x{page.raw[at]:02x}"
+    return Problem("SKL116", message, page.name, 1 + newlines(page.raw, 0, at), "W010")
 
 
 def _line(page: Page, diagnostic: Diagnostic) -> int:

@@ -31,6 +31,9 @@ _SIGNS = frozenset(":%?")  # with a meaning in an address
 # The other characters of ASCII as spaces: `split` is many times as fast.
 _SPACES = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_./-")}
 
+# What agents put the skill's folder in place of: OpenClaw and Claude Code.
+_ROOT_VARIABLES = ("{baseDir}/", "${CLAUDE_SKILL_DIR}/")
+
 # Files that need no link: people and tools look for them by name, in any case and folder.
 _WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
 
@@ -157,17 +160,23 @@ def _follow(path: str, page: Page, folder: Folder) -> Target:
         return Target(page.real)
     if "\0" in path or len(path) > MAX_PATH:
         return Target(None, "SKL301", "leads to no file of the skill")
+    variable = next(filter(path.startswith, _ROOT_VARIABLES), "")
+    base = "" if variable else os.path.dirname(page.name)
+    path = path.removeprefix(variable)
     try:
-        real = resolve_inside(folder.root, os.path.join(os.path.dirname(page.name), path))
+        real = resolve_inside(folder.root, os.path.join(base, path))
     except errors.PathEscapes:
         how = "is an absolute path and " if path.startswith("/") else ""
         return Target(None, "SKL303", f"{how}leads out of the skill")
-    reason = _explain_missing(real, path, page, folder)
+    reason = _explain_missing(real, path, base, folder)
     return Target(None, "SKL301", reason) if reason else Target(real)
 
 
-def _explain_missing(real: str, path: str, page: Page, folder: Folder) -> str:
-    """Say why a real path is no file or folder of the skill; empty if it is one."""
+def _explain_missing(real: str, path: str, base: str, folder: Folder) -> str:
+    """Say why a real path is no file or folder of the skill; empty if it is one.
+
+    `path` is that of the link, from the folder `base`.
+    """
     below = os.path.relpath(real, folder.root).replace(os.sep, "/")
     if below != "." and any(part.startswith(".") for part in below.split("/")):
         return "leads to a dot-file, which is not part of the skill"
@@ -175,13 +184,16 @@ def _explain_missing(real: str, path: str, page: Page, folder: Folder) -> str:
         return ""
     if os.path.isfile(real):
         # A file system that ignores case finds files that another one will not.
-        name = os.path.normpath(os.path.join(os.path.dirname(page.name), path)).replace(os.sep, "/")
+        name = os.path.normpath(os.path.join(base, path)).replace(os.sep, "/")
         if name in folder.names or below in folder.names:
             return ""
         return "leads to no file of the skill; is it upper and lower case?"
     from_root = os.path.normpath(path).replace(os.sep, "/")
-    if from_root in folder.names:
-        relative = os.path.relpath(from_root, os.path.dirname(page.name) or ".").replace(os.sep, "/")
+    others = (
+        [from_root] if from_root in folder.names else folder.by_base.get(posixpath.basename(from_root), [])
+    )
+    if len(others) == 1:
+        relative = os.path.relpath(others[0], base or ".").replace(os.sep, "/")
         return f"leads to no file of the skill; from here it is '{relative}'"
     return "leads to no file of the skill"
 

@@ -15,7 +15,7 @@ from skillc.skills import main_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from skillc.library import Skill
     from skillc.lint.config import Choice, Settings
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MAX_DIRECTORIES = 100_000  # that are searched for skills
 _COMPILED = "SKL001"
 _FOREIGN = (".git", ".hg", ".svn", ".skillc-meta", ".venv", "node_modules", "__pycache__")
+
+
+def ignore(_: OSError) -> None:
+    """Take no notice of a folder that can't be read."""
 
 
 def find_skill_of(name: str, cwd: str) -> Skill:
@@ -45,26 +49,33 @@ def find_skill_of(name: str, cwd: str) -> Skill:
     raise errors.InvalidSkill(name, "no SKILL.md beside it or above")
 
 
-def find_skills_of(name: str, cwd: str) -> list[Skill]:
+def find_skills_of(name: str, cwd: str, unreadable: Callable[[OSError], None] = ignore) -> list[Skill]:
     """Find a skill as `find_skill_of` does, or the skills below a folder that is none itself."""
     try:
         return [find_skill_of(name, cwd)]
     except (errors.InvalidSkill, errors.SkillNotFound):
         path = os.path.join(cwd, name)
         is_folder = name and "\0" not in name and os.path.isdir(path)
-        skills = list(find_skills_below(path)) if is_folder else []
+        skills = list(find_skills_below(path, unreadable)) if is_folder else []
         if skills:
             return skills
         raise
 
 
-def find_skills_below(folder: str) -> Iterator[Skill]:
+def find_skills_below(folder: str, unreadable: Callable[[OSError], None] = ignore) -> Iterator[Skill]:
     """Yield every skill in a folder or below it; folders below a skill are its files, not skills [D25].
 
     Includes dot-directories, where agents keep skills, but not the compiled skills of `build`. Raises
-    InvalidOption for a folder with too many directories.
+    InvalidOption for a folder with too many directories, and OSError for one that can't be read; of those
+    below it, `unreadable` gets the error.
     """
-    for number, (directory, folders, _) in enumerate(os.walk(folder)):
+
+    def refuse(error: OSError) -> None:
+        if error.filename == folder:
+            raise error
+        unreadable(error)  # it may be anything, such as a cache
+
+    for number, (directory, folders, _) in enumerate(os.walk(folder, onerror=refuse)):
         if number >= MAX_DIRECTORIES:
             raise errors.InvalidOption(
                 f"'{folder}' has more than {MAX_DIRECTORIES} directories; name a smaller folder"

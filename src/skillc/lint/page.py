@@ -96,6 +96,14 @@ class Folder:
     problems: list[Problem]
     names: frozenset[str]
 
+    @cached_property
+    def by_base(self) -> dict[str, list[str]]:
+        """The names of the files by what is behind their last slash."""
+        names: dict[str, list[str]] = {}
+        for name in self.names:
+            names.setdefault(name.rpartition("/")[2], []).append(name)
+        return names
+
     @property
     def is_complete(self) -> bool:
         """Whether every Markdown file could be read."""

@@ -12,7 +12,9 @@ from skillc.lint.report import Finding, Report
 from skillc.lint.rules import OFF, RULES, Rule
 from skillc.text import one_line, utf8_text
 
-DOCUMENTATION = "https://pypi.org/project/skillc/"  # which links to docs/lint.md
+# What the rules about the format stand on. Rules of ours have no page on the network that stays where it is.
+SPECIFICATION = "https://agentskills.io/specification"
+_OF_THE_FORMAT = ("SKL1", "SKL2", "SKL3", "SKL4")
 _RULE_INDEX = {rule.id: number for number, rule in enumerate(RULES)}
 _MESSAGE_ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY_ESCAPES = _MESSAGE_ESCAPES | str.maketrans({":": "%3A", ",": "%2C"})
@@ -50,12 +52,11 @@ def render_sarif(
 
 def _describe_rule(rule: Rule) -> dict[str, Any]:
     level = "none" if rule.severity == OFF else rule.severity
-    return sarif.describe_rule(rule.id, rule.name, rule.requirement, level) | {"helpUri": help_uri(rule)}
-
-
-def help_uri(rule: Rule) -> str:
-    """Return where a rule is explained."""
-    return f"{DOCUMENTATION}#{rule.id.lower()}"
+    entry = sarif.describe_rule(rule.id, rule.name, rule.requirement, level)
+    entry["help"] = {"text": rule.advice}
+    if rule.id.startswith(_OF_THE_FORMAT):
+        entry["helpUri"] = SPECIFICATION
+    return entry
 
 
 def render_workflow_command(finding: Finding, path: str) -> str:

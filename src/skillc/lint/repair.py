@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from io import StringIO
 
 from skillc import atomic, errors
 from skillc.lint.config import read_settings
@@ -51,12 +52,18 @@ def fix_skill(
     return Report(skill, report.findings, report.tokens, tuple(repairs), report.skipped)
 
 
-def diff_fixes(skill: Skill, report: Report) -> Iterator[str]:
-    """Yield the lines of a unified diff of what `fix_skill` would change first."""
+def diff_fixes(skill: Skill, report: Report, folder: str = "") -> Iterator[str]:
+    """Yield the lines of a unified diff of what `fix_skill` would change first, as `git apply` takes it.
+
+    `folder` is the path of the skill's folder in it.
+    """
     for name, _, raw, data, _ in _find_changes(skill, report):
-        old, new = (text.decode("utf-8", "replace").splitlines(keepends=True) for text in (raw, data))
-        for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
-            yield line.rstrip("\r\n")
+        old, new = (list(StringIO(text.decode("utf-8", "replace"), newline="\n")) for text in (raw, data))
+        path = os.path.join(folder, name).replace(os.sep, "/").lstrip("/")
+        for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
+            yield line.removesuffix("\n")
+            if not line.endswith("\n"):
+                yield "\\ No newline at end of file"
 
 
 def _write_fixes(skill: Skill, report: Report) -> list[Repair]:

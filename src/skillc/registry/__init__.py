@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         StoredFile,
         Token,
         Version,
+        is_below,
         is_name,
         next_patch,
         parse_tag,
@@ -63,7 +64,7 @@ else:
             "identities": "Identity Job Person Session TrustedPublisher",
             "mirror": "Mirror MirrorState",
             "model": (
-                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version is_name "
+                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version is_below is_name "
                 "next_patch parse_tag parse_version precedence"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",

@@ -10,7 +10,7 @@ in LF, CRLF or CR.
 
 from __future__ import annotations
 
-from skillc.startup import load_pyromark
+from skillc.startup import import_parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
     words: list[str] = []
     inline_html = "InlineHtml" in kinds
     text = parser_text(data, body)
-    parse = load_pyromark().events_with_range  # here, so that only parsing loads it
+    parse = import_parser().events_with_range  # here, so that only parsing loads it
     for event, span in parse(text, options=TABLES if tables else 0):
         if element is not None:
             words.append(_plain_text(event))

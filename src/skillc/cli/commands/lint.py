@@ -9,7 +9,6 @@ from skillc import errors, lint
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import print_json, table
-from skillc.cli.progress import Progress
 from skillc.cli.style import STRONG, paint, paint_findings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.library import stored_skills
@@ -17,7 +16,7 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from skillc.errors import SkillcError
     from skillc.library import Skill
@@ -86,17 +85,20 @@ def run(arguments: Arguments) -> int:
     else:
         skills, is_named = _find(names, here.cwd)
     results = _check(skills, arguments, here, is_named)
-    reports, failures = _collect(skills, results, arguments, here.cwd)
+    try:
+        reports, failures = _collect(skills, results, arguments, here.cwd)
+    finally:
+        results.close()  # after an interrupt, too: its worker processes end now
     _print(reports, failures, here.cwd, arguments)
     return 1 if failures or any(report.errors for report in reports) else 0
 
 
 def _choice(arguments: Arguments) -> lint.Choice:
-    select, ignore = (_rules(arguments.texts(name)) for name in ("select", "ignore"))
+    select, ignore = (_rules(name, arguments.texts(name)) for name in ("select", "ignore"))
     return lint.Choice(select, ignore, arguments.has("strict"))
 
 
-def _rules(words: Sequence[str]) -> frozenset[str]:
+def _rules(option: str, words: Sequence[str]) -> frozenset[str]:
     """Return the numbers of the rules that words with commas between them select."""
     numbers: set[str] = set()
     for word in filter(None, (part.strip() for text in words for part in text.split(","))):
@@ -104,6 +106,8 @@ def _rules(words: Sequence[str]) -> frozenset[str]:
         if not rules:
             raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
         numbers |= {rule.id for rule in rules}
+    if words and not numbers:  # none would mean all
+        raise errors.InvalidOption(f"--{option} needs a rule; {see(COMMAND)}")
     return frozenset(numbers)
 
 
@@ -120,7 +124,7 @@ def _explain(arguments: Arguments, word: str) -> int:
 
 def _find(names: Sequence[str], cwd: str) -> tuple[list[Skill], bool]:
     """Return the skills of all names, and whether each was named, and not a folder that has skills."""
-    skills = [lint.find_skills_of(name, cwd) for name in names]
+    skills = [lint.find_skills_of(name, cwd, _say_unreadable) for name in names]
     is_named = all(len(group) == 1 for group in skills)
     return _unique(skill for group in skills for skill in group), is_named  # several may be files of one
 
@@ -133,21 +137,42 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
     if not folders:
         return list(stored_skills(cwd))
     for folder in folders:
-        if not os.path.isdir(os.path.join(cwd, folder)):
+        path = os.path.join(cwd, folder)
+        if os.path.isfile(path):
+            raise errors.InvalidOption(f"'{folder}' is a file; give --all folders, or leave --all out")
+        if not os.path.isdir(path):
             raise errors.DirectoryNotFound(folder)
-    return _unique(skill for folder in folders for skill in lint.find_skills_below(os.path.join(cwd, folder)))
+    paths = [os.path.join(cwd, folder) for folder in folders]
+    return _unique(skill for path in paths for skill in lint.find_skills_below(path, _say_unreadable))
+
+
+def _say_unreadable(error: OSError) -> None:
+    print(f"info: skipping a folder: {errors.unexpected(error).message}", file=sys.stderr)
 
 
 def _check(
     skills: Sequence[Skill], arguments: Arguments, here: Workspace, is_named: bool
-) -> Iterator[lint.Report | SkillcError]:
+) -> Generator[lint.Report | SkillcError, None, None]:
     """Yield the result of each skill; accesses are logged where the skills were named."""
     fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
     choice = _choice(arguments)
     if len(skills) == 1 and is_named:
         yield here.lint(skills[0], fix=fix, force=force, choice=choice)
     else:
-        yield from here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
+        results = here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
+        yield from _count_off(skills, results)
+
+
+def _count_off(
+    skills: Sequence[Skill], results: Iterable[lint.Report | SkillcError]
+) -> Iterator[lint.Report | SkillcError]:
+    """Yield the results, and show on a terminal how many there are."""
+    from skillc.cli.progress import Progress  # takes longer to load than one skill to lint
+
+    with Progress(len(skills), "skills") as progress:
+        for skill, result in zip(skills, results, strict=True):
+            progress.step(skill.name)
+            yield result
 
 
 def _collect(
@@ -156,35 +181,36 @@ def _collect(
     """Print the findings of each skill; one that can't be linted does not stop the others."""
     reports: list[lint.Report] = []
     failures: list[SkillcError] = []
-    with Progress(len(skills), "skills") as progress:
-        for skill, result in zip(skills, results, strict=True):
-            progress.step(skill.name)
-            if isinstance(result, errors.SkillcError):
-                if len(skills) == 1:
-                    raise result
-                failures.append(result)
-                progress.say(f"{result.line()} ({skill.source})")
-                continue
+    for skill, result in zip(skills, results, strict=True):
+        if not isinstance(result, errors.SkillcError):
             reports.append(result)
-            if _has_text(result, arguments):
-                progress.clear()
-                _print_findings(result, arguments, cwd)
+            _print_findings(result, arguments, cwd)
+        elif len(skills) == 1:
+            raise result
+        else:
+            failures.append(result)
+            print(f"{result.line()} ({skill.source})", file=sys.stderr)
     return reports, failures
 
 
-def _has_text(report: lint.Report, arguments: Arguments) -> bool:
-    """Return whether there is something to print of a skill before all are done."""
-    return report.skipped or (arguments.text("format") == "text" and not arguments.has("statistics"))
-
-
 def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None:
+    """Print what there is to say of a skill before all are done: findings, and text for people."""
     if report.skipped:
         print(f"info: skipping compiled skill '{one_line(report.skill.name)}'", file=sys.stderr)
+    elif arguments.text("format") != "text" or arguments.has("statistics"):
+        return
     elif arguments.has("diff"):
-        for line in lint.diff_fixes(report.skill, report):
-            print(line)
+        _print_diff(report, cwd)
     else:
         _print_text(report, cwd, arguments.has("verbose"))
+
+
+def _print_diff(report: lint.Report, cwd: str) -> None:
+    lines = list(lint.diff_fixes(report.skill, report, lint.name_file(report, "", cwd)))
+    for line in lines:
+        print(line)
+    if not lines and report.findings:
+        print(f"info: --fix changes nothing in '{one_line(report.skill.name)}'", file=sys.stderr)
 
 
 def _print(
@@ -192,7 +218,9 @@ def _print(
 ) -> None:
     """Print the result as a whole on stdout."""
     form = arguments.text("format")
-    if form == "json":
+    if form in ("text", "json") and arguments.has("statistics"):
+        _print_statistics(reports, failures, form)
+    elif form == "json":
         print_json(lint.summarise_reports(reports, failures))
     elif form == "sarif":
         print_json(lint.render_sarif(reports, cwd, failures))
@@ -202,18 +230,23 @@ def _print(
                 print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
     elif not reports and not failures:
         print("No skills.")
-    elif arguments.has("statistics"):
-        _print_statistics(reports)
     elif len(reports) + len(failures) > 1:
         errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
         print(f"{len(reports)} skills: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
 
 
-def _print_statistics(reports: Sequence[lint.Report]) -> None:
+def _print_statistics(reports: Sequence[lint.Report], failures: Sequence[SkillcError], form: str) -> None:
     counts: dict[lint.Rule, int] = {}
     for finding in (finding for report in reports for finding in report.findings):
         counts[finding.rule] = counts.get(finding.rule, 0) + 1
     most_first = sorted(counts.items(), key=lambda item: -item[1])
+    if form == "json":
+        rules = [{"rule": rule.id, "name": rule.name, "count": count} for rule, count in most_first]
+        print_json({"rules": rules, "skills": len(reports), "failed": len(failures)})
+        return
+    if not reports and not failures:
+        print("No skills.")
+        return
     rows = [(f"{count:,}", rule.id, rule.name) for rule, count in most_first]
     for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
         print(line)

@@ -11,7 +11,7 @@ from skillc.cli.progress import Progress, working
 from skillc.cli.registry import TO, admit_job, advise, connect, find_registry
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
-from skillc.install import Release, Upload, check_skill, plan_upload, send_upload
+from skillc.install import Release, Upload, check_skill, plan_upload, require_publisher, send_upload
 from skillc.library import Skill, locate_skill
 from skillc.skills import SkillId
 from skillc.text import one_line
@@ -69,25 +69,30 @@ def run(arguments: Arguments) -> int:
     credential = find_registry(arguments.optional("to"))
     skill = locate_skill(arguments.text("skill"), here.cwd)
     here.tell(skill.diagnostics)
-    skill_id = arguments.optional("id")
-    skill_id = SkillId(skill_id if skill_id is not None else _default_id(skill))
+    skill_id = _parse_id(arguments.optional("id"), skill)
     with working("Packing and checking the skill"):
         package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
     credential = admit_job(credential, skill_id, may_fail=arguments.has("dry_run"))
     with advise(credential), connect(credential) as api:
         upload = plan_upload(api, package, arguments.optional("version") or "")
         if arguments.has("dry_run"):
+            require_publisher(api, package.skill)
             return _show_plan(arguments, upload, api)
         release = _publish(arguments, upload, api)
     value = release.as_json() | {"registry": credential.registry}
     return show(arguments, lambda: value, lambda: [_report(release, upload, credential.registry)])
 
 
-def _default_id(skill: Skill) -> str:
+def _parse_id(text: str | None, skill: Skill) -> SkillId:
+    """Return the ID that a person gave, or the skill's own."""
     try:
-        return SkillId(skill.name)
-    except InvalidSkillId:
-        raise InvalidOption(f"'{skill.name}' is no ID of a skill; give one with --id") from None
+        return SkillId(skill.name if text is None else text)
+    except InvalidSkillId as error:
+        rule = "lower-case letters, digits and hyphens, with slashes between its parts"
+        if text is None:
+            raise InvalidOption(f"'{skill.name}' is no ID of a skill ({rule}); give one with --id") from None
+        error.details = error.details or f"hint: an ID has {rule}"
+        raise
 
 
 def _publish(arguments: Arguments, upload: Upload, api: RegistryApi) -> Release:
