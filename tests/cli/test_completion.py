@@ -405,6 +405,23 @@ def test_bash_does_not_expand_candidates(shelf: World, setup: str) -> None:
     assert in_bash(shelf, "show", "pdf", "--section", "Mer", setup=setup) == ["Merging", r"Mer\*"]
 
 
+@needs_bash
+def test_bash_runs_no_heading(shelf: World) -> None:
+    """[SURFACES: JSON] a heading that would be a command is text, also within quotes."""
+    heading = r"""Evil $(touch pwned) `touch pwned` "x" 'y' \\ z"""
+    shelf.skill("evil", f"---\nname: evil\ndescription: d\n---\n# {heading}\n")
+    title = json.loads(shelf.ok("outline", "evil", "--format", "json").stdout)[0]["heading"]
+    for start, end in (("Ev", ""), ('"Ev', '"')):
+        (offer,) = in_bash(shelf, "show", "evil", "--section", start)
+        script = f"printf %s {start[:-2]}{offer}{end}"
+        run = subprocess.run(
+            [BASH or "bash", "-c", script], cwd=shelf.project, capture_output=True, text=True
+        )
+        assert (run.stdout, run.stderr) == (title, "")
+    assert in_bash(shelf, "show", "evil", "--section", "'Ev") == []
+    assert not (shelf.project / "pwned").exists()
+
+
 @pytest.mark.slow
 @needs_bash
 def test_bash_offers_files(shelf: World) -> None:

@@ -45,7 +45,12 @@ _skc() {
         [ -n "$line" ] || continue
         case "$line" in *[=/]) compopt -o nospace 2>/dev/null ;; esac
         line="${line#"$start"}"
-        if [ -z "$quote" ]; then printf -v line %q "$line" && line="${line//\\,/,}"; fi
+        case "$quote" in  # skills choose their headings: none may become a command
+            '') printf -v line %q "$line" && line="${line//\\,/,}" ;;
+            \') [[ "$line" != *\'* ]] || continue ;;
+            *) line="${line//\\/\\\\}" line="${line//\"/\\\"}"
+                line="${line//\$/\\\$}" line="${line//\`/\\\`}" ;;
+        esac
         COMPREPLY+=("$line")
     done < <(skc __complete "${words[@]:1}" 2>/dev/null)
     if [ ${#COMPREPLY[@]} -eq 0 ] && [[ "$word" != -* ]]; then
