@@ -62,6 +62,11 @@ def admit_job(credential: Credential, path: str, *, may_fail: bool = False) -> C
             return credential
 
 
+def is_outsider(credential: Credential) -> bool:
+    """Return whether this is a job of CI that the registry gave no token, which was said already."""
+    return not credential.token and library.is_job()
+
+
 @contextmanager
 def advise(credential: Credential) -> Iterator[None]:
     """Say with a refusal inside the block what a job of CI lacks that has no token."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skillc.audit import read_policy
 from skillc.cli import show, workspace
 from skillc.cli.progress import Progress, working
-from skillc.cli.registry import TO, admit_job, advise, connect, find_registry
+from skillc.cli.registry import TO, admit_job, advise, connect, find_registry, is_outsider
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
 from skillc.install import Release, Upload, check_skill, plan_upload, require_publisher, send_upload
@@ -76,7 +76,8 @@ def run(arguments: Arguments) -> int:
     with advise(credential), connect(credential) as api:
         upload = plan_upload(api, package, arguments.optional("version") or "")
         if arguments.has("dry_run"):
-            require_publisher(api, package.skill)
+            if not is_outsider(credential):
+                require_publisher(api, package.skill)
             return _show_plan(arguments, upload, api)
         release = _publish(arguments, upload, api)
     value = release.as_json() | {"registry": credential.registry}
