@@ -32,6 +32,7 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "resources/read"}
 # What is answered without a token, and says nothing of any skill.
 OPEN = {"/healthz", "/readyz", "/openapi.json", "/static/{name}", "/.well-known/clawhub.json"}
 OPEN |= {"/login", "/login/callback", "/logout", "/_/oidc/audience", "/_/oidc/mint-token"}
+OPEN |= {"/logout/callback", "/logout/issuer"}
 OPEN |= {"/api/v1/{path:path}"}  # what no client of ours asks for: 404, whatever it is
 
 
