@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
+from skillc.errors import InvalidOption
+from skillc.text import one_line
+
 MAX_SUGGESTIONS = 3
 MAX_NAME = 200  # characters; a longer name gets no suggestion and is none
 MAX_COMPARED = 2000  # names compared letter by letter; of more, the first with the same initial
@@ -41,6 +44,26 @@ def suggest(
         others = [(other, theirs) for other, theirs in others if theirs[:1] == key[:1]]
     scores = [(-_similarity(key, theirs, ratio), other) for other, theirs in sorted(others)[:MAX_COMPARED]]
     return tuple(other for score, other in sorted(scores)[:limit] if score)
+
+
+def did_you_mean(name: str, names: Iterable[str], ratio: float = MIN_RATIO) -> str:
+    """Return the question for an error about a mistyped name; empty where no name is like it.
+
+    >>> did_you_mean("tem", ["team", "docs"])
+    "did you mean 'team'?"
+    """
+    nearest = suggest(name, names, 2, ratio)
+    quoted = [f"'{one_line(each)}'" for each in nearest]
+    return f"did you mean {' or '.join(quoted)}?" if nearest else ""
+
+
+def unknown_repository(name: str, names: Iterable[str], place: str = "") -> InvalidOption:
+    """Return the error for a name that no repository has: the nearest, and all there are."""
+    there = list(names)
+    question = did_you_mean(name, there)
+    listing = f"there {'are' if len(there) > 1 else 'is'} {', '.join(there) or 'none'}"
+    advice = f"{question} {listing}" if question else listing
+    return InvalidOption(f"there is no repository '{name}'{place}; {advice}")
 
 
 def _comparable(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import register_error
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
@@ -14,6 +15,27 @@ from skillc.cli.style import WHEN, wants_color
 from skillc.errors import InvalidOption
 
 _SWITCHES = {"-v": "--verbose", "--verbose": "--verbose", "--no-pager": "--no-pager"}
+LOOKALIKE = "skillc.lookalike"  # the name of an error handler
+LOOKALIKES = {
+    "…": "...",
+    "→": "->",
+    "←": "<-",
+    "–": "-",
+    "—": "-",
+    "•": "*",
+    "·": "*",
+    "×": "x",
+    "█": "#",
+    "├": "|",
+    "└": "`",
+    "│": "|",
+    "─": "-",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "\xa0": " ",
+}
 _OVERVIEWS = ("-h", "--help", "-V", "--version")
 
 
@@ -47,6 +69,10 @@ def _change_directory(path: str) -> None:
 
 def prepare_terminal(words: Sequence[str]) -> None:
     """Wrap stdout where it is a terminal, and let stdout and stderr show styles as the user wants."""
+    register_error(LOOKALIKE, _replace)
+    for stream in (sys.stdout, sys.stderr):
+        if stream.isatty() and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=LOOKALIKE)
     when = _read_color(words)
     is_painted = wants_color(when, sys.stdout.isatty())
     if is_painted or sys.stdout.isatty():
@@ -64,6 +90,15 @@ def attend(words: Sequence[str]) -> Iterator[None]:
         if words and "--watch" not in words and "--help" not in words:
             stack.enter_context(watch(words[0]))
         yield
+
+
+def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return ASCII that looks like characters which the terminal's encoding lacks, or their escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    pieces = [LOOKALIKES.get(c) or c.encode("ascii", "backslashreplace").decode() for c in text]
+    return "".join(pieces), error.end
 
 
 def _read_color(words: Sequence[str]) -> str:

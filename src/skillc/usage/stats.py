@@ -10,6 +10,7 @@ from typing import Any
 
 from skillc.errors import Diagnostic, InvalidQueryType
 from skillc.library import Skill
+from skillc.spelling import did_you_mean
 from skillc.usage.log import TERMINAL
 from skillc.usage.query import FAILED, Filters, Logs
 
@@ -48,7 +49,9 @@ class Stats:
 
 def check_group(group: str) -> None:
     if group not in GROUPS:
-        raise InvalidQueryType(group)
+        question = did_you_mean(group, GROUPS)
+        listing = f"there are {', '.join(GROUPS)}"
+        raise InvalidQueryType(group, f"hint: {question or listing}")
 
 
 def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:

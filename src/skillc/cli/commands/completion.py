@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from skillc.cli import load
+from skillc.cli.mistakes import unknown_choice
 from skillc.cli.summaries import NAMES
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.topics import TOPICS
 from skillc.compiler import read_agents
-from skillc.errors import InvalidOption, SkillcError
+from skillc.errors import SkillcError
 from skillc.gateway import read_outline
 from skillc.library import (
     SkillsConfig,
@@ -89,7 +90,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     shell = arguments.text("shell")
     if shell not in SCRIPTS:
-        raise InvalidOption(f'<shell> takes {", ".join(SCRIPTS)}, not "{shell}"')
+        raise unknown_choice("<shell>", shell, SCRIPTS)
     print(SCRIPTS[shell], end="")
     return 0
 

@@ -20,6 +20,7 @@ from skillc.library import Skill, stored_skills
 from skillc.paths import current_directory
 from skillc.text import one_line
 
+MAX_WIDTH = 100  # columns for bars; longer ones are hard to compare with their labels
 COMMAND = Command(
     "stats",
     arguments=(
@@ -218,7 +219,7 @@ def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     rows = [(one_line(text), count) for text, count in rows]
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
-    room = columns() - digits - 5
+    room = min(columns(), MAX_WIDTH) - digits - 5
     if room < 24:  # no terminal, or too narrow for bars
         return [f"  {count:>{digits},}  {text}" for text, count in rows]
     block = "█" if can_print("█") else "#"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillc.index.skills.explain import FoundSkill, FoundSkills, format_results
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder, MemoryFolder
+    from skillc.index.skills.query import read_all_tags
     from skillc.index.skills.scan import MAX_SKILL_FILE, id_prefix
     from skillc.index.skills.snapshot import Entry, Snapshot, stored_path
 else:
@@ -27,6 +28,7 @@ else:
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
             "folder": "Folder MemoryFolder",
             "explain": "FoundSkill FoundSkills format_results",
+            "query": "read_all_tags",
             "scan": "MAX_SKILL_FILE id_prefix",
             "snapshot": "Entry Snapshot stored_path",
         },

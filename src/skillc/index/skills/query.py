@@ -162,6 +162,12 @@ class Segment:
             raise damage()
 
 
+def read_all_tags(execute: Any) -> list[str]:
+    """Return the tags of all skills of a database, of whatever folder."""
+    rows = execute("SELECT DISTINCT tags FROM skills WHERE tags != ''")
+    return sorted({tag for (tags,) in rows for tag in tags.split("\n")})
+
+
 class Query:
     """A task put to some folders. `weights` has the strongest terms with their weights in head and body.
 
@@ -291,7 +297,8 @@ class Query:
                 weights[term] = head if heads else 0.0, body if bodies else 0.0
         # Skills that share only stop words with a task do not fit it, unless it has no other words.
         keywords = {term: weight for term, weight in weights.items() if self._words[term] not in STOP_WORDS}
-        weights = keywords or weights
+        if not STOP_WORDS.issuperset(self._words.values()):
+            weights = keywords
         if len(weights) <= MAX_TERMS:
             return weights
         strongest = sorted(weights, key=lambda term: (-strength[term], term))[:MAX_TERMS]
