@@ -64,6 +64,9 @@ def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filte
         data = None if name is None and group in _OF_SKILLS else _count_group(logs, group)
     if data is None:
         data = _count_by_skill(several, group, filters)
+    elif name is None and group == "summary":  # a section of one skill is not that of another
+        data["unique_sections"] = len(_count_by_skill(several, "sections", filters))
+        data["unique_files"] = len(_count_by_skill(several, "files", filters))
     return Stats(name, source, group, filters, *period, data, diagnostics)
 
 
