@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from skillc.errors import MissingExtra, require_extra
 from tests.conftest import World
+from tests.support.registry import body, serving
 
 
 @pytest.fixture
@@ -63,3 +67,36 @@ def test_faults_of_our_own_are_not_hidden() -> None:
         import skillc.nothing  # type: ignore[import-not-found]  # noqa: F401
     with pytest.raises(MissingExtra), require_extra("git"):
         import nothing_of_the_kind  # type: ignore[import-not-found]  # noqa: F401
+
+
+def test_what_is_broken_says_why() -> None:
+    """[RFC-0005] a package that is there and can't be loaded is not just called missing."""
+    with (
+        pytest.raises(MissingExtra, match=r"which can't be used \(undefined symbol: x\)"),
+        require_extra("git"),
+    ):
+        raise ImportError("undefined symbol: x")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_registry_needs_its_own_extras_alone(tmp_path: Path) -> None:
+    """[SURFACES: Registry] `skillc[server,registry]` is enough to serve; a mirror says what it needs."""
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for name in ("dulwich", "httpx2", "mcp", "tree_sitter", "psycopg", "joserfc", "rich"):
+        (packages / f"{name}.py").write_text(f"raise ModuleNotFoundError('No module', name='{name}')\n")
+    with serving(tmp_path, "--public-read", PYTHONPATH=str(packages)) as server, server.client() as client:
+        assert client.post("/skills", json=body("payments/refunds")).status_code == 201
+        assert client.get("/skills/payments/refunds").json()["version"] == "0.1.0"
+        assert client.get("/s/payments/refunds", headers={"Accept": "text/html"}).status_code == 200
+    config = tmp_path / "registry.toml"
+    config.write_text('[[mirror]]\nprefix = "community"\nurl = "https://skills.example.org"\n')
+    command = [sys.executable, "-m", "skillc", "serve", "--port", "0", "--config", str(config)]
+    variables = os.environ | {
+        "HOME": str(tmp_path),
+        "SKILLC_HOME": str(tmp_path),
+        "PYTHONPATH": str(packages),
+    }
+    result = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, "pip install 'skillc[http]'" in result.stderr) == (1, True)

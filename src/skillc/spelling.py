@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import SequenceMatcher
-
-from skillc.errors import InvalidOption
+from skillc import errors
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from skillc.errors import InvalidOption
+
 
 MAX_SUGGESTIONS = 3
 MAX_NAME = 200  # characters; a longer name gets no suggestion and is none
@@ -63,7 +67,7 @@ def unknown_repository(name: str, names: Iterable[str], place: str = "") -> Inva
     question = did_you_mean(name, there)
     listing = f"there {'are' if len(there) > 1 else 'is'} {', '.join(there) or 'none'}"
     advice = f"{question} {listing}" if question else listing
-    return InvalidOption(f"there is no repository '{name}'{place}; {advice}")
+    return errors.InvalidOption(f"there is no repository '{name}'{place}; {advice}")
 
 
 def _comparable(name: str) -> str:
@@ -73,6 +77,8 @@ def _comparable(name: str) -> str:
 
 def _similarity(one: str, two: str, ratio: float) -> float:
     """Return how alike two names are: from 0, not at all, to 1, equal."""
+    from difflib import SequenceMatcher  # most names are spelt right
+
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     bounds = matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio  # the cheapest first
     if all(bound() >= ratio for bound in bounds):

@@ -223,7 +223,7 @@ def test_browse(library: World) -> None:
     """[SURFACES: Library] `browse` takes a limit, a repository and a collection; it counts the rest."""
     *_, last = library.ok("browse", "--limit", "1", "--repository", "project").stdout.splitlines()
     assert last.startswith("1 more: --cursor ")
-    cursor = last.split()[3]
+    cursor = last.split()[3].rstrip(",")
     words = ("browse", "--limit", "1", "--repository", "project", "--cursor", cursor)
     assert library.ok(*words).stdout == "invoices  Write an invoice\n"
     library.fails("E100", "browse", "--cursor", cursor)  # of another list

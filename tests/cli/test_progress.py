@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from skillc.cli.progress import ACTIVITIES, CLEAR, StatusLine
+from skillc.cli.activity import ACTIVITIES
+from skillc.cli.progress import CLEAR, StatusLine
 from skillc.cli.summaries import NAMES
 from tests.conftest import World
 from tests.support.http import Stub, entry, page, stub

@@ -181,3 +181,11 @@ def test_wide_characters(world: World) -> None:
     for columns in (60, 80, 140):
         lines = show_on_terminal(world, "browse", env=env, columns=columns).splitlines()
         assert max(map(width_of, lines)) <= columns
+
+
+@pytest.mark.parametrize("words", [(), ("--color",), ("-C",)])
+def test_next_to_nothing(world: World, words: tuple[str, ...]) -> None:
+    """[SURFACES: Terminal] a command line that is empty, or ends too early, says how to go on."""
+    shown = show_on_terminal(world, *words)
+    assert "Traceback" not in shown
+    assert "Usage: skc" in shown or "needs a value" in shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -120,6 +121,41 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
         assert server.stop() == 0
     assert not any(map(is_alive, workers))
     assert "worker 0 ended (SIGKILL) and is started again\n" in server.log.read_text()
+
+
+def test_reload(tmp_path: Path) -> None:
+    """[SURFACES: Registry] SIGHUP reads registry.toml again and replaces the workers, unless it is bad."""
+    config = tmp_path / "registry.toml"
+    config.write_text("")
+    with serving(tmp_path, "--workers", "2", "--config", str(config)) as server, server.client() as client:
+        assert client.post("/skills", json=body("payments/refunds")).status_code == 201
+        reader = client.post("/tokens", json={"role": "reader"}).json()["token"]
+        headers = {"Authorization": f"Bearer {reader}"}
+        assert client.get("/skills/payments/refunds", headers=headers).status_code == 200
+        before = children(server)
+
+        config.write_text('[policy]\ndeny = "payments"\n')
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "nothing was reloaded: error[E071]" in server.log.read_text())
+        assert children(server) == before
+
+        config.write_text('[policy]\ndeny = ["payments"]\n')
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "reloaded: all workers are new" in server.log.read_text())
+        assert len(children(server)) == 2
+        assert not {*before} & {*children(server)}
+        with server.client() as other:
+            assert other.get("/skills/payments/refunds", headers=headers).status_code == 404
+        assert server.stop() == 0
+
+
+def test_systemd_is_told(tmp_path: Path) -> None:
+    """[SURFACES: Registry] a service of the type notify says READY=1 when it answers."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(tmp_path / "notify"))
+        receiver.settimeout(30)
+        with serving(tmp_path, "--workers", "2", NOTIFY_SOCKET=str(tmp_path / "notify")):
+            assert receiver.recv(100) == b"READY=1"
 
 
 def test_workers_end_with_their_parent(tmp_path: Path) -> None:

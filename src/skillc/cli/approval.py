@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 
-from skillc.cli.progress import line
+from skillc.cli.progress import Pause
 from skillc.text import fold
 from skillc.tools import Answer, ApprovalRequest
 
@@ -50,7 +50,7 @@ def confirm(text: str, question: str) -> bool:
 
 def ask(question: str) -> str:
     """Return one line of input in lower case; an empty one at its end."""
-    with line.pause():
+    with Pause():
         print(f"\n{question}", end="", file=sys.stderr, flush=True)
         return sys.stdin.readline().strip().lower()
 

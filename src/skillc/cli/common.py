@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from codecs import register_error
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 
-from skillc.cli import PlainStream
-from skillc.cli.pager import page_output
-from skillc.cli.progress import watch
+from skillc.cli import OVERVIEWS, PlainStream
 from skillc.cli.style import WHEN, wants_color
 from skillc.errors import InvalidOption
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SWITCHES = {"-v": "--verbose", "--verbose": "--verbose", "--no-pager": "--no-pager"}
 LOOKALIKE = "skillc.lookalike"  # the name of an error handler
@@ -36,13 +36,12 @@ LOOKALIKES = {
     "”": '"',
     "\xa0": " ",
 }
-_OVERVIEWS = ("-h", "--help", "-V", "--version")
 
 
 def move_behind(words: Sequence[str]) -> list[str]:
     """Return the words with the options before the command behind it; `-C` changes the directory at once."""
     rest, options = list(words), []
-    while rest and rest[0].startswith("-") and rest[0] not in _OVERVIEWS:
+    while rest and rest[0].startswith("-") and rest[0] not in OVERVIEWS:
         name, equals, value = rest.pop(0).partition("=")
         if name in _SWITCHES and not equals:
             options.append(_SWITCHES[name])
@@ -81,17 +80,6 @@ def prepare_terminal(words: Sequence[str]) -> None:
         sys.stderr.is_painted = wants_color(when, sys.stderr.isatty())
 
 
-@contextmanager
-def attend(words: Sequence[str]) -> Iterator[None]:
-    """Show a person at a terminal what the command is doing, and its output in a pager."""
-    with ExitStack() as stack:
-        if isinstance(sys.stdout, PlainStream):
-            stack.enter_context(page_output(words))
-        if words and "--watch" not in words and "--help" not in words:
-            stack.enter_context(watch(words[0]))
-        yield
-
-
 def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
     """Return ASCII that looks like characters which the terminal's encoding lacks, or their escapes."""
     if not isinstance(error, UnicodeEncodeError):
@@ -103,7 +91,6 @@ def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
 
 def _read_color(words: Sequence[str]) -> str:
     """Return the value of `--color`; of one that is none, parsing the command says so."""
-    pairs = zip(words, [*words[1:], ""], strict=True)
-    values = [value for name, value in pairs if name == "--color"]
+    values = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "--color"]
     values += [word.partition("=")[2] for word in words if word.startswith("--color=")]
     return values[-1] if values and values[-1] in WHEN else "auto"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
-
+from skillc import errors
 from skillc.cli.summaries import NAMES
 from skillc.cli.topics import TOPICS
-from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from skillc.cli.syntax import Command
+    from skillc.errors import InvalidOption
 
 
 # What other tools call a command of ours.
@@ -56,10 +57,12 @@ _BY_OTHER_NAME = {other: name for name, others in OTHER_NAMES.items() for other 
 def unknown_command(word: str) -> InvalidOption:
     """Return the error for a word that is no command, with the name most like it, here or elsewhere."""
     if word.startswith("-"):
-        return InvalidOption(f"invalid option: '{word}'; {guess(word, _OVERVIEW_OPTIONS, 'skc --help')}")
+        return errors.InvalidOption(
+            f"invalid option: '{word}'; {guess(word, _OVERVIEW_OPTIONS, 'skc --help')}"
+        )
     name = _BY_OTHER_NAME.get(word.lower(), "")
     hint = f"'skc {name}' does that" if name in NAMES else guess(word, NAMES, "skc --help")
-    return InvalidOption(f'unknown command "{word}"; {hint}')
+    return errors.InvalidOption(f'unknown command "{word}"; {hint}')
 
 
 def unknown_option(command: Command, word: str, positional: Sequence[str]) -> InvalidOption:
@@ -74,16 +77,18 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
         example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
         hints.append(f"if it is the {last.name}, put it after --: {example}")
     advice = "; ".join(hints or [see(command)]).replace("?;", "?")
-    return InvalidOption(f"invalid option: '{name if is_name else word}' for \"{command.name}\"; {advice}")
+    return errors.InvalidOption(
+        f"invalid option: '{name if is_name else word}' for \"{command.name}\"; {advice}"
+    )
 
 
 def unknown_topic(word: str) -> InvalidOption:
     """Return the error for a word after `skc help` that is neither a command nor a topic."""
     name = _BY_OTHER_NAME.get(word.lower(), "")
     if name:
-        return InvalidOption(f"unknown command \"{word}\"; 'skc help {name}' explains ours")
+        return errors.InvalidOption(f"unknown command \"{word}\"; 'skc help {name}' explains ours")
     hint = guess(word, (*NAMES, *TOPICS), "skc --help")
-    return InvalidOption(f'unknown command or topic "{word}"; {hint}')
+    return errors.InvalidOption(f'unknown command or topic "{word}"; {hint}')
 
 
 def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOption:
@@ -91,7 +96,7 @@ def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOpti
     names = list(choices)
     listing = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     close = _nearest(word, names)
-    return InvalidOption(
+    return errors.InvalidOption(
         f'{label} takes {listing}, not "{word}"{f"; did you mean {close}?" if close else ""}'
     )
 

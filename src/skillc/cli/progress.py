@@ -1,25 +1,21 @@
 """Show on a terminal what a command is doing; print nothing anywhere else.
 
-A command that takes long says so by itself: `watch` shows what ACTIVITIES says of it from the second second
-on. Commands with several steps say more, by `working` and `Progress`.
+`activity.watch` shows of every command that takes long what it does. Commands with several steps say more, by
+`working` and `Progress`.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import monotonic
-from types import FrameType
 
-from skillc import library  # lazy, as the index is
-from skillc.cli import PlainStream
 from skillc.cli.style import cut
-from skillc.errors import SkillcError
-from skillc.index import skills
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 BAR = 24
 CLEAR = "\r\x1b[K"
@@ -27,54 +23,6 @@ TICK = 0.8  # seconds until a command shows a sign of life
 INTERVAL = 0.05  # seconds between two drawings of a bar with many steps
 FEW = 100  # steps that are all drawn
 PAUSE = 10.0  # seconds between two lines where lines can't be drawn over
-
-ACTIVITIES = {
-    "add": "Getting the skills",
-    "audit": "Looking for the skills",
-    "browse": "Asking the repositories",
-    "build": "Looking for the skills",
-    "clean": "Measuring caches, builds and leftovers",
-    "diagnose": "Asking the repositories",
-    "disable": "Looking for the skill",
-    "doctor": "Checking the installation, the stores and agents' directories",
-    "enable": "Looking for the skill",
-    "find": "Asking the repositories",
-    "grant": "Asking the registry",
-    "import": "Looking for skills",
-    "init": "Creating the skill",
-    "install": "Comparing the store with the lock",
-    "inventory": "Asking the repositories",
-    "lint": "Looking for the skills",
-    "list": "Comparing skills with their builds",
-    "load": "Asking the repositories",
-    "lock": "Comparing the store with the lock",
-    "login": "Asking the registry",
-    "logout": "Forgetting the token",
-    "open": "Looking for the skill",
-    "outdated": "Comparing the store with the lock",
-    "outline": "Reading the headings",
-    "pin": "Changing the lock",
-    "publish": "Looking for the skill",
-    "publisher": "Asking the registry",
-    "remove": "Looking for the skills",
-    "repo": "Asking the repositories",
-    "restore": "Bringing it back from the trash",
-    "run": "Preparing and running the tool",
-    "search": "Looking for the skill",
-    "show": "Looking for the section",
-    "sources": "Listing the files",
-    "stats": "Counting in the logs",
-    "sync": "Counting in the logs",
-    "token": "Asking the registry",
-    "tools": "Looking for the skill",
-    "trash": "Measuring the trash",
-    "trust": "Looking for the skill",
-    "turn": "Asking the repositories",
-    "unpin": "Changing the lock",
-    "update": "Comparing the store with the lock",
-    "verify": "Comparing files with the lock",
-    "yank": "Asking the registry",
-}
 
 
 class StatusLine:
@@ -148,58 +96,37 @@ class StatusLine:
         self.clear()
         self._is_paused = True
 
-    @contextmanager
-    def pause(self) -> Iterator[None]:
-        """Show nothing while a person answers."""
-        self.hide()
-        try:
-            yield
-        finally:
-            self._is_paused = False
+    def resume(self) -> None:
+        """Show again what there is to show."""
+        self._is_paused = False
 
 
 line = StatusLine()
 
 
-@contextmanager
-def watch(command: str) -> Iterator[None]:
-    """Show what a command is doing as long as it runs."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, PlainStream):
-            stream.make_way = line.make_way
-    with working(ACTIVITIES.get(command, "")), _timer():
-        yield
+class Pause:
+    """Shows nothing while a person answers."""
+
+    def __enter__(self) -> None:
+        line.hide()
+
+    def __exit__(self, *_: object) -> None:
+        line.resume()
 
 
-@contextmanager
-def _timer() -> Iterator[None]:
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    try:
-        handler = signal.signal(signal.SIGALRM, line.tick)
-    except ValueError:  # not in the main thread
-        yield
-        return
-    signal.setitimer(signal.ITIMER_REAL, TICK, TICK / 4)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
+class working:  # noqa: N801 -- reads as a function does; contextlib costs more than a small command
+    """Says what the command is doing, if that takes longer than a second."""
 
+    def __init__(self, text: str) -> None:
+        self._text = one_line(text) if text and sys.stderr.isatty() else ""
 
-@contextmanager
-def working(text: str) -> Iterator[None]:
-    """Say what the command is doing, if that takes longer than a second."""
-    if not text or not sys.stderr.isatty():
-        yield
-        return
-    line.push(one_line(text))
-    try:
-        yield
-    finally:
-        line.pop()
+    def __enter__(self) -> None:
+        if self._text:
+            line.push(self._text)
+
+    def __exit__(self, *_: object) -> None:
+        if self._text:
+            line.pop()
 
 
 class Progress:
@@ -248,34 +175,11 @@ class Progress:
         now = monotonic()
         if self._total <= FEW or now - self._last >= INTERVAL:
             self._last = now
-            line.put(_bar(self._count, self._total, self._unit, name))
+            line.put(draw_bar(self._count, self._total, self._unit, name))
 
 
-def watch_reading() -> None:
-    """Show the progress whenever the skill index has many files to read."""
-    skills.skill_index().database.on_progress = _draw_reading
-
-
-def name_repositories(cwd: str) -> None:
-    """Say which repositories are asked that may take their time."""
-    try:
-        repositories = library.SkillsConfig.load(cwd).repositories
-    except SkillcError:
-        return  # the command itself says what is wrong
-    names = [repository.name for repository in repositories if repository.type != "filesystem"]
-    if names:
-        line.rename(one_line(f"Asking {', '.join(names)}"))
-
-
-def _draw_reading(root: str, count: int, total: int) -> None:
-    """Show how many files are read, or without a total how many directories were looked at."""
-    if count and not total:
-        line.put(f"{count} directories  {one_line(root)}")
-    else:
-        line.put(_bar(count, total, "skills read", root) if count < total else "")
-
-
-def _bar(count: int, total: int, unit: str, name: str) -> str:
+def draw_bar(count: int, total: int, unit: str, name: str) -> str:
+    """Return a bar with what is done; on a terminal that can't draw, the numbers alone."""
     done = f"{count}/{total} {unit}  {one_line(name)}"
     return done if _is_plain() else f"[{'#' * (BAR * count // total):-<{BAR}}] {done}"
 

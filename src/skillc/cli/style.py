@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
 
+from skillc import tables
 from skillc.cli import can_print, is_painted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 STRONG, FAINT, CODE, GOOD, WARNING, BAD, TITLE = map(chr, range(0xFDD0, 0xFDD7))
 END = chr(0xFDD7)
@@ -106,7 +110,7 @@ def paint_listing(lines: Iterable[str]) -> Iterator[str]:
             continue
         room = columns() - max(width, width_of(name)) - len(gap)
         words = cut(text, max(room, MIN_CELL)) if columns() else text
-        yield f"{paint(pad(name, width), STRONG)}{gap}{words}"
+        yield f"{paint(tables.pad(name, width), STRONG)}{gap}{words}"
 
 
 def _wrap(line: str, others: str | None = None) -> list[str]:
@@ -215,36 +219,12 @@ def paint_checks(lines: Iterable[str]) -> Iterator[str]:
 
 CHECK_INDENT = 24  # columns before what a check of `doctor` says
 MAX_NAME = 40  # columns for names in a list
-EMOJI_SELECTOR = "\ufe0f"
 MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 
 def width_of(text: str) -> int:
-    """Return the columns that a text takes on a terminal.
-
-    >>> width_of("abc"), width_of("日本"), width_of("e\\u0301"), width_of("❤\\ufe0f")
-    (3, 4, 1, 2)
-    """
-    if text.isascii():
-        return len(text)
-    from unicodedata import category, east_asian_width  # a library of its own, seldom needed
-
-    # A selector makes an emoji of the character before it; marks and joiners take no room.
-    return sum(
-        1
-        if c == EMOJI_SELECTOR
-        else 0
-        if category(c) in ("Mn", "Me", "Cf")
-        else 2
-        if east_asian_width(c) in "WF"
-        else 1
-        for c in strip(text)
-    )
-
-
-def pad(text: str, width: int) -> str:
-    """Return a text with spaces behind it, up to a width."""
-    return text + " " * (width - width_of(text))
+    """Return the columns that a text takes on a terminal, without marks."""
+    return tables.width_of(text if text.isascii() else strip(text))
 
 
 def cut(text: str, width: int) -> str:

@@ -32,7 +32,8 @@ def require_extra(extra: str) -> Iterator[None]:
     except ImportError as error:
         if error.name is not None and error.name.startswith("skillc"):
             raise  # a bug of ours
-        raise MissingExtra(NEEDS[extra], extra) from None
+        why = "" if isinstance(error, ModuleNotFoundError) else f", which can't be used ({error})"
+        raise MissingExtra(f"{NEEDS[extra]}{why}", extra) from None
 
 
 def import_error(error: ImportError, framework: str, extra: str) -> MissingExtra:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
+    from skillc.registry.census import Census
     from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
     from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
     from skillc.registry.enforcement import PolicyRegistry
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
         StoredFile,
         Token,
         Version,
+        is_below,
+        is_name,
         next_patch,
         parse_tag,
         parse_version,
@@ -52,6 +55,7 @@ else:
             "access": "PUBLIC SYSTEM Caller Permission",
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
+            "census": "Census",
             "config": "MirrorConfig Policies RegistryConfig",
             "counts": "Batch Count Miss Receipt Statistics Usage",
             "enforcement": "PolicyRegistry",
@@ -60,8 +64,8 @@ else:
             "identities": "Identity Job Person Session TrustedPublisher",
             "mirror": "Mirror MirrorState",
             "model": (
-                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version next_patch "
-                "parse_tag parse_version precedence"
+                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version is_below is_name "
+                "next_patch parse_tag parse_version precedence"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",

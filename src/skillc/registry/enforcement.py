@@ -7,11 +7,12 @@ So every surface has them, whichever way it reads. Maintainers of a skill see al
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from skillc.errors import SkillNotFound
 from skillc.registry.access import Caller
-from skillc.registry.config import RegistryConfig
+from skillc.registry.config import Policies, RegistryConfig
 from skillc.registry.mirror import Audit, MirrorState
 from skillc.registry.model import Role, Skill
 from skillc.registry.registry import Registry
@@ -38,8 +39,17 @@ class PolicyRegistry(Registry):
             return super().skill(caller, skill_id)
         return super().skill(caller, skill_id) if mirror.pull(skill_id, is_here=True) else skill
 
-    def recalls(self, skill_id: str) -> bool:
-        return self._find_mirror(skill_id) is None and super().recalls(skill_id)
+    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
+        return super().recall_skill(caller, skill_id) if self._find_mirror(skill_id) is None else None
+
+    def list_visible(self) -> Iterator[str]:
+        if self.policies.fingerprint == Policies().fingerprint:
+            yield from super().list_visible()
+            return
+        after = ""
+        while page := self._read_approved(after):
+            yield from sorted(self.find_visible(page))
+            after = page[-1]
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
         view = super()._view(caller, skill)

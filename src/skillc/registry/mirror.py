@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillc.errors import SkillcError, SkillNotFound, SkillReserved, VersionExists
 from skillc.registry.access import Caller, Permission
@@ -22,7 +22,9 @@ from skillc.registry.model import Role, Skill, StoredFile, Version, is_below, pa
 from skillc.registry.package import Package
 from skillc.registry.registry import Registry
 from skillc.registry.source import VersionSource
-from skillc.registry.upstream import Upstream
+
+if TYPE_CHECKING:  # what an upstream needs is an extra, and a registry without mirrors does without
+    from skillc.registry.upstream import Upstream
 
 REFRESH = timedelta(hours=1)  # after which an upstream is asked for a newer version
 RETRY = timedelta(minutes=1)  # after which it is asked again for what it did not have or could not give

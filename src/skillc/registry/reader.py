@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.paths import SKILL_FILES
-from skillc.registry.access import Caller
+from skillc.registry.access import Caller, Permission
 from skillc.registry.blobs import Blobs
 from skillc.registry.cache import Cache
 from skillc.registry.feed import Feed, Log
@@ -34,6 +34,9 @@ MAX_SEQUENCE = 2**63 - 1  # what a database can compare
 BLOBS_AT_ONCE = 8  # buckets answer slowly, but many requests at once
 MISSING = "the registry has no such skill"
 VERSION_BYTES = 2048  # about what a version takes in memory
+
+MAX_IDS = 20_000  # that are read at once
+READER = Caller("", (Permission(Role.READER),))  # of everything, and the publisher of nothing
 
 T = TypeVar("T")
 
@@ -171,9 +174,12 @@ class Reader:
         """Return what `remember` would, if it need ask nothing; else None. Check the caller yourself."""
         return self._cache.recall(skill_id, key)
 
-    def recalls(self, skill_id: str) -> bool:
-        """Return whether `skill` need ask nothing for this one, so that it does not wait."""
-        return self._cache.recall(skill_id, "skill") is not None
+    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
+        """Return what `skill` would, if it need ask nothing and does not raise; else None."""
+        skill = self._cache.recall(skill_id, "skill")
+        if not isinstance(skill, Skill) or not caller.allows(Role.READER, skill_id):
+            return None
+        return self._view(caller, skill)
 
     def remember(self, skill_id: str, key: Hashable, read: Callable[[], T], measure: Callable[[T], int]) -> T:
         """Return what `read` makes of one skill, and remember it until that skill changes, a minute at most.
@@ -194,6 +200,23 @@ class Reader:
         """Return the IDs of the skills that are not deleted, behind one."""
         with self._store.read() as connection:
             return tables.read_ids(connection, after, limit)
+
+    def list_visible(self) -> Iterator[str]:
+        """Give the IDs of the skills that every reader of their prefix may see."""
+        after = ""
+        while page := self._read_approved(after):
+            yield from page
+            after = page[-1]
+
+    def find_visible(self, ids: Collection[str]) -> set[str]:
+        """Return those of some IDs that every reader of their prefix may see."""
+        with self._store.read() as connection:
+            skills = tables.find_skills(connection, ids)
+        return {skill.id for skill in skills if self._view(READER, skill)}
+
+    def _read_approved(self, after: str) -> list[str]:
+        with self._store.read() as connection:
+            return tables.read_approved_ids(connection, after, MAX_IDS)
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
         """Return a skill with the versions that a caller may see; None where there are none."""

@@ -25,6 +25,7 @@ from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.settings import Launch
+from skillc.server.systemd import notify_systemd
 from skillc.server.workers import Workers, call_in_process
 from skillc.startup import collect_often
 
@@ -43,7 +44,7 @@ def run(launch: Launch, announce: Callable[[str], None], show_token: Callable[[s
         _open(launch) as registry,
     ):
         _make_admin(registry, launch.token_file, show_token)
-        _serve(registry, launch, listener, lambda: announce(make_url(listener)))
+        _serve(registry, launch, listener, lambda: _announce(announce, listener))
 
 
 def _serve_with_workers(
@@ -68,7 +69,19 @@ def _serve_with_workers(
             ):
                 _serve(registry, launch, listener, ready, number)
 
-        Workers(launch.workers, work, log.error).run(lambda: announce(make_url(place)))
+        def reload() -> None:
+            nonlocal launch
+            fresh = launch.reload(launch)
+            call_in_process(lambda: _prepare(fresh))  # what can't be served is an error now
+            launch = fresh
+
+        Workers(launch.workers, work, log.error, reload).run(lambda: _announce(announce, place))
+
+
+def _announce(announce: Callable[[str], None], listener: socket.socket) -> None:
+    """Say that requests are answered: to a person, and to systemd."""
+    announce(make_url(listener))
+    notify_systemd("READY=1")
 
 
 def _open(launch: Launch) -> Registry:

@@ -13,7 +13,7 @@ import logging
 import random
 import tempfile
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from typing import Any, ParamSpec, TypeVar
@@ -41,6 +41,7 @@ from skillc.registry import (
 from skillc.server.answers import for_readers
 from skillc.server.inspection import audit_package
 from skillc.server.limits import Limiter, Proxies
+from skillc.server.listings import Listings
 from skillc.server.metrics import Metrics
 from skillc.server.observer import CALLER, QUOTA
 from skillc.server.oidc.directory import Directory
@@ -74,6 +75,7 @@ class Service:
         self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow, self._tidy]
         self._is_followed = False
         self.issuers = Directory(registry.now)
+        self.listings = Listings(registry)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
@@ -185,10 +187,16 @@ class Service:
             if task is not None:
                 task.cancel()
 
-    def publish(self, caller: Caller, package: Package, **options: Any) -> Version:
-        """Audit a package and publish it with the report; blocks. `options` are those of the registry."""
+    def publish(
+        self, caller: Caller, package: Package, *, audit: Mapping[str, Any] | None = None, **options: Any
+    ) -> Version:
+        """Audit a package, unless its report is given, and publish it with the report; blocks.
+
+        `options` are those of the registry.
+        """
         caller.require(Role.PUBLISHER, package.skill)
-        version = self.registry.publish(caller, package, **options, audit=audit_package(package))
+        report = audit_package(package) if audit is None else audit
+        version = self.registry.publish(caller, package, **options, audit=report)
         self.metrics.uploads += 1
         self.metrics.upload_bytes += sum(map(len, package.contents.values()))
         return version

@@ -32,7 +32,8 @@ class ServerSettings:
 class Launch:
     """What to serve and where; `names` are further names of the host, `token_file` is for the first token.
 
-    `mounts` returns applications of other surfaces, by path.
+    `mounts` returns applications of other surfaces, by path. `reload` returns it with its files
+    read again.
     """
 
     store: str = field(default="", repr=False)  # may have a password
@@ -45,3 +46,4 @@ class Launch:
     config: RegistryConfig = field(default_factory=RegistryConfig)  # policies, reviews and mirrors
     settings: ServerSettings = ServerSettings()
     mounts: Mounts = lambda service: {}
+    reload: Callable[[Launch], Launch] = lambda launch: launch

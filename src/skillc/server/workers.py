@@ -1,7 +1,8 @@
 """Run several processes of one server: start them, start again those that die, and end them all together.
 
-The processes are forked, so this one must not have opened a registry before: threads are not inherited. A
-process ends by itself when the one that started it is gone.
+SIGHUP puts new ones in their place, one after the other; in a terminal it ends them, because it says there
+that the terminal is gone. The processes are forked, so this one must not have opened a registry before:
+threads are not inherited. A process ends by itself when the one that started it is gone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
@@ -54,12 +55,22 @@ def call_in_process(operation: Callable[[], Any]) -> Any:
 
 
 class Workers:
-    """Processes that do the same work; `run` returns after SIGTERM or SIGINT, when all have ended."""
+    """Processes that do the same work; `run` returns after SIGTERM or SIGINT, when all have ended.
 
-    def __init__(self, count: int, work: Work, report: Callable[[str], None]) -> None:
+    `reload` is called at SIGHUP, before the processes are replaced; where it fails, they stay.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        work: Work,
+        report: Callable[[str], None],
+        reload: Callable[[], None] = lambda: None,
+    ) -> None:
         self._count = count
         self._work = work
         self._report = report
+        self._reload = reload
         self._numbers: dict[int, int] = {}  # by process ID
         self._starts: dict[int, float] = {}  # by number: when it was started last
         self._ready, self._ready_writer = os.pipe()
@@ -69,12 +80,15 @@ class Workers:
         with _wake_on_signals() as signals:
             for number in range(self._count):
                 self._start(number)
-            self._wait_until_ready(signals)
+            self._wait_until_ready(signals, self._count)
             if not signals.is_over:
                 announce()
             while not signals.is_over:
                 signals.wait(RESTART_PAUSE)
                 self._restart()
+                if signals.is_reload:
+                    signals.is_reload = False
+                    self._replace(signals)
             self._end(signals)
 
     def _start(self, number: int) -> None:
@@ -89,7 +103,7 @@ class Workers:
         status = 1
         try:
             signal.set_wakeup_fd(-1)
-            for name in (*SIGNALS, signal.SIGCHLD):
+            for name in (*SIGNALS, signal.SIGHUP, signal.SIGCHLD):
                 signal.signal(name, signal.SIG_DFL)
             os.close(self._life_writer)
             threading.Thread(target=_follow_parent, args=(self._life,), daemon=True).start()
@@ -101,8 +115,34 @@ class Workers:
             self._report(unexpected(error).line())
         leave(status)
 
-    def _wait_until_ready(self, signals: _Signals) -> None:
-        missing = self._count
+    def _replace(self, signals: _Signals) -> None:
+        """Put a new process in the place of each, when the one before it is ready."""
+        try:
+            self._reload()
+        except Exception as error:
+            self._report(f"nothing was reloaded: {unexpected(error).line()}")
+            return
+        for pid in list(self._numbers):
+            if pid in self._numbers and not signals.is_over:  # else it died, and was started again
+                self._replace_one(pid, signals)
+        self._report("reloaded: all workers are new")
+
+    def _replace_one(self, pid: int, signals: _Signals) -> None:
+        self._kill(signal.SIGTERM, [pid])
+        end = time.monotonic() + END_TIME
+        while (code := _reap(pid)) is None and not signals.is_over:
+            if time.monotonic() > end:
+                self._kill(signal.SIGKILL, [pid])
+            signals.wait(0.1)
+        if code is None:
+            return
+        number = self._numbers.pop(pid)
+        while signals.wait(0, self._ready):  # what was started again since has said so
+            os.read(self._ready, 512)
+        self._start(number)
+        self._wait_until_ready(signals, 1)
+
+    def _wait_until_ready(self, signals: _Signals, missing: int) -> None:
         while missing > 0 and not signals.is_over:
             if signals.wait(RESTART_PAUSE, self._ready):
                 missing -= len(os.read(self._ready, missing))
@@ -137,17 +177,18 @@ class Workers:
     def _forget_ended(self) -> None:
         self._numbers = {pid: number for pid, number in self._numbers.items() if _reap(pid) is None}
 
-    def _kill(self, number: signal.Signals) -> None:
-        for pid in self._numbers:
+    def _kill(self, number: signal.Signals, pids: Iterable[int] | None = None) -> None:
+        for pid in self._numbers if pids is None else pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
 
 class _Signals:
-    """What arrived for this process: whether it is to end; a new signal ends a wait."""
+    """What arrived for this process: whether it is to end or to reload; a new signal ends a wait."""
 
     def __init__(self, wakeup: int) -> None:
         self.is_over = False
+        self.is_reload = False
         self._wakeup = wakeup
 
     def wait(self, seconds: float, other: int | None = None) -> bool:
@@ -168,7 +209,12 @@ def _wake_on_signals() -> Iterator[_Signals]:
     def end(*_: object) -> None:
         signals.is_over = True
 
+    def reload(*_: object) -> None:
+        signals.is_reload = True
+
     before = {name: signal.signal(name, end) for name in SIGNALS}
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL and not _has_terminal():
+        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, reload)
     before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
@@ -179,6 +225,13 @@ def _wake_on_signals() -> Iterator[_Signals]:
             signal.signal(name, handler)
         os.close(reader)
         os.close(writer)
+
+
+def _has_terminal() -> bool:
+    try:
+        return os.isatty(0)
+    except OSError:  # closed
+        return False
 
 
 def _follow_parent(life: int) -> None:

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository, explain_collection
 from skillc.cli.mistakes import see
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.engine import render_browse
 from skillc.errors import InvalidOption
-from skillc.quotes import shell_quote
 from skillc.text import one_line
 
 MAX_LIMIT = 10_000
 
 COMMAND = Command(
     "browse",
-    arguments=(Argument("path", "The collection to list, such as extraction/medical.", required=False),),
+    arguments=(
+        Argument(
+            "path",
+            "The collection to list, such as extraction/medical.",
+            required=False,
+            completes="collections",
+        ),
+    ),
     options=(
         Option("--query", "Search the names and descriptions of all skills.", value="<words>"),
         Option("--repository", "Only skills of this repository.", value="<name>", completes="repositories"),
-        Option("--collection", "Only skills of this collection, and of those below it.", value="<path>"),
+        Option(
+            "--collection",
+            "Only skills of this collection, and of those below it.",
+            value="<path>",
+            completes="collections",
+        ),
         Option("--limit", "Maximum number of entries.", kind="count", default=50, maximum=MAX_LIMIT),
         Option("--cursor", "Go on after this entry, as the last answer says.", value="<cursor>"),
         FORMAT,
@@ -51,20 +60,4 @@ def run(arguments: Arguments) -> int:
         paths = {each.path for each in here.wait(here.engine().collections(), warnings=False)}
         for text in explain_collection(place, paths):
             here.report(one_line(f"note: {text}"))
-    return show(arguments, lambda: listing, lambda: _lines(listing), "paint_listing")
-
-
-def _lines(listing: dict[str, Any]) -> Iterator[str]:
-    for collection in listing.get("subcollections", []):
-        count, description = collection["count"], collection["description"]
-        # A collection without a description of its own has its count for one.
-        text = "" if description == f"{count} skills" else f"  {description}"
-        yield one_line(f"{collection['path']}/  ({count}){text}")
-    for skill in listing["skills"]:
-        yield one_line(f"{skill['id']}  {skill['description']}")
-    if not listing["skills"] and not listing.get("subcollections"):
-        yield "No skills."
-    if "more" in listing:
-        cursor = shell_quote(listing["next_cursor"])
-        more = f"{listing['more']:,} more: --cursor {cursor} or a higher --limit shows them"
-        yield f'{more}, skc find "<task>" searches them'
+    return show(arguments, lambda: listing, lambda: render_browse(listing), "paint_listing")

@@ -14,7 +14,7 @@ from skillc.text import one_line
 COMMAND = Command(
     "remove",
     arguments=(
-        Argument("skill", "A skill's name, or the path of its folder.", repeat=True, completes="skills"),
+        Argument("skill", "A skill's name, or the path of its folder.", repeat=True, completes="stored"),
     ),
     options=(
         Option("--keep-source", "Leave the skill in its store; remove what was made from it."),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from skillc.registry.access import Caller
-from skillc.registry.model import Change, Grant, Role, Skill, StoredFile, Token, Version
+from skillc.registry.model import APPROVED, Change, Grant, Role, Skill, StoredFile, Token, Version
 from skillc.registry.store.database import Connection, Row
 from skillc.skills import SkillId
 
@@ -72,6 +72,13 @@ def read_ids(connection: Connection, after: str, limit: int) -> list[str]:
     """Return up to `limit` IDs of skills that are not deleted, in order, behind the ID `after`."""
     query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id > ? ORDER BY id LIMIT {int(limit)}"  # noqa: S608
     return [skill_id for (skill_id,) in connection.execute(query, after)]
+
+
+def read_approved_ids(connection: Connection, after: str, limit: int) -> list[str]:
+    """Return IDs as `read_ids` does, of skills with a version that does not wait for a review."""
+    query = f"""SELECT id FROM skills WHERE deleted_at IS NULL AND id > ?
+        AND EXISTS (SELECT 1 FROM versions WHERE skill = id AND status = ?) ORDER BY id LIMIT {int(limit)}"""  # noqa: S608
+    return [skill_id for (skill_id,) in connection.execute(query, after, APPROVED)]
 
 
 def find_ids(connection: Connection, ids: Collection[str]) -> set[str]:

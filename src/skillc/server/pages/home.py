@@ -33,7 +33,7 @@ def _show(visit: Visit, path: str, template: str) -> Response:
     every = visit.shelf.collections()
     after = visit.query("after")
     skills = visit.shelf.skills(path, after, PAGE + 1)
-    if path and path not in every:
+    if path and path not in every and not skills:  # what waits for a review is listed, and not counted
         raise SkillNotFound(path, "there is no such collection")
     depth = path.count("/") + 1 if path else 0
     inside = {name: count for name, count in every.items() if name.count("/") == depth and _is_in(name, path)}

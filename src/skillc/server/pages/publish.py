@@ -29,8 +29,9 @@ from skillc.errors import (
 )
 from skillc.library import unpack_archive, unwrap
 from skillc.registry import LATEST, Package, Role, Skill, read_package
+from skillc.server.inspection import inspect_package, make_report
 from skillc.server.pages.session import RegistrySite
-from skillc.server.pages.shelf import audit_files
+from skillc.server.pages.shelf import MAX_AUDIT_BYTES, Audits
 from skillc.server.pages.skill import describe_audit
 from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
 from skillc.server.responses import Refusal
@@ -72,6 +73,7 @@ class Desk:
     def __init__(self, site: RegistrySite) -> None:
         self._service = site.service
         self._registry = site.registry
+        self._audits = Audits()  # of what visitors looked at, for when they publish it
 
     @asynccontextmanager
     async def receive(self, visit: Visit) -> AsyncIterator[FormLimits]:
@@ -100,6 +102,7 @@ class Desk:
             version=fields["version"],
             tag=fields["tag"] or LATEST,
             note=fields["note"],
+            audit=make_report(draft.audit) if draft.audit is not None else None,
         )
         return redirect(f"/s/{version.skill}@{version.version}")
 
@@ -109,7 +112,7 @@ class Desk:
             skill = self._registry.skill(visit.person, skill_id)
         except SkillNotFound:
             skill = None
-        audit = audit_files(skill_id, package.contents)
+        audit = self._audits.find((skill_id, package.digest), lambda: _inspect(package))
         before = visit.shelf.audit(skill.latest) if skill is not None and skill.latest is not None else None
         changes = compare_audits(before, audit) if before is not None and audit is not None else None
         return Draft(package, skill, audit, changes)
@@ -123,6 +126,11 @@ class Desk:
         skill_id = SkillId(visit.text("id"))
         self._registry.unyank(visit.person, skill_id, visit.text("version"))
         return redirect(f"/versions/{skill_id}")
+
+
+def _inspect(package: Package) -> Audit | None:
+    """Return the audit of a package; None where it is too large for a page to wait for."""
+    return inspect_package(package) if sum(map(len, package.contents.values())) <= MAX_AUDIT_BYTES else None
 
 
 def _require_publisher(visit: Visit) -> None:

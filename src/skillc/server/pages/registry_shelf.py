@@ -6,20 +6,17 @@ import io
 import tarfile
 from collections.abc import Mapping
 from datetime import date, timedelta
-from time import monotonic
 from typing import Any
 
 from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills
-from skillc.registry import APPROVED, Caller, Permission, Review, Skill, StoredFile, Version
-from skillc.server.pages.shelf import MAX_AUDIT_BYTES, Audits, Usage, audit_files, count_collections
+from skillc.registry import APPROVED, Caller, Census, Review, Skill, StoredFile, Version
+from skillc.server.pages.shelf import MAX_AUDIT_BYTES, Audits, Usage, audit_files
 from skillc.server.service import Service
 from skillc.skills import find_headings, parse
 
-MAX_COLLECTIONS = 64  # sets of permissions whose collections a process keeps; the oldest goes first
-PATIENCE = 10  # how many times as long as counting took, collections may be out of date
 MAX_OUTLINED = 20  # skills whose unread sections one page lists
 MAX_OUTLINED_FILES = 30  # of one skill
 MAX_OUTLINED_BYTES = 1 << 20
@@ -27,28 +24,12 @@ MAX_ROWS = 1000  # sections that are compared with outlines
 
 
 class RegistryData:
-    """What the shelves of all callers of one process share: caches of audits and of collections."""
+    """What the shelves of all callers of one process share: audits, and how many skills collections have."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
         self.audits = Audits()
-        self._collections: dict[tuple[Permission, ...], tuple[int, float, dict[str, int]]] = {}
-
-    def collections(self, caller: Caller) -> dict[str, int]:
-        """Return the collections of a caller, counted anew where the log has a new entry, if it is time."""
-        registry = self.service.registry
-        revision = registry.revision()
-        known = self._collections.get(caller.permissions)
-        start = monotonic()
-        if known is not None and (known[0] == revision or start < known[1]):
-            return known[2]
-        counts = count_collections(skill.id for skill in registry.source(caller).skills())
-        end = monotonic()
-        self._collections.pop(caller.permissions, None)
-        self._collections[caller.permissions] = revision, end + PATIENCE * (end - start), counts
-        while len(self._collections) > MAX_COLLECTIONS:
-            del self._collections[next(iter(self._collections))]
-        return counts
+        self.census = Census(service.registry)
 
 
 class RegistryShelf:
@@ -64,7 +45,7 @@ class RegistryShelf:
         return self._registry.skills(self._caller, prefix, after, limit)
 
     def collections(self) -> dict[str, int]:
-        return self._data.collections(self._caller)
+        return self._data.census.count(self._caller)
 
     def skill(self, skill_id: str) -> Skill:
         return self._registry.skill(self._caller, skill_id)

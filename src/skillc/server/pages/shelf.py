@@ -87,8 +87,11 @@ class Audits:
         self._lock = Lock()
 
     def get(self, version: Version, make: Callable[[], Audit | None]) -> Audit | None:
-        """Return the audit of a version. One is made at a time: visitors can't take all processors."""
-        key = version.skill, version.digest
+        """Return the audit of a version."""
+        return self.find((version.skill, version.digest), make)
+
+    def find(self, key: tuple[str, str], make: Callable[[], Audit | None]) -> Audit | None:
+        """Return an audit by skill and digest. One is made at a time: visitors can't take all processors."""
         if key not in self._audits:
             with self._lock:
                 if key not in self._audits:

@@ -24,12 +24,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.registry import LATEST, Caller, Version
+from skillc.server.listings import respond_listing
 from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry, to_name
 from skillc.server.protocols.pack import Files, Repository, make_repository
 from skillc.server.protocols.request import find_address, find_caller, find_prefix
 from skillc.server.protocols.response import plain
-from skillc.server.responses import Endpoint, Refusal, guard, respond_tagged
+from skillc.server.responses import Endpoint, Refusal, guard
 from skillc.server.service import Service
 from skillc.skills import to_segment
 from skillc.startup import sha256_hex
@@ -72,19 +73,25 @@ def routes(service: Service) -> list[BaseRoute]:
         return packs.get(sha256_hex(key.encode()), lambda: _make_marketplace(service, caller, name, entries))
 
     def listing(describe: Callable[[str, list[Entry], Source], Any]) -> Endpoint:
-        async def respond_listing(request: Request) -> Response:
+        async def respond(request: Request) -> Response:
             caller = await find_caller(service, request)
             address, prefix = find_address(service, request), find_prefix(request)
-            entries = await service.call(list_entries, service.registry, caller, prefix)
-            place = f"{address}/plugins/"
-            value = describe(
-                _name(address, prefix),
-                entries,
-                lambda entry: {"source": "url", "url": f"{place}{entry.id}.git"},
-            )
-            return respond_tagged(request, value)
 
-        return guard(respond_listing)
+            def make() -> Any:
+                entries = list_entries(service.registry, caller, prefix)
+                place = f"{address}/plugins/"
+                return describe(
+                    _name(address, prefix),
+                    entries,
+                    lambda entry: {"source": "url", "url": f"{place}{entry.id}.git"},
+                )
+
+            kind = describe.__name__, address
+            return respond_listing(
+                request, await service.call(service.listings.get, kind, caller, prefix, make)
+            )
+
+        return guard(respond)
 
     plugin, marketplace = repository(find_plugin), repository(find_marketplace)
     claude, codex = listing(describe_for_claude), listing(describe_for_codex)
