@@ -6,9 +6,15 @@
 
 from __future__ import annotations
 
+from skillc import errors
+from skillc.text import one_line
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from skillc.errors import InvalidOption
+
 
 MAX_SUGGESTIONS = 3
 MAX_NAME = 200  # characters; a longer name gets no suggestion and is none
@@ -42,6 +48,26 @@ def suggest(
         others = [(other, theirs) for other, theirs in others if theirs[:1] == key[:1]]
     scores = [(-_similarity(key, theirs, ratio), other) for other, theirs in sorted(others)[:MAX_COMPARED]]
     return tuple(other for score, other in sorted(scores)[:limit] if score)
+
+
+def did_you_mean(name: str, names: Iterable[str], ratio: float = MIN_RATIO) -> str:
+    """Return the question for an error about a mistyped name; empty where no name is like it.
+
+    >>> did_you_mean("tem", ["team", "docs"])
+    "did you mean 'team'?"
+    """
+    nearest = suggest(name, names, 2, ratio)
+    quoted = [f"'{one_line(each)}'" for each in nearest]
+    return f"did you mean {' or '.join(quoted)}?" if nearest else ""
+
+
+def unknown_repository(name: str, names: Iterable[str], place: str = "") -> InvalidOption:
+    """Return the error for a name that no repository has: the nearest, and all there are."""
+    there = list(names)
+    question = did_you_mean(name, there)
+    listing = f"there {'are' if len(there) > 1 else 'is'} {', '.join(there) or 'none'}"
+    advice = f"{question} {listing}" if question else listing
+    return errors.InvalidOption(f"there is no repository '{name}'{place}; {advice}")
 
 
 def _comparable(name: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from skillc.text import one_line
 
+EMOJI_SELECTOR = "\ufe0f"
+
 Cells = Sequence[Sequence[str]]
 
 
@@ -38,14 +40,22 @@ def align(cells: Cells, widths: Sequence[int]) -> Iterator[str]:
 def width_of(text: str) -> int:
     """Return the columns that a text takes on a terminal.
 
-    >>> width_of("abc"), width_of("日本"), width_of("e\\u0301")
-    (3, 4, 1)
+    >>> width_of("abc"), width_of("日本"), width_of("e\\u0301"), width_of("❤\\ufe0f")
+    (3, 4, 1, 2)
     """
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width  # a library of its own, seldom needed
+    return sum(map(_width_of_character, text))
 
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+def _width_of_character(character: str) -> int:
+    from unicodedata import category, east_asian_width  # a library of its own, seldom needed
+
+    if character == EMOJI_SELECTOR:  # makes an emoji of the character before it
+        return 1
+    if category(character) in ("Mn", "Me", "Cf"):  # marks and joiners
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
 
 
 def pad(text: str, width: int) -> str:

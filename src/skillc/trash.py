@@ -15,6 +15,7 @@ from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths
 from skillc.errors import NotInTrash, PlaceTaken, SkillcError
+from skillc.spelling import did_you_mean
 from skillc.startup import value
 
 NOTE, CONTENT = "note.json", "content"
@@ -89,7 +90,8 @@ def find(name: str) -> TrashItem:
     for item in items():
         if name in (item.id, os.path.basename(item.origin)) or os.path.abspath(name) == item.origin:
             return item
-    raise NotInTrash(name)
+    question = did_you_mean(name, [os.path.basename(item.origin) for item in items()])
+    raise NotInTrash(name, f"hint: {question}" if question else "")
 
 
 def restore(item: TrashItem) -> str:

@@ -530,7 +530,7 @@ def test_arguments_that_are_not_utf8(world: World) -> None:
     world.fails("E070", "init", odd)
     invalid(world, odd)
     invalid(world, "list", "--limit", odd)
-    invalid(world, "build", "pdf", "--target", odd)
+    world.fails("E100", "build", "pdf", "--target", odd)
     assert world.ok("search", "pdf", odd).stdout == "No results.\n"
     assert json.loads(world.ok("search", "pdf", odd, "--format", "json").stdout)["results"] == []
     assert json.loads(world.ok("list", "--pattern", odd, "--format", "json").stdout)["skills"] == []

@@ -339,7 +339,7 @@ def test_script(shelf: World, shell: str) -> None:
 
 def test_unknown_shell(shelf: World) -> None:
     """[RFC-0005] another shell is E100 and names those there are."""
-    assert "bash, zsh, fish" in shelf.fails("E100", "completion", "tcsh").stderr
+    assert "bash, zsh or fish" in shelf.fails("E100", "completion", "tcsh").stderr
     shelf.fails("E100", "completion")
 
 

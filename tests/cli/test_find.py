@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import World
 from tests.support.skills import skill
+from tests.support.terminal import show_on_terminal
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_limits(library: World) -> None:
     (library.project / ".skillc" / "skills.toml").write_text('capabilities = ["vault"]\n')
     assert ids("--capability", "vault") == ["secret"]
     refusal = library.fails("E100", "find", "invoice", "--repository", "usr").stderr
-    assert 'there is no repository "usr"; there is project, ' in refusal
+    assert "there is no repository 'usr'; did you mean 'user'? there are project, " in refusal
 
 
 def test_the_section_to_read_is_named_by_id(library: World) -> None:
@@ -202,3 +203,46 @@ def test_without_a_home(library: World) -> None:
     """[D11] no home, no index: the project's skills are found all the same."""
     ran = library.ok("find", "invoice", env={"HOME": ""}, without=("SKILLC_HOME",))
     assert ran.stdout.startswith("invoices  (")
+
+
+def test_stop_words(library: World) -> None:
+    """[SURFACES: Library] a skill that shares no more than stop words with a task does not fit it."""
+    assert library.ok("find", "the xyzzy of a").stdout == "No skills fit.\n"
+    assert all(result["score"] >= 0.05 for result in results(library, "the invoice of a customer"))
+
+
+def test_more(library: World) -> None:
+    """[SURFACES: Library] a person is told how many more fit; a pipe gets the results alone."""
+    shown = show_on_terminal(library, "find", "invoice", "--limit", "1", env={"NO_COLOR": "1"})
+    assert shown.endswith("\n1 more: --limit 2 shows them, too\n")
+    assert "more" not in show_on_terminal(library, "find", "invoice", env={"NO_COLOR": "1"})
+    assert "more" not in library.ok("find", "invoice", "--limit", "1").stdout
+
+
+def test_browse(library: World) -> None:
+    """[SURFACES: Library] `browse` takes a limit, a repository and a collection; it counts the rest."""
+    *_, last = library.ok("browse", "--limit", "1", "--repository", "project").stdout.splitlines()
+    assert last.startswith("1 more: --cursor ")
+    cursor = last.split()[3].rstrip(",")
+    words = ("browse", "--limit", "1", "--repository", "project", "--cursor", cursor)
+    assert library.ok(*words).stdout == "invoices  Write an invoice\n"
+    library.fails("E100", "browse", "--cursor", cursor)  # of another list
+    query = ("--query", "e", "--collection", "extraction", "--format", "json")
+    listing = json.loads(library.ok("browse", *query).stdout)
+    assert [entry["id"] for entry in listing["skills"]] == ["extraction/mail"]
+    assert library.ok("browse", "--collection", "extraction").stdout == "extraction/mail  Read e-mail\n"
+    assert library.ok("browse", "--query", "secret", "--repository", "user").stdout == "No skills.\n"
+    library.fails("E100", "browse", "extraction", "--collection", "extraction")
+
+
+def test_diagnose(library: World) -> None:
+    """[SURFACES: Library] `diagnose` ends with totals, also without its filters, and with what to do."""
+    lines = library.ok("diagnose").stdout.splitlines()
+    assert "0 errors, 6 warnings: W014 4, W022 1, W023 1" in lines
+    assert any(line.startswith("Shadowed skills (W022)") for line in lines)
+    assert any(line.startswith("Hidden skills (W023)") for line in lines)
+    lines = library.ok("diagnose", "--code", "W023").stdout.splitlines()
+    assert "6 in all, without the filters" in lines
+    assert "0 errors, 1 warning: W023 1" in lines
+    text = library.ok("diagnose", "--errors").stdout
+    assert text == "Nothing to report here; 6 without the filters.\n"

@@ -222,7 +222,7 @@ def test_names(world: World) -> None:
     assert "take another name, or remove" in world.fails("E100", "repo", "add", "x", "http://i").stderr
     world.ok("repo", "add", "x", "http://j", "--global")  # the project's counts there
     world.ok("repo", "add", "y", "http://j", "--global")
-    assert "it has x" in world.fails("E100", "repo", "remove", "z").stderr
+    assert "; there is x\n" in world.fails("E100", "repo", "remove", "z").stderr
     assert "skc repo remove y --global" in world.fails("E100", "repo", "remove", "y").stderr
     assert answer(world, "remove", "y", "--global")["left"] == ["x"]
 

@@ -152,6 +152,37 @@ def test_parts() -> None:
     assert fit([5, 40, 30], 10) == [5, 8, 8]
 
 
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_ascii(pdf: World, term: str) -> None:
+    """[SURFACES: Terminal] a terminal without UTF-8 gets ASCII that looks alike, and escapes of the rest."""
+    (pdf.store / "pdf" / "notes.md").write_text("# Notes\n\na → b … 日本\n")
+    env = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "POSIX", "TERM": term, "NO_COLOR": "1"}
+    assert "|-- SKILL.md\n`-- notes.md" in show_on_terminal(pdf, "sources", "pdf", env=env)
+    assert "a -> b ... \\u65e5\\u672c" in show_on_terminal(pdf, "open", "pdf", "notes.md", env=env)
+    assert "'Use when ...'" in " ".join(show_on_terminal(pdf, "lint", "pdf", env=env).split())
+
+
+def test_without_colour(pdf: World) -> None:
+    """[SURFACES: Terminal] what styles say is also in words: matches keep their marks without them."""
+    shown = show_on_terminal(pdf, "search", "pdf", "form", env={"NO_COLOR": "1"})
+    assert "[MATCH]form[/MATCH]" in shown
+    assert "\x1b" not in shown
+
+
+def test_wide_characters(world: World) -> None:
+    """[SURFACES: Terminal] columns stay aligned beside letters that take two, or none."""
+    texts = {"日本語": "日本語の文書 📄 を要約する", "abc": "plain ❤\ufe0f text", "de": "e\u0301"}
+    for name, text in texts.items():
+        folder = skill(world.store, name)
+        (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {text * 9}\n---\n# X\n")
+    env = {"NO_COLOR": "1"}
+    rows = show_on_terminal(world, "list", env=env).splitlines()[1:4]
+    assert {width_of(row[: row.index("project")]) for row in rows} == {8}
+    for columns in (60, 80, 140):
+        lines = show_on_terminal(world, "browse", env=env, columns=columns).splitlines()
+        assert max(map(width_of, lines)) <= columns
+
+
 @pytest.mark.parametrize("words", [(), ("--color",), ("-C",)])
 def test_next_to_nothing(world: World, words: tuple[str, ...]) -> None:
     """[SURFACES: Terminal] a command line that is empty, or ends too early, says how to go on."""

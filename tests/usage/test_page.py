@@ -164,6 +164,22 @@ def test_all_skills(world: World) -> None:
     assert "Sections Usage one SKILL.md 1" in seen
 
 
+def test_unread_sections_of_many_skills(world: World) -> None:
+    """[RFC-0003] of many skills, those with the most unread sections come first, and the rest is folded."""
+    for number in range(14):
+        world.skill(f"s{number:02}", "---\nname: x\ndescription: d\n---\n# A\n" + "\n## B\n" * number)
+    world.ok("build", "s00")
+    world.ok("show", "s00", "--section", "A")
+    world.ok("stats", "--html", "page.html")
+    text = (world.project / "page.html").read_text()
+    unread = text.partition("<h2>Unread sections")[2]
+    visible, more, rest = unread.partition("<summary>1 more skill</summary>")
+    assert more
+    assert visible.index("<bdi>s13</bdi>") < visible.index("<bdi>s02</bdi>")
+    assert "<bdi>s01</bdi>" in rest
+    check(text)
+
+
 def test_sections_of_skills_are_not_mixed_up(world: World) -> None:
     """[RFC-0003] that one skill's Usage was read says nothing about another's."""
     for name in ("one", "two"):

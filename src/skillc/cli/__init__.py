@@ -86,7 +86,7 @@ def show(
         print_json(value())
         return 0
     result = lines()
-    if style and is_painted():
+    if style and isinstance(sys.stdout, PlainStream):
         from skillc.cli import style as styles
 
         result = getattr(styles, style)(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import register_error
 
 from skillc.cli import OVERVIEWS, PlainStream
 from skillc.cli.style import WHEN, wants_color
@@ -14,6 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SWITCHES = {"-v": "--verbose", "--verbose": "--verbose", "--no-pager": "--no-pager"}
+LOOKALIKE = "skillc.lookalike"  # the name of an error handler
+LOOKALIKES = {
+    "…": "...",
+    "→": "->",
+    "←": "<-",
+    "–": "-",
+    "—": "-",
+    "•": "*",
+    "·": "*",
+    "×": "x",
+    "█": "#",
+    "├": "|",
+    "└": "`",
+    "│": "|",
+    "─": "-",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "\xa0": " ",
+}
 
 
 def move_behind(words: Sequence[str]) -> list[str]:
@@ -46,12 +68,25 @@ def _change_directory(path: str) -> None:
 
 def prepare_terminal(words: Sequence[str]) -> None:
     """Wrap stdout where it is a terminal, and let stdout and stderr show styles as the user wants."""
+    register_error(LOOKALIKE, _replace)
+    for stream in (sys.stdout, sys.stderr):
+        if stream.isatty() and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=LOOKALIKE)
     when = _read_color(words)
     is_painted = wants_color(when, sys.stdout.isatty())
     if is_painted or sys.stdout.isatty():
         sys.stdout = PlainStream(sys.stdout, is_painted)
     if isinstance(sys.stderr, PlainStream):
         sys.stderr.is_painted = wants_color(when, sys.stderr.isatty())
+
+
+def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return ASCII that looks like characters which the terminal's encoding lacks, or their escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    pieces = [LOOKALIKES.get(c) or c.encode("ascii", "backslashreplace").decode() for c in text]
+    return "".join(pieces), error.end
 
 
 def _read_color(words: Sequence[str]) -> str:

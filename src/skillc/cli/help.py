@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import load
-from skillc.cli.mistakes import usage
+from skillc.cli.mistakes import unknown_topic, usage
 from skillc.cli.style import STRONG, TITLE, columns, paint
 from skillc.cli.summaries import GROUPS, SUMMARIES
 from skillc.cli.syntax import COMMON, SHORT, Command, Option, expand
@@ -22,6 +22,8 @@ def overview(words: Sequence[str] = ()) -> str:
     """Return the text of `skc --help`, or the page of the command or topic named after `skc help`."""
     if words and words[0] in TOPICS:
         return format_topic(words[0])
+    if words and words[0] not in SUMMARIES:
+        raise unknown_topic(words[0])
     if words:
         return page(load(words[0]).COMMAND)
     lines = ["skc: the toolchain and runtime for Agent Skills", "", "Usage: skc <command> [options]"]

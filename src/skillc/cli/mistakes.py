@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from skillc import errors
 from skillc.cli.summaries import NAMES
+from skillc.cli.topics import TOPICS
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from skillc.cli.syntax import Command
     from skillc.errors import InvalidOption
@@ -17,22 +18,37 @@ if TYPE_CHECKING:
 
 # What other tools call a command of ours.
 OTHER_NAMES = {
-    "list": "ls skills",
-    "remove": "rm uninstall delete del",
+    "list": "ls skills ps",
+    "remove": "rm uninstall delete del unlink",
     "update": "upgrade up",
     "init": "new create scaffold",
-    "add": "get fetch clone pull",
-    "install": "i ci restore-lock",
-    "lint": "validate check test",
-    "open": "cat read view",
-    "outline": "toc info headings",
-    "search": "grep",
-    "find": "which suggest recommend",
-    "build": "compile make deploy",
-    "repo": "repos repository source registry tap",
-    "run": "exec call",
-    "doctor": "status",
+    "add": "get fetch clone pull download use",
+    "import": "adopt migrate onboard",
+    "install": "i ci bundle",
+    "lint": "validate check test format",
+    "open": "cat read view less",
+    "outline": "toc info headings describe",
+    "show": "preview section print",
+    "sources": "tree files",
+    "search": "grep rg",
+    "find": "which suggest recommend query",
+    "browse": "explore discover catalog",
+    "build": "compile make deploy link",
+    "repo": "repos repository source registry tap marketplace remote",
+    "run": "exec call execute",
+    "audit": "scan inspect security",
+    "doctor": "status health",
+    "clean": "prune autoremove gc cache",
+    "restore": "undo undelete",
     "publish": "push upload release",
+    "yank": "unpublish deprecate",
+    "login": "auth signin whoami",
+    "serve": "server start",
+    "ui": "web gui dashboard",
+    "stats": "usage analytics metrics log logs history",
+    "lock": "freeze",
+    "outdated": "updates",
+    "inventory": "prompt context",
 }
 _OVERVIEW_OPTIONS = ("--help", "--version", "-C", "--color", "--no-pager", "--verbose")
 _BY_OTHER_NAME = {other: name for name, others in OTHER_NAMES.items() for other in others.split()}
@@ -66,11 +82,55 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
     )
 
 
+def unknown_topic(word: str) -> InvalidOption:
+    """Return the error for a word after `skc help` that is neither a command nor a topic."""
+    name = _BY_OTHER_NAME.get(word.lower(), "")
+    if name:
+        return errors.InvalidOption(f"unknown command \"{word}\"; 'skc help {name}' explains ours")
+    hint = guess(word, (*NAMES, *TOPICS), "skc --help")
+    return errors.InvalidOption(f'unknown command or topic "{word}"; {hint}')
+
+
+def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOption:
+    """Return the error for a word that is none of a few."""
+    names = list(choices)
+    listing = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    close = _nearest(word, names)
+    return errors.InvalidOption(
+        f'{label} takes {listing}, not "{word}"{f"; did you mean {close}?" if close else ""}'
+    )
+
+
 def guess(word: str, names: Sequence[str], help: str) -> str:
     """Return the end of an error about an unknown word: the name most like it, or where to read on."""
-    longer = [name for name in names if name.startswith(word)]  # typed in part
-    close = suggest(word, longer or names, limit=1, ratio=0.5)
-    return f"did you mean {close[0]}?" if close else f'see "{help}"'
+    close = _nearest(word, names)
+    return f"did you mean {close}?" if close else f'see "{help}"'
+
+
+def _nearest(word: str, names: Sequence[str]) -> str:
+    """Return the name most like a word, or that starts with it; hyphens in front don't count."""
+    plain = {name.lstrip("-"): name for name in names}
+    start = word.lstrip("-")
+    longer = [name for name in plain if start and name.startswith(start)]  # typed in part
+    close = suggest(start, longer or plain, limit=1, ratio=0.6 if not longer else 0.0)
+    return plain[close[0]] if close else ""
+
+
+def surplus(command: Command, word: str) -> str:
+    """Return what to do about a word too many: some commands of other tools take one."""
+    quoted = shell_quote(word, '"')
+    if command.name == "install":
+        return f"'skc install' restores what the lock names; 'skc add {quoted}' gets a new skill"
+    if command.name == "list":
+        return f"'skc list --pattern {shell_quote(f'*{word}*')}' lists the skills with such names"
+    return "put several words in quotes" if len(command.arguments) > 1 else see(command)
+
+
+def advise_missing(command: Command, positional: Sequence[str]) -> str:
+    """Return what was probably meant where an argument is missing, for the middle of an error."""
+    if command.name == "search" and positional:
+        return f"to find a skill: skc find {shell_quote(positional[0], chr(34))}; "
+    return ""
 
 
 def see(command: Command) -> str:

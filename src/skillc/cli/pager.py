@@ -59,7 +59,7 @@ class _PagerStream(PlainStream):
         except OSError:
             return
         assert self._process.stdin is not None
-        pipe = TextIOWrapper(self._process.stdin, self.encoding, "backslashreplace", write_through=True)
+        pipe = TextIOWrapper(self._process.stdin, self.encoding, self.errors, write_through=True)
         self._handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the pager now
         self.stream = pipe
 

@@ -78,10 +78,11 @@ def paint_results(lines: Iterable[str]) -> Iterator[str]:
     """Paint search results: where, and below it a snippet with its matches."""
     for line in lines:
         if line.startswith("  "):
-            yield from _wrap(paint_matches(line))
+            yield from _wrap(paint_matches(line) if is_painted() else line)
         else:
             place, separator, score = line.rpartition(" (score: ")
-            yield f"{paint(place, STRONG)}{paint(separator + score, FAINT)}" if separator else line
+            rest = "" if score == "0.00)" else separator + score  # too small to say anything
+            yield f"{paint(place, STRONG)}{paint(rest, FAINT)}" if separator else line
 
 
 def paint_skills(lines: Iterable[str]) -> Iterator[str]:
@@ -97,6 +98,19 @@ def paint_skills(lines: Iterable[str]) -> Iterator[str]:
             yield paint(line, FAINT)
         else:
             yield from _wrap(line)
+
+
+def paint_listing(lines: Iterable[str]) -> Iterator[str]:
+    """Paint a list of names with a text behind each: two columns, cut to the terminal's width."""
+    rows = [line.partition("  ") for line in lines]
+    width = min(MAX_NAME, max((width_of(name) for name, gap, _ in rows if gap), default=0))
+    for name, gap, text in rows:
+        if not gap:
+            yield from _wrap(name, "")
+            continue
+        room = columns() - max(width, width_of(name)) - len(gap)
+        words = cut(text, max(room, MIN_CELL)) if columns() else text
+        yield f"{paint(tables.pad(name, width), STRONG)}{gap}{words}"
 
 
 def _wrap(line: str, others: str | None = None) -> list[str]:
@@ -181,6 +195,16 @@ def paint_findings(lines: Iterable[str]) -> Iterator[str]:
         yield from others
 
 
+def paint_problems(lines: Iterable[str]) -> Iterator[str]:
+    """Paint lines that start with an error or a warning and its code."""
+    for line in lines:
+        first, *others = _wrap(line, "  ")
+        kind, colon, rest = first.partition(":")
+        style = next((style for start, style in _KINDS.items() if first.startswith(start)), "")
+        yield f"{paint(kind + colon, style)}{rest}" if style else first
+        yield from others
+
+
 def paint_checks(lines: Iterable[str]) -> Iterator[str]:
     """Paint the checks of `doctor`: a word for the result, the name, and what was found."""
     styles = {"ok": GOOD, "warning": WARNING, "error": BAD}
@@ -194,6 +218,7 @@ def paint_checks(lines: Iterable[str]) -> Iterator[str]:
 # How much room there is
 
 CHECK_INDENT = 24  # columns before what a check of `doctor` says
+MAX_NAME = 40  # columns for names in a list
 MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 

@@ -71,7 +71,9 @@ class Option:
     def parse(self, text: str) -> str | int:
         """Return the option's value; raises InvalidOption for one that it does not take."""
         if self.kind == "choice" and text not in self.choices:
-            raise errors.InvalidOption(f'{self.name} takes {" or ".join(self.choices)}, not "{text}"')
+            from skillc.cli.mistakes import unknown_choice  # only on the way to an error
+
+            raise unknown_choice(self.name, text, self.choices)
         if self.kind != "count":
             return text
         number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
@@ -215,15 +217,15 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     rest = list(positional)
     for argument in command.arguments:
         if not rest and argument.required:
-            from skillc.cli.mistakes import usage  # only on the way to an error
+            from skillc.cli.mistakes import advise_missing, usage  # only on the way to an error
 
-            raise errors.InvalidOption(f"{argument.label} is missing; usage: {usage(command)}")
+            hint = advise_missing(command, positional)
+            raise errors.InvalidOption(f"{argument.label} is missing; {hint}usage: {usage(command)}")
         if argument.repeat:
             values[argument.name], rest = rest, []
         else:
             values[argument.name] = rest.pop(0) if rest else None
     if rest:
-        from skillc.cli.mistakes import see  # only on the way to an error
+        from skillc.cli.mistakes import surplus  # only on the way to an error
 
-        hint = "put several words in quotes" if len(command.arguments) > 1 else see(command)
-        raise errors.InvalidOption(f'unexpected argument "{rest[0]}"; {hint}')
+        raise errors.InvalidOption(f'unexpected argument "{rest[0]}"; {surplus(command, rest[0])}')

@@ -6,7 +6,7 @@ import os
 
 from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
-from skillc.spelling import suggest
+from skillc.spelling import did_you_mean
 from skillc.startup import value
 
 USER, PROJECT = "user", "project"
@@ -80,11 +80,10 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> T
         return name, os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))
     agent = agents.get(name.lower())
     if agent is None:
-        similar = suggest(name.lower(), agents)
-        hint = f"did you mean {' or '.join(similar)}? " if similar else ""
+        question = did_you_mean(name.lower(), agents)
         raise InvalidOption(
-            f'unknown agent "{name}" for --target; {hint}it takes a path, such as ./skills, or:'
-            f" {_listing(agents)}"
+            f'unknown agent "{name}" for --target{f"; {question}" if question else ""}',
+            f"hint: --target takes a path, such as ./skills, or: {_listing(agents)}",
         )
     directory = agent.user if scope == USER else agent.project
     if not directory:
@@ -97,4 +96,4 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> T
 
 
 def _listing(agents: dict[str, Agent]) -> str:
-    return ", ".join(sorted(agents))
+    return ", ".join(sorted({agent.name for agent in agents.values()}))  # without aliases

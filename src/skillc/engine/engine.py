@@ -177,22 +177,34 @@ class DefaultSkillEngine:
         return "flat" if is_flat and threshold else "collections"
 
     async def browse(
-        self, path: str = "", query: str | None = None, cursor: str | None = None
+        self,
+        path: str = "",
+        query: str | None = None,
+        cursor: str | None = None,
+        *,
+        limit: int = MAX_ENTRIES,
+        repository: str = "",
+        collection: str = "",
     ) -> dict[str, Any]:
         """Return what the `browse_skills` tool shows; a query is global and wins over a path.
 
-        An answer has at most `MAX_ENTRIES` collections and skills; `cursor` leads to those that follow.
-        Raises InvalidOption for a cursor that is not from the answer before.
+        A query may be limited to a collection, and all to a repository. An answer has at most `limit`
+        collections and skills; `cursor` leads to those that follow. Raises InvalidOption for a cursor that
+        is not from the answer before.
         """
         engine = self.snapshot()
-        if query and query.strip():
-            matches = await engine.list_skills(library.SkillFilter(query=query))
-            return _page({"type": "search", "query": query}, None, matches, cursor)
+        is_search = bool(query and query.strip())
+        filter = library.SkillFilter(collection or None, query) if is_search else library.ALL
+        skills = await engine.list_skills(filter)
+        if repository:
+            skills = [skill for skill in skills if skill.source_name == repository]
+        place = f"{repository}:{collection}" if repository or collection else ""
+        if is_search:
+            return _page({"type": "search", "query": query}, None, skills, cursor, limit, place)
         path = path.strip("/")
-        skills = await engine.list_skills()
         below = [c for c in await engine._collections_of(skills) if c.path.rpartition("/")[0] == path]
         direct = [skill for skill in skills if skill.collection == path]
-        return _page({"type": "listing", "path": path}, below, direct, cursor)
+        return _page({"type": "listing", "path": path}, below, direct, cursor, limit, place)
 
     async def find(
         self,
@@ -312,13 +324,15 @@ def _page(
     collections: Sequence[SkillCollection] | None,
     skills: Sequence[SkillDescriptor],
     cursor: str | None,
+    limit: int,
+    place: str,
 ) -> dict[str, Any]:
     """Return one page of a listing: collections first, then skills, each by name [D60]."""
-    name = "browse " + " ".join(listing.values())
+    name = "browse " + " ".join([*listing.values(), place] if place else listing.values())
     after = "" if cursor is None else find_key(name, cursor)
     entries = [(f"c{one.path}", one) for one in collections or ()] + [(f"s{one.id}", one) for one in skills]
     left = [entry for entry in entries if entry[0] > after]
-    page, more = left[:MAX_ENTRIES], max(0, len(left) - MAX_ENTRIES)
+    page, more = left[:limit], max(0, len(left) - limit)
     value = listing | ({} if collections is None else {"subcollections": []}) | {"skills": []}
     for _, entry in page:
         if isinstance(entry, SkillCollection):

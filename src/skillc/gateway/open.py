@@ -95,7 +95,10 @@ def _open_by_shown_name(skill: Skill, path: str, max_lines: int | None) -> OpenF
         for file in list_files(skill.source):
             if file.name != path and utf8_text(file.name) == path:
                 return open_file(skill, file.name, max_lines)
-    raise errors.FileNotFound(path)
+    from skillc.spelling import did_you_mean  # only on the way to an error
+
+    question = did_you_mean(path, [utf8_text(file.name) for file in list_files(skill.source)])
+    raise errors.FileNotFound(path, f"hint: {question}" if question else "")
 
 
 def render_more_lines(count: int) -> bytes:

@@ -11,7 +11,7 @@ import os
 from skillc import errors
 from skillc.gateway import freshness
 from skillc.index.sections import open_index
-from skillc.text import fold_line, one_line, utf8_text
+from skillc.text import fold_line, utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,13 +81,13 @@ def show_section(
     queries = _read_queries(title)
     index = _open_index(skill, tokenizer)
     if index is None:
-        return _read_section(_Headings(skill, None, file), title, queries, max_lines)
+        return _read_section(skill, _Headings(skill, None, file), title, queries, max_lines)
     with index:
         if freshness.has_same_names(skill, index):
             found = _read_first(_IndexedHeadings(skill, index, file), title, queries, max_lines)
             if found is not None:
                 return found
-        return _read_section(_Headings(skill, index.connection, file), title, queries, max_lines)
+        return _read_section(skill, _Headings(skill, index.connection, file), title, queries, max_lines)
 
 
 def _open_index(skill: Skill, tokenizer: str) -> SectionIndex | None:
@@ -100,10 +100,12 @@ def _open_index(skill: Skill, tokenizer: str) -> SectionIndex | None:
         return None
 
 
-def _read_section(headings: _Headings, title: str, queries: Sequence[str], max_lines: int | None) -> Section:
+def _read_section(
+    skill: Skill, headings: _Headings, title: str, queries: Sequence[str], max_lines: int | None
+) -> Section:
     result = _read_first(headings, title, queries, max_lines)
     if result is None:
-        raise errors.SectionNotFound(title, headings.suggest(queries[-1]))
+        raise errors.SectionNotFound(title, headings.suggest(queries[-1]), skill.reference)
     return result
 
 
@@ -192,12 +194,12 @@ class _Headings:
         if name in self._files:
             return {name: self._files[name]}
         from skillc.skills import list_files  # only on the way to an error
-        from skillc.spelling import suggest
+        from skillc.spelling import did_you_mean
 
         if any(utf8_text(file.name) == name for file in list_files(skill.source)):
             return {}
-        nearest = " or ".join([f"'{one_line(other)}'" for other in suggest(name, self._files)])
-        raise errors.FileNotFound(path, f"hint: did you mean {nearest}?" if nearest else "")
+        question = did_you_mean(name, self._files)
+        raise errors.FileNotFound(path, f"hint: {question}" if question else "")
 
     def matches(self, queries: Sequence[str]) -> Iterator[list[Heading]]:
         """Yield for each query the headings that equal it, case-folded, then those that are shown like it."""

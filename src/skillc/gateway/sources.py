@@ -98,7 +98,12 @@ def _read_prefix(skill: Skill, directory: str) -> str:
         raise errors.DirectoryNotFound(f"{directory[:64]}...")
     real = resolve_inside(skill.source, directory)
     if not os.path.isdir(real):
-        raise errors.DirectoryNotFound(directory)
+        from skillc.skills import list_files  # only on the way to an error
+        from skillc.spelling import did_you_mean
+
+        names = {utf8_text(os.path.dirname(file.name)) for file in list_files(skill.source)} - {""}
+        question = did_you_mean(directory, names)
+        raise errors.DirectoryNotFound(directory, f"hint: {question}" if question else "")
     parts = directory.replace(os.sep, "/").split("/")
     if os.pardir in parts:  # the parent of a link is not where the path suggests
         parts = os.path.relpath(real, os.path.realpath(skill.source)).split(os.sep)

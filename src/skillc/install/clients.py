@@ -21,6 +21,7 @@ from skillc.errors import InvalidOption, SkillcError
 from skillc.install.jsonc import count_comments, cut_member, parse_jsonc
 from skillc.paths import is_inside, user_home
 from skillc.settings import parse_toml
+from skillc.spelling import did_you_mean
 from skillc.toml import is_comment, split_lines, split_parts
 
 NAME = "skillc"
@@ -155,7 +156,10 @@ def _find(agent: str, cwd: str, project: bool, option: str) -> tuple[Agent, str]
     """Return an agent and its file."""
     settings = AGENTS.get(agent)
     if settings is None:
-        raise InvalidOption(f'unknown agent "{agent}"; {option} takes {", ".join(client_names())}')
+        names = client_names()
+        question = did_you_mean(agent, names)
+        advice = f"{option} takes {', '.join(names)}"
+        raise InvalidOption(f'unknown agent "{agent}"; {f"{question} " if question else ""}{advice}')
     if project and not settings.project:
         raise InvalidOption(f"{agent} has no configuration of a project; leave --project out")
     home = user_home()

@@ -15,8 +15,17 @@ from skillc.errors import Diagnostic, InvalidOption, SkillNotFound
 from skillc.install.lock import change_lock, read_lock
 from skillc.install.names import store_folder
 from skillc.install.versions import note_versions
-from skillc.library import DeploymentRecord, Skill, change_switch, read_deployments, resolve, roots
+from skillc.library import (
+    DeploymentRecord,
+    Skill,
+    change_switch,
+    read_deployments,
+    resolve,
+    roots,
+    stored_skills,
+)
 from skillc.quotes import shell_quote
+from skillc.spelling import suggest
 from skillc.usage import delete_fallback_log
 
 
@@ -55,7 +64,8 @@ def find_removable(name: str, cwd: str) -> Skill | Ghost:
     except SkillNotFound:
         records = tuple(each for each in read_deployments() if each.skill == name and each.is_ghost)
         if not records:
-            raise
+            names = [skill.name for skill in stored_skills(cwd)]
+            raise SkillNotFound(name, nearest=suggest(name, names)) from None
         return Ghost(name, records[-1].source, records)
     if not skill.is_stored:
         raise InvalidOption(f"'{name}' is in no store; skc has nothing of it to remove")

@@ -22,6 +22,7 @@ from skillc.library import addresses, config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.library.repositories import EMBEDDED
+from skillc.spelling import unknown_repository
 from skillc.toml import Part, is_comment, split_lines, split_parts
 
 # The options beside the address, with their keys in skills.toml.
@@ -194,8 +195,7 @@ def remove_repository(file: str, name: str) -> list[str]:
 def _require(file: str, name: str, data: Mapping[str, Any]) -> None:
     names = _names(data)
     if name not in names:
-        others = f"it has {', '.join(names)}" if names else "it has none"
-        raise InvalidOption(f"there is no repository '{name}' in {file}; {others}")
+        raise unknown_repository(name, names, f" in {file}")
 
 
 def _change(file: str, edit: Callable[[str], str]) -> None:

@@ -15,6 +15,7 @@ from skillc.usage.stats import Stats, describe_results
 
 VISIBLE_ROWS = 12  # of a chart; the others are collapsed
 MAX_ROWS = 500  # of a chart; the others are counted
+VISIBLE_SKILLS = 12  # with unread sections, without a click
 MAX_OPEN = 40  # unread sections that are listed without a click
 MAX_TICKS = 5  # labels of a time axis
 MAX_TEXT = 240  # characters of a logged text
@@ -239,16 +240,29 @@ def _unread_sections(unread: Mapping[str, Mapping[str, Sequence[tuple[int, str]]
     total = sum(len(entries) for files in unread.values() for entries in files.values())
     if not total:
         return '<section><h2>Unread sections</h2><p class="soft">None.</p></section>'
-    state = "" if total > MAX_OPEN else " open"
+    state, more = "" if total > MAX_OPEN else " open", ""
     if len(unread) == 1:
         groups = "".join(_file(file, entries, state) for file, entries in next(iter(unread.values())).items())
     else:
-        groups = "".join(_unread_skill(skill, files) for skill, files in unread.items() if files)
+        entries = sorted(((skill, files) for skill, files in unread.items() if files), key=_count_unread)
+        skills = [_unread_skill(skill, files) for skill, files in entries]
+        groups = "".join(skills[:VISIBLE_SKILLS])
+        rest = "".join(skills[VISIBLE_SKILLS:])
+        if rest:
+            count = len(skills) - VISIBLE_SKILLS
+            summary = f"<summary>{count:,} more skill{'' if count == 1 else 's'}</summary>"
+            more = f'<details class="more">{summary}<div class="unread">{rest}</div></details>'
     return (
         f'<section><h2>Unread sections <span class="soft">{total:,}</span></h2>'
         f'<p class="soft">No part of these was shown, and their files were not opened.</p>'
-        f'<div class="unread">{groups}</div></section>'
+        f'<div class="unread">{groups}</div>{more}</section>'
     )
+
+
+def _count_unread(entry: tuple[str, Mapping[str, Sequence[tuple[int, str]]]]) -> tuple[int, str]:
+    """Return the place of a skill in the list: those with the most unread sections come first."""
+    skill, files = entry
+    return -sum(map(len, files.values())), skill
 
 
 def _unread_skill(skill: str, files: Mapping[str, Sequence[tuple[int, str]]]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from skillc.errors import Diagnostic, InvalidQueryType
 from skillc.library import Skill
+from skillc.spelling import did_you_mean
 from skillc.usage.log import TERMINAL
 from skillc.usage.query import FAILED, Filters, Logs
 
@@ -48,7 +49,9 @@ class Stats:
 
 def check_group(group: str) -> None:
     if group not in GROUPS:
-        raise InvalidQueryType(group)
+        question = did_you_mean(group, GROUPS)
+        listing = f"there are {', '.join(GROUPS)}"
+        raise InvalidQueryType(group, f"hint: {question or listing}")
 
 
 def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:
@@ -61,6 +64,9 @@ def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filte
         data = None if name is None and group in _OF_SKILLS else _count_group(logs, group)
     if data is None:
         data = _count_by_skill(several, group, filters)
+    elif name is None and group == "summary":  # a section of one skill is not that of another
+        data["unique_sections"] = len(_count_by_skill(several, "sections", filters))
+        data["unique_files"] = len(_count_by_skill(several, "files", filters))
     return Stats(name, source, group, filters, *period, data, diagnostics)
 
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
+from skillc.cli.filters import check_repository, explain_collection
+from skillc.cli.mistakes import see
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.engine import render_browse
+from skillc.errors import InvalidOption
+from skillc.text import one_line
+
+MAX_LIMIT = 10_000
 
 COMMAND = Command(
     "browse",
@@ -18,15 +24,40 @@ COMMAND = Command(
     ),
     options=(
         Option("--query", "Search the names and descriptions of all skills.", value="<words>"),
+        Option("--repository", "Only skills of this repository.", value="<name>", completes="repositories"),
+        Option(
+            "--collection",
+            "Only skills of this collection, and of those below it.",
+            value="<path>",
+            completes="collections",
+        ),
+        Option("--limit", "Maximum number of entries.", kind="count", default=50, maximum=MAX_LIMIT),
         Option("--cursor", "Go on after this entry, as the last answer says.", value="<cursor>"),
         FORMAT,
     ),
-    examples=("skc browse", "skc browse extraction", "skc browse --query email"),
+    examples=("skc browse", "skc browse extraction", "skc browse --query email --repository team"),
 )
 
 
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    path, query = arguments.optional("path") or "", arguments.optional("query")
-    listing = here.wait(here.engine().browse(path, query, arguments.optional("cursor")))
-    return show(arguments, lambda: listing, lambda: render_browse(listing))
+    query, repository = arguments.optional("query"), arguments.optional("repository") or ""
+    path, collection = (arguments.optional(name) or "" for name in ("path", "collection"))
+    if path and collection:
+        raise InvalidOption(f"<path> and --collection are the same: give one; {see(COMMAND)}")
+    place = (path or collection).strip("/")
+    check_repository(here, repository)
+    request = here.engine().browse(
+        place,
+        query,
+        arguments.optional("cursor"),
+        limit=arguments.count("limit") or 50,
+        repository=repository,
+        collection=collection.strip("/"),
+    )
+    listing = here.wait(request)
+    if place and not listing["skills"] and not listing.get("subcollections"):
+        paths = {each.path for each in here.wait(here.engine().collections(), warnings=False)}
+        for text in explain_collection(place, paths):
+            here.report(one_line(f"note: {text}"))
+    return show(arguments, lambda: listing, lambda: render_browse(listing), "paint_listing")

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from skillc.cli import load, show
+from skillc.cli.mistakes import unknown_choice
 from skillc.cli.summaries import NAMES
 from skillc.cli.syntax import FORMAT, SHORT, Argument, Arguments, Command, Option, expand
 from skillc.cli.topics import TOPICS
 from skillc.cli.values import Line, offer_values
-from skillc.errors import InvalidOption
 
 _BASH = r"""
 # skc completion for bash. To keep it: skc completion bash > ~/.local/share/bash-completion/completions/skc
@@ -107,7 +107,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     shell = arguments.text("shell")
     if shell not in SCRIPTS:
-        raise InvalidOption(f'<shell> takes {", ".join(SCRIPTS)}, not "{shell}"')
+        raise unknown_choice("<shell>", shell, SCRIPTS)
     script = SCRIPTS[shell]
     return show(arguments, lambda: {"shell": shell, "script": script}, lambda: script.splitlines())
 

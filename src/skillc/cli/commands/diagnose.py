@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from skillc.cli import show, workspace
+from skillc.cli.filters import check_repository
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.errors import WARNINGS, InvalidOption
 from skillc.library import SourceDiagnostic
+from skillc.spelling import did_you_mean
 from skillc.text import one_line
 
 COMMAND = Command(
@@ -27,13 +30,30 @@ COMMAND = Command(
     description="Ends with how many there are of each code, and what to do.",
     examples=("skc diagnose", "skc diagnose --repository team --errors", "skc diagnose --code W022"),
 )
+# What to do, by the starts of codes.
+ADVICE = {
+    (
+        "E01",
+        "W01",
+        "W021",
+    ): "To mend skills: skc lint <path> says what is wrong, and --fix repairs what is safe.",
+    ("W022",): "Shadowed skills (W022) are in two repositories: rename or remove one, or leave it so.",
+    ("W023",): "Hidden skills (W023) show once 'capabilities' in skills.toml names what they need.",
+    ("E200", "W20"): "Repositories that do not answer (E200): skc repo sync <name> tries again and says why.",
+}
 FIELDS = ("source_name", "path", "code", "severity", "message")
 
 
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    diagnostics = here.wait(here.engine().diagnostics(), warnings=False)
     repository, codes = arguments.optional("repository"), [c.upper() for c in arguments.texts("code")]
+    for code in codes:
+        if code not in WARNINGS and not code.startswith("E"):
+            question = did_you_mean(code, WARNINGS)
+            raise InvalidOption(f"there is no code '{code}'{f'; {question}' if question else ''}")
+    check_repository(here, repository or "")
+    diagnostics = here.wait(here.engine().diagnostics(), warnings=False)
+    total = len(diagnostics)
     diagnostics = [
         diagnostic
         for diagnostic in diagnostics
@@ -42,20 +62,26 @@ def run(arguments: Arguments) -> int:
         and (not arguments.has("errors") or diagnostic.severity == "error")
     ]
     value = {"diagnostics": [{field: getattr(d, field) for field in FIELDS} for d in diagnostics]}
-    return show(arguments, lambda: value, lambda: map(one_line, _lines(diagnostics)))
+    return show(arguments, lambda: value, lambda: map(one_line, _lines(diagnostics, total)), "paint_problems")
 
 
-def _lines(diagnostics: Sequence[SourceDiagnostic]) -> Iterator[str]:
+def _lines(diagnostics: Sequence[SourceDiagnostic], total: int) -> Iterator[str]:
     for d in diagnostics:
-        yield f"{d.severity}[{d.code}]: {d.source_name}: {d.path}: {d.message}"
+        yield ": ".join(filter(None, [f"{d.severity}[{d.code}]", d.source_name, d.path, d.message]))
     if not diagnostics:
-        yield "Nothing to report."
+        left = f"Nothing to report here; {total:,} without the filters." if total else "Nothing to report."
+        yield left
         return
     counts = Counter(diagnostic.code for diagnostic in diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     listing = ", ".join(f"{code} {count:,}" for code, count in counts.most_common())
-    yield f"{errors:,} errors, {len(diagnostics) - errors:,} warnings: {listing}"
-    if any(code.startswith(("E01", "W01", "W021")) for code in counts):
-        yield "To mend skills: skc lint <path> says what is wrong, and --fix repairs what is safe."
-    if "W022" in counts:
-        yield "Shadowed skills (W022) are in two repositories: rename or remove one, or leave it so."
+    yield f"{_count(errors, 'error')}, {_count(len(diagnostics) - errors, 'warning')}: {listing}"
+    if len(diagnostics) < total:
+        yield f"{total:,} in all, without the filters"
+    for starts, advice in ADVICE.items():
+        if any(code.startswith(starts) for code in counts):
+            yield advice
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

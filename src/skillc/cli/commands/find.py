@@ -7,7 +7,12 @@ import sys
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MAX_LIMIT = 1000
+COUNTED = 100  # results beyond the limit that are counted for a person
 LIMITS = ("repository", "collection", "capability", "tag")
 MAX_TASK = 16 << 20  # characters that are read from standard input
 
@@ -42,7 +47,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.index.skills import Scope
+    from skillc.index.skills import FoundSkills, Scope
     from skillc.library import format_results
 
     task, limit = arguments.text("task"), arguments.count("limit") or 10
@@ -50,10 +55,20 @@ def run(arguments: Arguments) -> int:
         task = sys.stdin.read(MAX_TASK)
     limits = {name: arguments.optional(name) or "" for name in LIMITS}
     scope = Scope(every=arguments.has("all"), **limits)
-    skills = workspace(progress=True).find(task, limit, scope)
-    return show(
-        arguments,
-        lambda: skills.as_json(task),
-        lambda: format_results(skills),
-        "paint_skills",
-    )
+    here = workspace(progress=True)
+    extra = COUNTED if sys.stdout.isatty() and not arguments.as_json else 0  # a person wants to know of more
+    matches = here.find(task, limit + extra, scope)
+    skills = FoundSkills(matches[:limit], matches.corrections)
+    if not skills and any(limits.values()):
+        from skillc.cli.filters import explain_filters  # only where nothing was found
+
+        explain_filters(here, task, scope)
+
+    def lines() -> Iterator[str]:
+        yield from format_results(skills)
+        more = len(matches) - limit
+        if more > 0:
+            count = f"{more:,}" if more < COUNTED else f"{COUNTED} or more"
+            yield f"{count} more: --limit {limit + more} shows them, too"
+
+    return show(arguments, lambda: skills.as_json(task), lines, "paint_skills")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from skillc.cli import show
-from skillc.cli.mistakes import see
+from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -57,7 +57,7 @@ def run(arguments: Arguments) -> int:
     }
     action = arguments.text("action")
     if action not in actions:
-        raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
+        raise unknown_choice("<action>", action, actions)
     function, count, usage = actions[action]
     if sum(arguments.optional(name) is not None for name in ("subject", "role")) != count:
         raise InvalidOption(f"usage: skc grant {usage}; {see(COMMAND)}")
@@ -65,7 +65,7 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption("--prefix goes with 'skc grant add' and 'skc grant remove' alone")
     role = arguments.optional("role")
     if role is not None and role not in ROLES:
-        raise InvalidOption(f'<role> takes {", ".join(ROLES)}, not "{role}"')
+        raise unknown_choice("<role>", role, ROLES)
     with connect(find_registry(arguments.optional("to"))) as api:
         return function(arguments, api)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from skillc.cli import workspace
+from skillc.cli.mistakes import unknown_choice
 from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, require_extra
@@ -118,7 +119,7 @@ def _groups(text: str) -> list[str]:
     groups = [group.strip() for group in text.split(",") if group.strip()]
     wrong = next((group for group in groups if group not in GROUPS), None)
     if wrong is not None or not groups:
-        raise InvalidOption(f'--tools takes {", ".join(GROUPS)}, not "{wrong or text}"')
+        raise unknown_choice("--tools", wrong or text, GROUPS)
     return groups
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from skillc.cli import show
-from skillc.cli.mistakes import see
+from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -64,7 +64,7 @@ def run(arguments: Arguments) -> int:
     }
     action = arguments.text("action")
     if action not in actions:
-        raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
+        raise unknown_choice("<action>", action, actions)
     function, count, usage = actions[action]
     words = [name for name in ("repository", "workflow") if arguments.optional(name) is not None]
     if len(words) != count or (action == "add" and arguments.optional("prefix") is None):

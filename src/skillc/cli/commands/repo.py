@@ -6,11 +6,13 @@ import sys
 
 from skillc import library
 from skillc.cli import show, workspace
+from skillc.cli.mistakes import unknown_choice
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory, library_roots
 from skillc.quotes import shell_quote
+from skillc.spelling import unknown_repository
 
 TYPES = ("filesystem", "git", "http", "mcp", "well-known")
 
@@ -76,7 +78,7 @@ def run(arguments: Arguments) -> int:
         "sync": (_sync, (0, 1), "sync [name]"),
     }
     if action not in actions:
-        raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
+        raise unknown_choice("<action>", action, actions)
     function, counts, usage = actions[action]
     if sum(arguments.optional(name) is not None for name in ("name", "place")) not in counts:
         raise InvalidOption(f"usage: skc repo {usage}")
@@ -155,8 +157,7 @@ def _sync(arguments: Arguments) -> int:
     repositories = library.repositories_in_force(here.configuration(), next(library_roots(here.cwd), None))
     selection = [repository for repository in repositories if name in (None, repository.name)]
     if name is not None and not selection:
-        names = ", ".join(repository.name for repository in repositories)
-        raise InvalidOption(f"there is no repository '{name}'; there are {names}")
+        raise unknown_repository(name, [repository.name for repository in repositories])
     results = here.wait(library.refresh_repositories(selection), warnings=False)
     fields = ("name", "type", "status", "before", "skills", "commit")
     value = [

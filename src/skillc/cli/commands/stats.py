@@ -21,6 +21,7 @@ from skillc.paths import current_directory
 from skillc.tables import pad
 from skillc.text import one_line
 
+MAX_WIDTH = 100  # columns for bars; longer ones are hard to compare with their labels
 COMMAND = Command(
     "stats",
     arguments=(
@@ -170,7 +171,7 @@ def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     """Return counts in a column; on a terminal with bars."""
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
-    room = columns() - digits - 5
+    room = min(columns(), MAX_WIDTH) - digits - 5
     if room < 24:  # no terminal, or too narrow for bars
         return usage.format_rows(rows)
     rows = [(one_line(text), count) for text, count in rows]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc.cli import show
-from skillc.cli.mistakes import see
+from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -62,7 +62,7 @@ def run(arguments: Arguments) -> int:
     }
     action = arguments.text("action")
     if action not in actions:
-        raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
+        raise unknown_choice("<action>", action, actions)
     function, needs_id = actions[action]
     if (arguments.optional("id") is not None) != needs_id:
         problem = "revoke needs the <id> of a token" if needs_id else f"{action} takes no <id>"

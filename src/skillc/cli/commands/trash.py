@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import trash
 from skillc.cli import show
 from skillc.cli.approval import confirm, terminal
-from skillc.cli.mistakes import see
+from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
@@ -34,7 +34,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     action, name = arguments.text("action"), arguments.optional("item")
     if action not in ACTIONS:
-        raise InvalidOption(f'<action> takes {", ".join(ACTIONS)}, not "{action}"')
+        raise unknown_choice("<action>", action, ACTIONS)
     if (name is None) == (action == "restore"):
         problem = (
             "restore needs an <item>; 'skc trash list' shows them"

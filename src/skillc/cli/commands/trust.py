@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
-from skillc.cli.mistakes import see
+from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.variables import trust_variable
@@ -79,7 +79,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     action, name, digest = map(arguments.optional, ("action", "skill", "digest"))
     if action is not None and action not in ACTIONS:
-        raise InvalidOption(f'<action> takes {", ".join(ACTIONS)}, not "{action}"')
+        raise unknown_choice("<action>", action, ACTIONS)
     if arguments.optional("variable") is not None or arguments.optional("host") is not None:
         return trust_variable(arguments)
     if name is None and action in ("show", "allow", "deny", "adopt"):

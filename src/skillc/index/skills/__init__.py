@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skillc.index.skills.explain import FoundSkill, FoundSkills
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder, VirtualFolder
+    from skillc.index.skills.query import read_all_tags
     from skillc.index.skills.recall import recall_folder
     from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile, id_prefix
     from skillc.index.skills.snapshot import Entry, Snapshot, stored_path
@@ -35,6 +36,7 @@ else:
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
             "folder": "Folder VirtualFolder",
             "explain": "FoundSkill FoundSkills",
+            "query": "read_all_tags",
             "recall": "recall_folder",
             "scan": "MAX_SKILL_FILE SkillFile id_prefix",
             "snapshot": "Entry Snapshot stored_path",

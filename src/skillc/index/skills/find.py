@@ -141,8 +141,9 @@ class SkillIndex:
             raise errors.EmptyQuery
         names = dict.fromkeys(repository.name for repository in repositories)
         if scope.repository and scope.repository not in names:
-            there = ", ".join(names) or "none"
-            raise errors.InvalidOption(f'there is no repository "{scope.repository}"; there is {there}')
+            from skillc.spelling import unknown_repository  # only on the way to an error
+
+            raise unknown_repository(scope.repository, names)
         for attempt in range(ATTEMPTS):
             numbers = [r.folder.refresh(attempt > 0, r.time_out) for r in repositories]
             pairs = [(r, n) for r, n in zip(repositories, numbers, strict=True) if n is not None]

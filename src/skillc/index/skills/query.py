@@ -164,6 +164,12 @@ class Segment:
             raise damage()
 
 
+def read_all_tags(execute: Any) -> list[str]:
+    """Return the tags of all skills of a database, of whatever folder."""
+    rows = execute("SELECT DISTINCT tags FROM skills WHERE tags != ''")
+    return sorted({tag for (tags,) in rows for tag in tags.split("\n")})
+
+
 class Query:
     """A task put to some folders. `weights` has the strongest terms with their weights in head and body.
 
@@ -285,9 +291,10 @@ class Query:
         terms = [term for term in self._counts if counts.get(term, (0, 0)) != (0, 0)]
         # Skills that share only stop words with a task do not fit it, unless it has no other words.
         keywords = [term for term in terms if self._words[term] not in STOP_WORDS]
-        extra = 0 if keywords else STOP_WORD_SKILLS
+        is_noise = STOP_WORDS.issuperset(self._words.values())
+        extra = STOP_WORD_SKILLS if is_noise else 0
         weights, strength = {}, {}
-        for term in keywords or terms:
+        for term in terms if is_noise else keywords:
             heads, bodies = counts[term]
             boost = sqrt(self._counts[term])  # a term that occurs four times counts twice
             head = boost * idf(heads + extra, total + extra)
