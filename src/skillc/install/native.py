@@ -24,6 +24,7 @@ from skillc.errors import (
     InvalidParameter,
     InvalidSkillId,
     OriginNotFound,
+    RegistryRefused,
     SkillNotFound,
     WrongDigest,
     require_extra,
@@ -96,7 +97,11 @@ class _Place:
         try:
             skill_id = SkillId(text)
             return skill_id, self.resolve(skill_id, ref, report)
-        except (SkillNotFound, InvalidSkillId):
+        except (
+            SkillNotFound,
+            InvalidSkillId,
+            RegistryRefused,
+        ):  # of a token for a prefix
             ids = list(self.list())
         matches = [each for each in ids if each.name == text]
         if len(matches) == 1:
@@ -185,10 +190,12 @@ def _resolve_address(place: _Place, names: Sequence[str], report: Report) -> dic
         raise OriginNotFound(place.origin.label(), error.message) from None
     try:
         return {skill_id: place.resolve(skill_id, place.ref, report)}
-    except SkillNotFound:
+    except (SkillNotFound, RegistryRefused) as error:
         if below := _list_below(place, names):
             return below
         if not place.skill.startswith(PAGES):
+            if isinstance(error, RegistryRefused):
+                raise
             hint = f"hint: 'skc add {place.api.registry}' lists what there is"
             raise OriginNotFound(
                 place.origin.label(), "there is no such skill in the registry", hint
