@@ -130,6 +130,27 @@ def bench_start(bench: Bench) -> None:
         *bench.in_turn(times, lambda: bench.run(bench.skc, "--version"), bare),
         1.3,
     )
+    skill = bench.root / "pdf"
+    write_skill(skill)
+    bench.report(
+        "skc lint of a small skill / bare interpreter",
+        *bench.in_turn(times, lambda: bench.run(bench.skc, "lint", str(skill)), bare),
+        3.0,
+    )
+
+
+def write_skill(root: Path) -> None:
+    """Write a small skill as people write them: a few sections, a link, a script, metadata, a dash."""
+    (root / "references").mkdir(parents=True)
+    (root / "scripts").mkdir()
+    (root / "scripts" / "fill.py").write_text("print('filled')\n")
+    (root / "references" / "forms.md").write_text("# Forms\n\n## Fields\n\nText fields come first.\n")
+    (root / "SKILL.md").write_text(
+        "---\nname: pdf\ndescription: >-\n  Fill in, merge and split PDF files.\n"
+        "  Use when the user works with PDF files.\nmetadata:\n  author: me\n---\n\n# PDF\n\n## Forms\n\n"
+        "Run `python scripts/fill.py` \N{EM DASH} see [the reference](references/forms.md#fields).\n\n"
+        "## Merge\n\nUse `pdfunite` for two files.\n"
+    )
 
 
 def bench_build(bench: Bench) -> None:

@@ -4,9 +4,10 @@
 
 - GET /skills/{id} against a bare Starlette route that sends the same bytes: CPU time of the server for each
   request, same uvicorn settings, keep-alive, several clients. At least 0.5 of the bare route's speed.
-- GET /search over the registry: CPU time of the server for a request, under 10 ms; and the median of its own
-  histogram, which has the waiting for other work in it.
-- Memory of the server process: at most 200 MB.
+- GET /search over the registry: CPU time of the server for a request, and the median of its own histogram
+  for one client, both under 10 ms. With several clients a request also waits for those before it: a process
+  answers one after the other, and more workers answer more at once.
+- Memory of the server process: at most 200 MB; the most it had, while it made its index, is told, too.
 - The first bytes of the whole list, which is streamed.
 
 CPU time is measured, because the machine may have other work; what the server takes without requests is
@@ -32,6 +33,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "scripts"))
+from bench_find import make_texts
 
 MIN_RATIO = 0.5
 MAX_SEARCH = 0.010  # seconds
@@ -53,18 +56,6 @@ app = Starlette(routes=[Route("/skills/{id:path}", answer)])
 create_server(app, lambda: print(make_url(listener), flush=True)).run([listener])
 """
 
-TEXT = """invoice refund customer deploy release kubernetes pdf form table chart email calendar report
-security review database migration backup restore monitor alert log parse json yaml convert image audio video
-translate summarize test coverage lint format python rust java terraform cloud budget tax payroll hire"""
-WORDS = TEXT.split()
-
-
-def skill_md(number: int, chooser: random.Random) -> bytes:
-    words = [chooser.choice(WORDS) for _ in range(60)]
-    name = f"skill-{number}"
-    lines = f"---\nname: {name}\ndescription: {' '.join(words[:12])}\n---\n# {' '.join(words[12:15])}\n\n"
-    return f"{lines}{' '.join(words[15:])}.\n".encode()
-
 
 def fill(folder: Path, count: int) -> None:
     """Publish many skills at once: straight into the store, as publishing one by one takes minutes."""
@@ -74,13 +65,13 @@ def fill(folder: Path, count: int) -> None:
     from skillc.registry.blobs import digest_of
     from skillc.registry.store import tables
 
-    chooser = random.Random(15)
+    texts = make_texts(count)
     with open_registry(str(folder / "registry.db")) as registry:
         for start in range(0, count, 2000):
             with registry._store.write() as connection:
                 for number in range(start, min(start + 2000, count)):
-                    text = skill_md(number, chooser)
-                    package = make_package(f"team-{number % 100}/skill-{number}", {"SKILL.md": text})
+                    text = next(texts).encode()
+                    package = make_package(f"team-{number % 100}/skill-{number:05}", {"SKILL.md": text})
                     now = datetime.now(UTC)
                     version = Version(
                         package.skill,
@@ -129,26 +120,26 @@ def idle_share(pid: int) -> float:
     return (cpu_seconds(pid) - start) / (time.monotonic() - clock)
 
 
-def memory(pid: int) -> int:
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+def memory(pid: int, kind: str = "VmRSS") -> int:
+    found = re.search(rf"{kind}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     assert found
     return int(found[1]) * 1024
 
 
-def load(address: str, path: Callable[[int], str], token: str, count: int) -> None:
+def load(address: str, path: Callable[[int], str], token: str, count: int, clients: int = CLIENTS) -> None:
     """Send requests from several clients, each on one connection."""
 
     def ask(client: int) -> None:
         connection = http.client.HTTPConnection(address)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        for number in range(count // CLIENTS):
+        for number in range(count // clients):
             connection.request("GET", path(client * count + number), headers=headers)
             response = connection.getresponse()
             data = response.read()
             assert response.status == 200, data
         connection.close()
 
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(CLIENTS)]
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -165,7 +156,7 @@ def get(address: str, path: str, token: str) -> bytes:
 
 def measure_reading(address: str, pid: int, token: str, count: int, home: Path) -> float:
     """Return the speed of GET /skills/{id} as a share of that of a bare route."""
-    path = "/skills/team-7/skill-7"
+    path = "/skills/team-7/skill-00007"
     size = len(get(address, path, token))
     ratios = []
     with running([sys.executable, "-c", BARE, str(size)], home) as (bare, bare_pid, _):
@@ -182,18 +173,19 @@ def measure_reading(address: str, pid: int, token: str, count: int, home: Path) 
     return statistics.median(ratios)
 
 
-def measure_search(address: str, pid: int, token: str, count: int) -> float:
-    """Return the CPU time of a search; print the median of the histogram, too."""
-    chooser = random.Random(4)
-    queries = ["+".join(chooser.sample(WORDS, 4)) for _ in range(count)]
+def measure_search(address: str, pid: int, token: str, count: int) -> tuple[float, float]:
+    """Return the CPU time of a search and the upper bound of the histogram's median."""
+    rng = random.Random(4)
+    texts = [text.split("description: ")[1].partition("\n")[0].split() for text in make_texts(count)]
+    queries = ["+".join(rng.sample(words, 4)) for words in texts]
     before, start = read_buckets(address, token), cpu_seconds(pid)
-    load(address, lambda number: f"/search?q={queries[number % count]}&limit=10", token, count)
+    load(address, lambda number: f"/search?q={queries[number % count]}&limit=10", token, count, 1)
     seconds = (cpu_seconds(pid) - start) / count
     buckets = {limit: value - before.get(limit, 0) for limit, value in read_buckets(address, token).items()}
     total = buckets[float("inf")]
     median = min(limit for limit, value in buckets.items() if value * 2 >= total)
     print(f"GET /search        {seconds * 1000:.1f} ms of CPU, p50 up to {median * 1000:g} ms in the server")
-    return seconds
+    return seconds, median
 
 
 def read_buckets(address: str, token: str) -> dict[float, int]:
@@ -204,7 +196,7 @@ def read_buckets(address: str, token: str) -> dict[float, int]:
 
 def wait_for_index(address: str, token: str, count: int) -> None:
     start = time.monotonic()
-    while b'"id":"' not in get(address, f"/search?q=skill-{count - 1}&limit=1", token):
+    while b'"id":"' not in get(address, f"/search?q=skill-{count - 1:05}&limit=1", token):
         assert time.monotonic() - start < 600
         time.sleep(0.5)
     print(f"the index of {count} skills was ready after {time.monotonic() - start:.1f} s")
@@ -248,11 +240,12 @@ def main() -> int:
         with running(command, home) as (address, pid, token):
             wait_for_index(address, token, count)
             ratio = measure_reading(address, pid, token, requests, home)
-            search = measure_search(address, pid, token, requests // 10)
+            search, median = measure_search(address, pid, token, requests // 10)
             measure_list(address, token, count)
             size = memory(pid)
-            print(f"memory             {size / 1e6:.0f} MB after that")
-    is_good = ratio >= MIN_RATIO and search <= MAX_SEARCH and size <= MAX_MEMORY
+            peak = memory(pid, "VmHWM")
+            print(f"memory             {size / 1e6:.0f} MB after that, {peak / 1e6:.0f} MB at most")
+    is_good = ratio >= MIN_RATIO and max(search, median) <= MAX_SEARCH and size <= MAX_MEMORY
     print("all limits hold" if is_good else "A LIMIT DOES NOT HOLD")
     return 0 if is_good else 1
 

@@ -20,11 +20,28 @@ sys.path.insert(0, str(ROOT / "src"))
 import skillc
 from skillc.cli import load
 from skillc.cli.mistakes import usage
+from skillc.cli.shapes import ERROR, KEYS, OLD_KEYS, shapes_of
 from skillc.cli.summaries import GROUPS
 from skillc.cli.syntax import SHORT, Command, Option, expand
 from skillc.compiler import read_agents
 
 Line = Iterator[str]
+WIDTH = 88  # of a line of code on the site
+
+_JSON = f"""\
+With `--format json` a command prints one JSON value on stdout, and with status 1 after an error it is
+`{ERROR}`. [Commands](commands.md) has the shape of each.
+
+In a shape, a key alone has a text or null; `N` is a number and `bool` a truth value, either can be null;
+`?` marks a key that may be missing; a name without quotes stands for any key. Releases may add keys.
+
+The top is an object. `outline` and `tools` print a list instead, and with `--format object` the same list in
+an object. From the next release on, `tools --format json` will print the object; `outline` stays as it is.
+
+Servers (`serve`, `ui`, `mcp --http`) print an object on a line: at the first start `token`, the admin's, and
+`url` when they are ready.
+
+A key means the same everywhere. Some keys repeat another one; they go with the next release:"""
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -70,8 +87,8 @@ def _write_command(name: str) -> Line:
     if command.own_options:
         yield from ("", "| option | |", "| --- | --- |")
         yield from (_describe_option(option, command) for option in command.own_options)
-    if shape := _find_shape(module.__doc__ or ""):
-        yield from ("", f"JSON: {shape}")
+    yield from ("", "[JSON](json.md):", "")
+    yield from (f"- `skc {words}`: `{shape}`" for words, shape in shapes_of(name))
     yield from ("", "```console", *(f"$ {example}" for example in command.examples), "```")
 
 
@@ -84,10 +101,12 @@ def _describe_option(option: Option, command: Command) -> str:
     return f"| `{f'{label} {value}'.rstrip()}` | {_cell(option.help + default)} |"
 
 
-def _find_shape(docstring: str) -> str:
-    """Return what a command's module says of its JSON."""
-    match = re.search(r"^JSON: (.+?)(?:\n\n|\Z)", docstring, re.DOTALL | re.MULTILINE)
-    return " ".join(match[1].split()) if match else ""
+def write_json() -> Line:
+    yield from ("# JSON", "", *_JSON.splitlines(), "", "| command | old | new |", "| --- | --- | --- |")
+    for words, keys in OLD_KEYS.items():
+        yield from (f"| `skc {words}` | `{old}` | `{new}` |" for old, new in keys.items())
+    yield from ("", "| key | means |", "| --- | --- |")
+    yield from (f"| `{key}` | {_cell(text)} |" for key, text in sorted(KEYS.items()))
 
 
 def write_agents() -> Line:
@@ -121,22 +140,62 @@ def _public_names() -> list[str]:
 
 def _write_name(name: str, value: Any) -> Line:
     yield from ("", f"## {name}", "")
-    if inspect.isfunction(value):
-        yield from ("```python", f"{name}{_signature(value)}", "```", "")
+    is_built = inspect.isclass(value) and "__init__" in vars(value) and not _is_protocol(value)
+    if is_built or inspect.isfunction(value):
+        yield from ("```python", _signature(name, value), "```", "")
     yield from _docstring(value)
     if not inspect.isclass(value):
         return
     for member, function in vars(value).items():
-        if not member.startswith("_") and inspect.isfunction(function):
-            yield from ("", "```python", f"{name}.{member}{_signature(function)}", "```", "")
-            yield from _docstring(function)
+        plain = function.__func__ if isinstance(function, (classmethod, staticmethod)) else function
+        if not member.startswith("_") and inspect.isfunction(plain):
+            yield from ("", "```python", _signature(f"{name}.{member}", getattr(value, member)), "```", "")
+            yield from _docstring(plain)
 
 
-def _signature(function: Any) -> str:
+def _is_protocol(value: type) -> bool:
+    return bool(getattr(value, "_is_protocol", False))
+
+
+class _Plain(str):
+    """An annotation that is written as it stands in the code, without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _signature(name: str, function: Any) -> str:
+    """Return how to call a function or a class, on several lines if one is too short."""
     try:
-        return str(inspect.signature(function))
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return "(…)"
+        return f"{name}(…)"
+    parameters = [
+        each.replace(annotation=_Plain(each.annotation)) if isinstance(each.annotation, str) else each
+        for each in signature.parameters.values()
+        if each.name != "self"
+    ]
+    result = signature.return_annotation
+    ending = "" if result in (inspect.Signature.empty, "None", None) else f" -> {_name(result)}"
+    call = f"{'await ' if inspect.iscoroutinefunction(function) else ''}{name}"
+    line = f"{call}{signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty)}"
+    if len(line + ending) <= WIDTH:
+        return line + ending
+    inner = line.removeprefix(call)[1:-1]
+    return f"{call}(\n    {_split(inner)},\n){ending}"
+
+
+def _name(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def _split(parameters: str) -> str:
+    """Put each parameter on a line of its own: commas within brackets and quotes part nothing."""
+    text, depth = "", 0
+    for character in parameters:
+        depth += (character in "([{") - (character in ")]}")
+        text += ",\n   " if character == "," and depth == 0 else character
+    return text
 
 
 def _docstring(value: Any) -> Line:
@@ -151,36 +210,87 @@ def write_http() -> Line:
     from skillc.server.api import OPERATIONS
     from skillc.server.api.openapi import make_document
 
+    document = make_document(OPERATIONS)
+    schemas = document["components"]["schemas"]
     yield from (
         "# HTTP API",
         "",
-        "What `skc serve` answers, from its OpenAPI document (`GET /openapi.json`).",
+        "What a registry (`skc serve`) answers, from its OpenAPI document (`GET /openapi.json`).",
+        "[Examples and limits](../registry.md#http-api);",
+        "[`skc serve --read-only`](../http.md) has a few of them.",
+        "Shapes are written as those of [commands](json.md). An error is a problem of RFC 9457:",
+        f"`{_shape(schemas['Problem'], schemas)}`.",
     )
-    for path, methods in make_document(OPERATIONS)["paths"].items():
+    for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            if method not in ("get", "post", "put", "delete", "patch", "head"):
-                continue
-            yield from (
-                "",
-                f"## {method.upper()} {path}",
-                "",
-                escape(operation.get("summary", ""), quote=False),
-            )
-            if description := operation.get("description"):
-                yield from ("", escape(description, quote=False))
-            parameters = operation.get("parameters", [])
-            if parameters:
-                yield from ("", "| parameter | in | |", "| --- | --- | --- |")
-                yield from (
-                    f"| `{p['name']}` | {p['in']} | {_cell(p.get('description', ''))} |"
-                    for p in parameters
-                    if "name" in p
-                )
-            answers = operation.get("responses", {})
-            yield from ("", "| status | |", "| --- | --- |")
-            yield from (
-                f"| {status} | {_cell(answer.get('description', ''))} |" for status, answer in answers.items()
-            )
+            if method in ("get", "post", "put", "delete", "patch", "head"):
+                yield from ("", f"## {method.upper()} {path}", "")
+                yield from _write_operation(operation, schemas)
+
+
+def _write_operation(operation: dict[str, Any], schemas: dict[str, Any]) -> Line:
+    for text in (operation.get("summary"), operation.get("description")):
+        if text:
+            yield from (escape(text, quote=False), "")
+    parameters = [each for each in operation.get("parameters", []) if "name" in each]
+    if parameters:
+        yield from ("| parameter | in | |", "| --- | --- | --- |")
+        yield from (f"| `{p['name']}` | {p['in']} | {_cell(p.get('description', ''))} |" for p in parameters)
+        yield ""
+    if bodies := operation.get("requestBody", {}).get("content", {}):
+        kinds = (f"`{kind}`{_describe_content(content, schemas)}" for kind, content in bodies.items())
+        yield f"- body: {'; or '.join(kinds)}"
+    if role := operation.get("x-role"):
+        yield f"- role: {role}"
+    errors = []
+    for status, answer in operation.get("responses", {}).items():
+        contents = answer.get("content", {})
+        if "application/problem+json" in contents:
+            errors.append(status)
+            continue
+        yield f"- {status} {answer.get('description', '')}" + "".join(
+            f", `{kind}`{_describe_content(content, schemas)}" for kind, content in contents.items()
+        )
+    if errors:
+        yield f"- errors: {', '.join(errors)}"
+
+
+def _describe_content(content: dict[str, Any], schemas: dict[str, Any]) -> str:
+    shape = _shape(content.get("schema", {}), schemas)
+    return f": `{shape}`" if shape[:1] in ("{", "[") else ""
+
+
+def _shape(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """Return a schema in the short form of `skillc.cli.shapes`; a text is nothing at all."""
+    if reference := schema.get("$ref"):
+        return _shape(schemas[reference.rpartition("/")[2]], schemas)
+    if choices := [each for each in schema.get("anyOf", []) if each.get("type") != "null"]:
+        return "|".join(dict.fromkeys(_shape(each, schemas) or "text" for each in choices))
+    match schema.get("type"):
+        case "object" if "properties" in schema:
+            properties = schema["properties"].items()
+            is_required = schema.get("required", ()).__contains__
+            return f"{{{','.join(_member(k, v, is_required(k), schemas) for k, v in properties)}}}"
+        case "object":
+            return f"{{key:{_shape(schema.get('additionalProperties') or {}, schemas) or 'text'}}}"
+        case "array":
+            return f"[{_shape(schema.get('items', {}), schemas) or 'text'}]"
+        case "integer" | "number":
+            return "N"
+        case "boolean":
+            return "bool"
+    return ""
+
+
+def _member(key: str, schema: dict[str, Any], is_required: bool, schemas: dict[str, Any]) -> str:
+    shape = _shape(schema, schemas)
+    name = f'"{key}"{"" if is_required else "?"}'
+    return f"{name}:{shape}" if shape and shape != "text" else name
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Show the bars of code in tables: GitHub wants them escaped, and MkDocs shows the backslash."""
+    return re.sub(r"<td>.*?</td>", lambda match: match[0].replace("\\|", "|"), html, flags=re.DOTALL)
 
 
 def _cell(text: str) -> str:
@@ -189,6 +299,7 @@ def _cell(text: str) -> str:
 
 PAGES = {
     "commands": write_commands,
+    "json": write_json,
     "agents": write_agents,
     "python": write_python,
     "http": write_http,

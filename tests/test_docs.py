@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from skillc import errors
+from skillc.audit import policy
+from skillc.audit.policy import Exemption
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
 from skillc.errors import tree
+from skillc.library import config
+from skillc.lint import config as lint_config
+from skillc.registry import ReviewRules
+from skillc.server.oidc import configuration
+from tests.support.blocks import Block, Need, compare_json, fits, read_steps
+from tests.support.needs import NEEDS
+from tests.support.reader import Reader
 
 ROOT = Path(__file__).parent.parent
+INJECTED = {f"SKILLC_{name}" for name in ("SKILL_NAME", "SKILL_DIR", "MODE")}  # into a tool that runs
 
 
 def test_every_code_is_documented() -> None:
@@ -42,19 +56,16 @@ def test_readme_links_lead_somewhere() -> None:
             assert is_made or (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-@pytest.mark.slow
-def test_readme_from_a_clone(tmp_path: Path) -> None:
-    """[RFC-0007] README's commands, as they stand and in order, in a clone and an empty home."""
-    clone, home = tmp_path / "clone", tmp_path / "home"
+def run_in_clone(folder: Path, *words: str, text: str = "") -> str:
+    """Clone this repository, and run a program there in an empty home; return what it printed."""
+    clone, home = folder / "clone", folder / "home"
     home.mkdir()
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    blocks = re.findall(r"```bash\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 1
     network = ("_PROXY", "_CERT", "_BUNDLE", "_FILE", "INDEX_URL")  # how this machine reaches PyPI
     keep = {name: os.environ[name] for name in os.environ if name.upper().endswith(network)}
     done = subprocess.run(
-        ["bash", "-e"],
-        input=blocks[0],
+        words,
+        input=text,
         cwd=clone,
         env=keep | {"HOME": str(home), "PATH": os.environ["PATH"]},
         capture_output=True,
@@ -62,11 +73,153 @@ def test_readme_from_a_clone(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (home / ".claude/skills/release-notes/SKILL.md").is_file()
-    for text in (
-        "Built 'release-notes'",
-        "release-notes  (",
-        "### Breaking changes",
-        "unique sections         1",
-    ):
-        assert text in done.stdout, done.stdout
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_readme_from_a_clone(tmp_path: Path) -> None:
+    """[RFC-0007] README's five commands, as they stand and in order, in a clone and an empty home."""
+    (block,) = [step for step in read_steps(ROOT / "README.md") if isinstance(step, Block)]
+    assert len(block.text.splitlines()) == 5
+    printed = run_in_clone(tmp_path, "bash", "-e", text=block.text)
+    assert (tmp_path / "home/.claude/skills/release-notes/SKILL.md").is_file()
+    for text in ("Built 'release-notes'", "release-notes  (", "### Breaking changes", "1  Breaking changes"):
+        assert text in printed
+
+
+@pytest.mark.slow
+def test_demo(tmp_path: Path) -> None:
+    """[RFC-0007] scripts/demo says what it does before it does it, and touches no home but its own."""
+    printed = run_in_clone(tmp_path, "scripts/demo")
+    titles = re.findall(r"^\n(.+)\n\$ skc (\w+)", printed, re.MULTILINE)
+    assert [command for _, command in titles] == ["build", "find", "search", "show", "stats"]
+    assert re.search(r"^Install skillc.*\nProcessing ", printed, re.MULTILINE)
+    assert "1  Breaking changes" in printed
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if "```" in page.read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_page(page: str, tmp_path: Path) -> None:
+    """[RFC-0007] every block of a page, as it stands and in order, in an empty home."""
+    with Reader(tmp_path) as reader:
+        for step in read_steps(DOCS / page):
+            try:
+                if isinstance(step, Need):
+                    NEEDS[step.name](reader)
+                elif step.excuse is None:
+                    reader.follow(step)
+            except Exception as error:
+                error.add_note(f"docs/{page}, line {step.line}")
+                raise
+
+
+def test_excuses() -> None:
+    """[RFC-0007] a block that is not run says why, and is at least well-formed; there are few of them."""
+    blocks = [(page, step) for page in PAGES for step in read_steps(DOCS / page) if isinstance(step, Block)]
+    excuses = [(page, block) for page, block in blocks if block.excuse is not None]
+    assert [(page, block.line) for page, block in excuses if len(block.excuse or "") < 5] == []
+    assert 0 < len(excuses) < len(blocks) / 6
+    for _, block in excuses:
+        if block.language == "yaml":
+            assert yaml.safe_load(block.text)
+        if block.language == "json":
+            assert json.loads(block.text)
+        assert block.language != "toml"  # its reader can always read it
+
+
+def test_needs() -> None:
+    """[RFC-0007] what pages take for granted is made by something, and made for some page."""
+    named = {step.name for page in PAGES for step in read_steps(DOCS / page) if isinstance(step, Need)}
+    assert named == NEEDS.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "printed", "is_so"),
+    [
+        ("Built 'pdf' in …", "Built 'pdf' in /tmp/x", True),
+        ("a …", "a b\nc", False),  # within a line
+        ("a\n…\nd", "a\nb\nc\nd", True),
+        ("a\n…", "a", True),
+        ("…\nd", "b\nc\nd\ne", False),
+        ("A    B", "A  B", True),  # columns
+        ("a.c", "abc", False),
+    ],
+)
+def test_what_fits(said: str, printed: str, is_so: bool) -> None:
+    """[RFC-0007] a page that says something else than a command prints is noticed."""
+    assert fits(said, printed) is is_so
+
+
+@pytest.mark.parametrize(
+    ("said", "given", "difference"),
+    [
+        ({"a": 1, "b": "x…"}, {"a": 2.5, "b": "xyz"}, []),
+        ({"a": 1}, {"a": 1, "b": 2}, ["$.b is only given"]),
+        ({"a": 1}, {"a": None}, ["$.a is None, not 1"]),
+        ({"a": True}, {"a": 1}, ["$.a is 1, not True"]),
+        ([{"a": 1}, "…"], [{"a": 1}, {"b": 2}], []),
+        (["…"], [1, 2], []),
+        ([1, 2], [1], ["$ has 1 items, not 2"]),
+    ],
+)
+def test_differences(said: object, given: object, difference: list[str]) -> None:
+    """[RFC-0007] JSON with other keys, types or texts than a page says is noticed."""
+    assert list(compare_json(said, given)) == difference
+
+
+def find_block(page: str, title: str, has: str = "") -> dict[str, Any]:
+    """Return the tables of a page's TOML block that shows a file."""
+    steps = (step for step in read_steps(DOCS / page) if isinstance(step, Block))
+    return next(tomllib.loads(step.text) for step in steps if step.title == title and has in step.text)
+
+
+def find_keys(page: str, heading: str) -> set[str]:
+    """Return the names in the first columns of the tables below a heading."""
+    _, _, section = (DOCS / page).read_text().partition(f"\n{heading}\n")
+    rows = re.findall(r"^\| (`.+?) \|", re.split(r"^## ", section, flags=re.MULTILINE)[0], re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
+def test_keys_of_skills_toml() -> None:
+    """[LIB: Configuration types] docs/repositories.md has the keys that are read, and no others."""
+    own = {key for keys in config.KEYS.values() for key in keys.split()}
+    assert find_keys("repositories.md", "## The keys") == own | set(config._COMMON)
+    assert find_block("repositories.md", ".skillc/skills.toml").keys() == {*config._TOP, "repositories"}
+
+
+def test_keys_of_skilllint_toml() -> None:
+    """[RFC-0008] docs/lint.md has the keys that are read, and the default limits."""
+    shown = find_block("lint.md", ".skilllint.toml")
+    assert shown.keys() == {*lint_config._LISTS, "rules", "limits"}
+    assert shown["limits"] == lint_config.LIMITS
+
+
+def test_keys_of_audit_toml() -> None:
+    """[SURFACES: Getting skills] docs/audit.md has all tables of a policy."""
+    shown = find_block("audit.md", "~/.skillc/audit.toml")
+    assert shown.keys() == {*policy._TABLES, "rules", "allow"}
+    assert shown["allow"][0].keys() == {*Exemption.__dataclass_fields__, "reason"}
+
+
+def test_keys_of_registry_toml() -> None:
+    """[SURFACES: Registry model] docs/registry.md has the keys of sign-in, publishing and policies."""
+    assert find_keys("registry.md", "## With SSO") >= configuration._OIDC.keys()
+    shown = find_block("registry.md", "registry.toml", "[policy]")
+    assert shown["policy"].keys() == {"minimum_age", "allow", "deny", "audited"}
+    assert shown["review"].keys() == ReviewRules.__dataclass_fields__.keys()
+    publishing = find_block("registry.md", "registry.toml", "[publishing]")["publishing"]
+    assert publishing.keys() | {"audience"} == configuration._PUBLISHING.keys()
+
+
+def test_variables() -> None:
+    """[RFC-0009] docs/configuration.md has every variable of the environment that is read."""
+    sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    used = set(re.findall(r"\b(?:SKILLC|SKC)_[A-Z_]*[A-Z]\b", sources)) - INJECTED
+    shown = find_keys("configuration.md", "## Environment")
+    assert used - shown == {"SKILLC_GIT_TOKEN_GITHUB_COM"}  # an example of the one with <HOST>
+    assert {name for name in shown if name.startswith("SK")} - used == {"SKILLC_GIT_TOKEN_<HOST>"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -78,6 +79,63 @@ def test_sqlite_leaves_functools_alone() -> None:
         "connection.close()"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_pyromark_stays_whole() -> None:
+    """The parser is loaded without the package around it, which is found as usual later."""
+    program = (
+        "import sys; from skillc.startup import load_pyromark; parser = load_pyromark()\n"
+        "assert 'enum' not in sys.modules and 'pyromark' not in sys.modules\n"
+        "import pyromark; from skillc.skills.markdown import TABLES\n"
+        "assert load_pyromark() is parser and pyromark.events_with_range is parser.events_with_range\n"
+        "assert pyromark.Options.ENABLE_TABLES == TABLES and pyromark.html('*a*') == '<p><em>a</em></p>\\n'"
+    )
+    path = f"import sys; sys.path[:] = {sys.path}\n"
+    subprocess.run([sys.executable, "-S", "-c", path + program], check=True)
+
+
+def test_pattern() -> None:
+    """A pattern is compiled on first use, and does what a compiled one does."""
+    word = startup.pattern(r"(?i)b+")
+    assert "match" not in vars(word)
+    assert word.findall("aBb b") == re.compile("(?i)b+").findall("aBb b") == ["Bb", "b"]
+    assert [word.sub("", "abc"), word.split("abc"), word.pattern] == ["ac", ["a", "c"], "(?i)b+"]
+    with pytest.raises(re.error):
+        startup.pattern("(").match("")
+
+
+def test_cached_property() -> None:
+    """A property is computed once, in an object of its own."""
+
+    class Counter:
+        calls = 0
+
+        @startup.cached_property
+        def value(self) -> int:
+            """How often it was computed."""
+            self.calls += 1
+            return self.calls
+
+    one, two = Counter(), Counter()
+    assert [one.value, one.value, one.calls, two.calls] == [1, 1, 1, 0]
+    assert Counter.value.__doc__ == "How often it was computed."
+
+
+def test_values_are_alike() -> None:
+    """Values with the same fields are equal and have the same hash; a field too many is refused."""
+
+    @startup.value
+    class Point:
+        x: int
+        y: int = 0
+
+    assert Point(1) == Point(y=0, x=1) != Point(2)
+    assert len({Point(1), Point(1, 0), Point(1, 1)}) == 2
+    assert repr(Point(1)) == "Point(x=1, y=0)"
+    with pytest.raises(TypeError, match="Point takes x, y"):
+        Point(1, 2, 3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="Point takes x, y"):
+        Point(1, z=2)  # type: ignore[call-arg]
 
 
 def test_front_door() -> None:

@@ -79,13 +79,16 @@ def _walk_up(start: str) -> Iterator[str]:
     root = home()
     home_path = os.path.realpath(root) if root is not None else None
     directory = start if start == _cwd() else os.path.realpath(start)
-    while True:
-        if directory != home_path:
-            yield directory
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return
-        directory = parent
+    return (each for each in with_parents(directory) if each != home_path)
+
+
+def with_parents(directory: str) -> Iterator[str]:
+    """Yield a directory and all that it is in, upwards."""
+    parent = ""
+    while parent != directory:
+        parent = directory
+        yield directory
+        directory = os.path.dirname(directory)
 
 
 def _cwd() -> str | None:

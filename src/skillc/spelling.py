@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import SequenceMatcher
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_SUGGESTIONS = 3
 MAX_NAME = 200  # characters; a longer name gets no suggestion and is none
@@ -50,6 +51,8 @@ def _comparable(name: str) -> str:
 
 def _similarity(one: str, two: str, ratio: float) -> float:
     """Return how alike two names are: from 0, not at all, to 1, equal."""
+    from difflib import SequenceMatcher  # most names are spelt right
+
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     bounds = matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio  # the cheapest first
     if all(bound() >= ratio for bound in bounds):

@@ -2,12 +2,13 @@
 
 Agents call `show`, `search`, `open`, `outline`, `sources` and `find` hundreds of times, and starting
 Python is most of what such a command costs. The modules that those commands load use
-these tricks, and so do the compiler's, because hooks and editors call `build` and `list`; everywhere else
-the code is ordinary Python.
+these tricks, and so do those of the compiler and of lint, because hooks and editors call `build`, `list` and
+`lint`; everywhere else the code is ordinary Python.
 
 1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
 3. `sqlite`: `_sqlite3` without the Python around it, which imports datetime, and without functools.
+   `import_parser`: the same for the Markdown parser.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
 5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes. `Idle` keeps
    threads apart with the former.
@@ -19,7 +20,9 @@ the code is ordinary Python.
 11. `import_fast`: a command's modules load by their path, without Python's search for them.
 12. `skip_future`: `from __future__ import annotations` is for the compiler, but loads a module all the same.
     This module and the package's `__init__` come before that trick and do without.
-13. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
+13. `pattern`, `cached_property` and `load_pyromark`: what `re`, `functools` and `pyromark` do, without what
+    these import around it. `lint` uses them, because editors and hooks call it.
+14. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
     write for an entry point imports `re`.
 """
 
@@ -32,9 +35,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
+    from functools import cached_property as cached_property
     from hashlib import _Hash as Hash
-    from importlib.machinery import ModuleSpec, SourceFileLoader
+    from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
     from importlib.util import MAGIC_NUMBER
+    from re import compile as pattern
     from types import CodeType
     from typing import Any, BinaryIO, NoReturn, TypeVar, dataclass_transform
 
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
 
 else:
     from _frozen_importlib import ModuleSpec
-    from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+    from _frozen_importlib_external import MAGIC_NUMBER, PathFinder, SourceFileLoader
 
     def value(cls: type) -> type:
         """Give a class the constructor that a frozen dataclass would have: its annotations are its fields."""
@@ -63,11 +68,37 @@ else:
 
         cls.__init__ = init
         cls.__eq__ = lambda self, other: type(other) is cls and vars(self) == vars(other)
-        cls.__hash__ = None
+        cls.__hash__ = lambda self: hash(tuple([getattr(self, field) for field in fields]))
         cls.__repr__ = lambda self: (
             f"{cls.__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
         )
         return cls
+
+    class pattern:  # noqa: N801 -- a function to type checkers
+        """A regular expression that is compiled on first use, as most of a module's are in few runs."""
+
+        def __init__(self, source: str | bytes) -> None:
+            self.source = source
+
+        def __getattr__(self, name: str) -> object:
+            from re import compile
+
+            compiled = compile(self.source)
+            vars(self).update({method: getattr(compiled, method) for method in _METHODS})
+            return getattr(compiled, name)
+
+    class cached_property:  # noqa: N801 -- as in functools
+        """A property that is computed once: its value takes the place of the property in the object."""
+
+        def __init__(self, function: "Callable[[Any], object]") -> None:
+            self.function = function
+            self.__doc__ = function.__doc__
+
+        def __get__(self, instance: object, owner: type) -> object:
+            if instance is None:
+                return self
+            value = vars(instance)[self.function.__name__] = self.function(instance)
+            return value
 
     def __getattr__(name: str) -> object:
         if name == "sqlite":
@@ -78,6 +109,7 @@ else:
 
 BUSY_SECONDS = 20.0  # to wait for another process that writes to a database
 LARGE = 1 << 15  # bytes of a compiled module; memory for more takes long to allocate
+_METHODS = ("findall", "finditer", "fullmatch", "match", "search", "split", "sub")  # of a compiled pattern
 MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
 
 
@@ -121,6 +153,28 @@ def import_sqlite() -> object:
         finally:
             del sys.modules["functools"]
     return __import__("_sqlite3")
+
+
+def import_parser() -> "Any":
+    """Return the compiled half of `pyromark`; the Python around it imports enum, functools and collections.
+
+    A module within a package is only found by way of the package, so a stand-in takes its place meanwhile,
+    which another thread must not see.
+    """
+    name = "pyromark._pyromark"
+    if name not in sys.modules and "pyromark" not in sys.modules and "threading" not in sys.modules:
+        spec = PathFinder.find_spec("pyromark")
+        if spec is not None:
+            stand_in: Any = type(sys)("pyromark")
+            stand_in.__path__ = spec.submodule_search_locations
+            sys.modules["pyromark"] = stand_in
+            try:
+                __import__(name)
+            finally:
+                del sys.modules["pyromark"]
+    if name not in sys.modules:
+        __import__(name)
+    return sys.modules[name]
 
 
 def sqlite_uri(path: str, parameters: str) -> str:

@@ -18,12 +18,12 @@ from skillc.usage import TERMINAL, run_logged
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
     from skillc.compiler import Publication, PublishOptions
     from skillc.engine import DefaultSkillEngine
-    from skillc.errors import Diagnostic
+    from skillc.errors import Diagnostic, SkillcError
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
     from skillc.index.skills import FoundSkills, Scope
     from skillc.library import CompositeSkillSource, Skill, SkillsConfig
@@ -225,15 +225,46 @@ class Workspace:
         self, skill: Skill, *, fix: bool = False, force: bool = False, choice: Choice | None = None
     ) -> Report:
         """Check a skill; with `fix`, fix what can be fixed first."""
-        from skillc.lint import fix_skill, lint_skill
+        from skillc import lint
 
-        check = fix_skill if fix else lint_skill
+        check = lint.fix_skill if fix else lint.lint_skill
         return self.operate(
             "lint",
             skill,
             {"force": force, "fix": fix, "strict": choice.strict if choice else False},
             lambda skill: check(skill, force=force, choice=choice),
         )
+
+    def lint_many(
+        self,
+        skills: Sequence[Skill],
+        *,
+        fix: bool = False,
+        force: bool = False,
+        choice: Choice | None = None,
+        log: bool = True,
+    ) -> Iterator[Report | SkillcError]:
+        """Check skills on all cores, in order; yield an error for each that can't be checked."""
+        from skillc.lint import lint_skills
+
+        fields: dict[str, LogValue] = {"force": force, "fix": fix, "strict": bool(choice and choice.strict)}
+        results = lint_skills(skills, fix=fix, force=force, choice=choice)
+        for skill, result in zip(skills, results, strict=True):
+            if log:  # what is done already
+                self._log("lint", skill, fields, result)
+            yield result
+
+    def _log(self, command: str, skill: Skill, arguments: dict[str, LogValue], result: object) -> None:
+        """Log an operation that is done; `result` may be its error."""
+
+        def answer(_: Skill) -> None:
+            if isinstance(result, errors.SkillcError):
+                raise result
+
+        try:
+            self.operate(command, skill, arguments, answer)
+        except errors.SkillcError:
+            pass  # the caller has it
 
     def run(
         self,

@@ -1,4 +1,4 @@
-"""The examples of docs/adapters.md, run as a reader would: each as a program in a project."""
+"""Examples of adapters: those of docs/adapters.md, which tests/test_docs.py runs, and those of docstrings."""
 
 from __future__ import annotations
 
@@ -55,17 +55,6 @@ def test_there_is_one_for_each_framework() -> None:
     assert all(len(text.partition("\n\n")[2].splitlines()) <= 10 for text in found)  # imports aside
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_readme(number: int, world: World, server: Provider) -> None:
-    """[LIB: 3. CLI — Explicit skill invocation] the project's skill reaches the model, which answers so."""
-    world.skill("release-notes", f"---\nname: release-notes\ndescription: Notes\n---\n{WORD}\n")
-    server.mind = reader
-    example = examples("docs/adapters.md", "Examples")[number]
-    assert run(example, world, environment(server)) == f"{WORD} Asked: What comes first?\n"
-    assert '<skill id="release-notes">' in server.seen[0].system
-    assert "load_skill" in server.seen[0].tools
-
-
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_docstrings(name: str, world: World, server: Provider) -> None:
     """[LIB: 3. CLI — Explicit skill invocation] what a module says of itself is a program that works."""
@@ -75,14 +64,3 @@ def test_docstrings(name: str, world: World, server: Provider) -> None:
     _, imports, program, *_ = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")
     run(textwrap.dedent(f"{imports}\n{program}\n"), world, environment(server))
     assert WORD in server.seen[0].users[0]
-
-
-def test_building(world: World) -> None:
-    """[LIB: AgentFactory changes] docs/adapters.md: a source of one's own, denied and preloaded skills."""
-    skills = world.project / "skills"
-    world.skill("release-notes", f"---\nname: release-notes\ndescription: Notes\n---\n{WORD}\n", store=skills)
-    world.skill("secret", store=skills / "internal")
-    (example,) = examples("docs/adapters.md", "Building")
-    prompt = run(example, world, {})
-    assert WORD in prompt
-    assert "internal" not in prompt

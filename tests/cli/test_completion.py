@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -11,10 +12,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from skillc.cli import load, main
 from skillc.cli.commands.completion import SCRIPTS
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
@@ -125,6 +128,191 @@ def test_no_words_fail(shelf: World, words: tuple[str, ...]) -> None:
 def test_help_offers_commands(shelf: World) -> None:
     """[RFC-0007] `skc help <TAB>` offers what `skc help` takes."""
     assert complete(shelf, "help", "bui") == ["build"]
+    assert complete(shelf, "help", "env") == ["environment"]
+
+
+@pytest.fixture
+def library(shelf: World) -> World:
+    """A world with repositories of two kinds, a lock, trash, a login and a skill with tools."""
+    refunds = "---\nname: refunds\ndescription: d\nmetadata:\n  tags: [money, back]\n---\n# Refunds\n"
+    for path, text in (("payments/refunds", refunds), ("payments/eu/vat", None)):
+        folder = shelf.skill(path, text, store=shelf.root / "shared")
+        (folder / "references").mkdir()
+        (folder / "references" / "rules.md").write_text("# Rules\n")
+    (folder / "references" / "form.pdf").write_text("x")
+    tool = "---\nname: go\ndescription: d\nversion: 1.0.0\n---\n# go\n\n### log\n\n#### Command\n\n```sh\n"
+    tool += "echo {{count}}\n```\n\n#### Parameters\n\n| Name | Type | Required | Description |\n"
+    shelf.skill("go", tool + "| --- | --- | --- | --- |\n| count | number | no | How many |\n")
+    (shelf.project / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname = "shared"\ntype = "filesystem"\npath = "../shared"\n'
+        '[[repositories]]\nname = "far"\ntype = "http"\nurl = "http://127.0.0.1:9"\nauth_token = "${FAR}"\n'
+    )
+    shelf.ok("add", str(shelf.skill("locked", store=shelf.root / "others")), "--yes")
+    shelf.skill("gone")
+    shelf.ok("remove", "gone", "--yes")
+    login = {"registry": "https://skills.example.com", "token": "skc_t", "subject": "ada"}
+    credentials = {"version": 1, "tokens": [login]}
+    (shelf.home / ".skillc" / "credentials.json").write_text(json.dumps(credentials))
+    (shelf.home / ".skillc" / "credentials.json").chmod(0o600)
+    return shelf
+
+
+# What is typed before the last word, the start of that, and what it can become.
+VALUES: list[tuple[str, str, list[str]]] = [
+    ("show", "pay", ["payments/eu/vat", "payments/refunds"]),
+    ("load", "", ["payments/eu/vat", "payments/refunds"]),
+    ("turn hello --ref", "payments/r", ["payments/refunds"]),
+    ("mcp --preload", "payments/r", ["payments/refunds"]),
+    ("browse", "", ["payments", "payments/eu"]),
+    ("find task --collection", "payments/", ["payments/eu"]),
+    ("find task --repository", "", ["shared", "far"]),
+    ("repo sync", "sh", ["shared"]),
+    ("repo remove", "f", ["far"]),
+    ("repo add", "", []),
+    ("diagnose --code", "W02", ["W020", "W021", "W022", "W023"]),
+    ("diagnose --code", "E00", ["E001", "E002", "E003", "E004"]),
+    ("lint pdf --select", "SKL301,no-o", ["SKL301,no-orphans"]),
+    ("lint --explain", "SKL30", ["SKL301", "SKL302", "SKL303"]),
+    ("pin", "", ["locked"]),
+    ("update", "l", ["locked"]),
+    ("remove", "p", ["pdf", "pdf-tools"]),
+    ("restore", "", ["gone"]),
+    ("trash restore", "g", ["gone"]),
+    ("trash list", "g", []),
+    ("run go", "", ["log"]),
+    ("run go log --param", "", ["count="]),
+    ("show pdf --file", "", ["SKILL.md"]),
+    ("mcp --tools", "gateway,l", ["gateway,library"]),
+    ("mcp --install", "curs", ["cursor"]),
+    ("logout", "", ["https://skills.example.com"]),
+    ("publish pdf --to", "https://s", ["https://skills.example.com"]),
+    ("grant add ada", "p", ["publisher"]),
+    ("token create --role", "m", ["maintainer"]),
+    ("trust allow --variable", "", ["FAR"]),
+    ("trust allow --host", "", ["http://127.0.0.1:9"]),
+    ("login https://x --token-env", "HOM", ["HOME"]),
+    ("stats --group-by", "se", ["sections", "search"]),
+    ("list --format=", "j", []),
+    ("list", "--format=j", ["--format=json"]),
+    ("list -f", "j", ["json"]),
+    ("-C .. --color never list --scope", "g", ["global"]),
+    ("--color", "n", ["never"]),
+    ("search pdf --", "-", []),
+]
+
+
+@pytest.mark.parametrize(("before", "current", "wanted"), VALUES)
+def test_every_value(
+    library: World, capsys: pytest.CaptureFixture[str], before: str, current: str, wanted: list[str]
+) -> None:
+    """[SURFACES: JSON] values of every kind, from what is on this machine; a server is not asked."""
+    assert main(["__complete", *before.split(), current]) == 0
+    out, err = capsys.readouterr()
+    assert (out.splitlines(), err) == (wanted, "")
+
+
+def test_tags_and_capabilities(library: World) -> None:
+    """[SURFACES: JSON] what the index has of skills, once `find` has read them."""
+    library.ok("repo", "remove", "far")
+    assert complete(library, "find", "x", "--tag", "") == []
+    library.ok("find", "refunds")
+    assert complete(library, "find", "x", "--tag", "") == ["back", "money"]
+    assert complete(library, "load", "payments/r") == ["payments/refunds"]
+    assert (
+        complete(library, "sources", "payments/refunds", "--dir", "") == []
+    )  # in no store: not located here
+
+
+FREE = [
+    "add.source",
+    "audit.--policy",
+    "audit.--baseline",
+    "audit.--write-baseline",
+    "audit.--judge",
+    "add.--skill",
+    "browse.--query",
+    "browse.--cursor",
+    "build.--target",
+    "find.task",
+    "import.folder",
+    "init.name",
+    "search.query",
+    "stats.--since",
+    "stats.--until",
+    "stats.--project",
+    "stats.--html",
+    "stats.--prune",
+    "sync.--project",
+    "update.--min-age",
+    "outdated.--min-age",
+    "repo.place",
+    "repo.--ref",
+    "repo.--skills-root",
+    "run.--json",
+    "serve.--store",
+    "serve.--blobs",
+    "serve.--host",
+    "serve.--port",
+    "serve.--allow-host",
+    "serve.--url",
+    "serve.--config",
+    "serve.--admin-token-file",
+    "serve.--trusted-proxy",
+    "mcp.--http",
+    "mcp.--allow-host",
+    "ui.--port",
+    "grant.subject",
+    "token.id",
+    "token.--expires",
+    "token.--label",
+    "token.--owner",
+    "publisher.repository",
+    "publisher.workflow",
+    "publisher.--issuer",
+    "publisher.--ref",
+    "publisher.--environment",
+    "publish.--version",
+    "publish.--note",
+    "turn.message",
+    "trust.--digest",
+    "yank.--reason",
+    "sources.--pattern",
+]
+
+
+def test_nothing_is_forgotten() -> None:
+    """[SURFACES: JSON] every value is offered, but for free text, numbers and files."""
+    lacks = []
+    for name in NAMES:
+        command = load(name).COMMAND
+        lacks += [f"{name}.{each.name}" for each in command.arguments if not each.completes]
+        takers = [each for each in command.options if each.value and each.kind != "count"]
+        lacks += [f"{name}.{each.name}" for each in takers if not each.choices and not each.completes]
+    assert [each for each in lacks if each not in FREE and not each.endswith(".--allow-host")] == []
+
+
+@pytest.mark.parametrize("damage", ["skills.toml", "index", "home"])
+def test_silent(library: World, capsys: pytest.CaptureFixture[str], damage: str) -> None:
+    """[SURFACES: JSON] whatever is broken, completion says nothing and offers what is left."""
+    if damage == "skills.toml":
+        (library.project / ".skillc" / "skills.toml").write_text("nonsense =")
+    elif damage == "index":
+        library.ok("repo", "remove", "far")
+        library.ok("find", "refunds")
+        (library.home / ".skillc" / "cache" / "library.db").write_bytes(b"x" * 10_000)
+    else:
+        shutil.rmtree(library.home)
+    for words in (
+        ["show", ""],
+        ["find", "x", "--tag", ""],
+        ["repo", "sync", ""],
+        ["restore", ""],
+        ["pin", ""],
+    ):
+        assert main(["__complete", *words]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        assert words != ["show", ""] or "pdf\n" in out
 
 
 def test_nowhere(shelf: World) -> None:
@@ -227,7 +415,7 @@ def test_bash_offers_files(shelf: World) -> None:
 
 
 class Terminal:
-    """An interactive bash on a real terminal."""
+    """An interactive shell on a real terminal."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -243,29 +431,36 @@ class Terminal:
                 seen += os.read(self._descriptor, 4096).decode(errors="replace")
 
 
-@pytest.fixture
-def terminal(shelf: World) -> Iterator[Terminal]:
-    """Bash at a terminal, in the project, with the completion loaded."""
-    (shelf.root / "script").write_text(SCRIPTS["bash"])
-    shelf.ok("build", "pdf")
+@contextmanager
+def open_terminal(world: World, shell: str, *words: str, **env: str) -> Iterator[Terminal]:
+    """A shell at a terminal, in the project, with the completion loaded."""
+    (world.root / "script").write_text(SCRIPTS[shell])
+    world.ok("build", "pdf")
     descriptor, other_end = pty.openpty()
     with subprocess.Popen(
-        [BASH or "bash", "--norc", "--noprofile", "-i"],
-        cwd=shelf.project,
-        env=shelf.env | {"TERM": "dumb", "PS1": "$ ", "INPUTRC": os.devnull, "HISTFILE": ""},
+        [shutil.which(shell) or shell, *words, "-i"],
+        cwd=world.project,
+        env=world.env | {"TERM": "dumb", "PS1": "$ ", "HISTFILE": ""} | env,
         stdin=other_end,
         stdout=other_end,
         stderr=other_end,
         start_new_session=True,
-    ) as bash:
+    ) as process:
         os.close(other_end)
-        made = Terminal(descriptor)
+        terminal = Terminal(descriptor)
         try:
-            made.type(". ../script; echo rea''dy\n", "ready")
-            yield made
+            yield terminal
         finally:
-            bash.kill()
+            process.kill()
             os.close(descriptor)
+
+
+@pytest.fixture
+def terminal(shelf: World) -> Iterator[Terminal]:
+    """Bash at a terminal."""
+    with open_terminal(shelf, "bash", "--norc", "--noprofile", INPUTRC=os.devnull) as made:
+        made.type(". ../script; echo rea''dy\n", "ready")
+        yield made
 
 
 @needs_bash
@@ -290,6 +485,61 @@ def test_bash_lists_of_agents(terminal: Terminal) -> None:
     terminal.type("skc build pdf --target claude,curs\t", "claude,cursor")
     terminal.type("\x7f,wind\t", "surf")
     terminal.type(";:; \x01echo \n", "build pdf --target claude,cursor,windsurf ")
+
+
+@needs_bash
+def test_bash_splits_at_colons(library: World) -> None:
+    """[SURFACES: JSON] bash splits words at : and =; addresses and --format=json work all the same."""
+    with open_terminal(library, "bash", "--norc", "--noprofile", INPUTRC=os.devnull) as terminal:
+        terminal.type(". ../script; echo rea''dy\n", "ready")
+        terminal.type("skc logout https://sk\t", "ills.example.com ")
+        terminal.type("--format=j\t", "son ")
+        terminal.type("\x01echo \n", "skc logout https://skills.example.com --format=json")
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_at_a_terminal(library: World) -> None:
+    """[SURFACES: JSON] typed in zsh: commands, IDs, headings of several words, values, addresses."""
+    with open_terminal(library, "zsh", "-f") as terminal:
+        setup = "autoload -U compinit && compinit -u -D; . ../script; PS1='$ '; echo rea''dy"
+        terminal.type(f"{setup}\n", "ready")
+        terminal.type("skc sho\t", "show ")
+        terminal.type("pdf --section Fill\t", "forms")
+        terminal.type("\x15skc load payments/r\t", "efunds")
+        terminal.type("\x15skc logout https\t", "skills.example.com")
+        terminal.type("\x15skc list --format=j\t", "son")
+        terminal.type(f"\x15skc show pdf --section 'Fil\t > {library.root / 'out'}; echo do''ne\n", "done")
+    assert (library.root / "out").read_text() == "## Filling forms\n\n"
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish(library: World) -> None:
+    """[SURFACES: JSON] fish offers commands, IDs, headings, values and, where skc has nothing, files."""
+    (library.project / "my notes.md").touch()
+
+    def offers(line: str) -> list[str]:
+        script = f"source {library.root / 'script'}; complete -C {shlex.quote(line)}"
+        env = library.env | {"XDG_CONFIG_HOME": str(library.home), "XDG_DATA_HOME": str(library.home)}
+        run = subprocess.run(
+            ["fish", "--no-config", "-c", script],
+            cwd=library.project,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert run.stderr == ""
+        return [each.partition("\t")[0] for each in run.stdout.splitlines()]
+
+    (library.root / "script").write_text(SCRIPTS["fish"])
+    assert offers("skc bui") == ["build"]
+    assert offers("skc load payments/r") == ["payments/refunds"]
+    assert offers("skc show pdf --section Fill") == ["Filling forms"]
+    assert offers("skc show pdf --section 'Filling fo") == ["Filling forms"]
+    assert offers("skc logout https") == ["https://skills.example.com"]
+    assert offers("skc list --format=j") == ["--format=json"]
+    assert offers("skc build my") == ["my notes.md"]
 
 
 def test_files_of_a_skill(world: World) -> None:

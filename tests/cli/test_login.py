@@ -107,14 +107,34 @@ def test_wrong_token(world: World, registry: Stub) -> None:
     """[SURFACES: Registry] a token that the registry refuses is E090, and is not stored."""
     run = world.fails("E090", "login", registry.url, "--token-env", "TEAM", env={"TEAM": "wr0ng-token"})
     assert f"skc login {registry.url}" in run.stderr
+    assert "missing, wrong, expired or revoked" in run.stderr
+    assert f"{registry.url}/account" in run.stderr
     assert "wr0ng" not in run.stdout + run.stderr + stored(world)
 
 
 def test_no_registry(world: World, stub: Stub) -> None:
     """[SURFACES: Registry] a server that is no registry, or is not there, is E092, and nothing is stored."""
     world.fails("E092", "login", stub.url, "--token-env", "TEAM", env={"TEAM": SECRET})
-    world.fails("E092", "login", "http://127.0.0.1:1", "--token-env", "TEAM", env={"TEAM": SECRET})
+    run = world.fails("E092", "login", "http://127.0.0.1:1", "--token-env", "TEAM", env={"TEAM": SECRET})
+    assert "check the address" in run.stderr
     assert stored(world) == ""
+
+
+@pytest.mark.parametrize("error", [{"error": {"code": "E100", "message": "no such path"}}, b"<h1>404</h1>"])
+def test_another_path(world: World, stub: Stub, error: object) -> None:
+    """[SURFACES: Registry] an address below or beside that of a registry says what is wrong with it."""
+    stub.gives(page(error, 404))
+    run = world.fails("E092", "login", f"{stub.url}/skills", "--token-env", "TEAM", env={"TEAM": SECRET})
+    assert "there is no registry of skillc's at this address" in run.stderr
+    assert stored(world) == ""
+
+
+def test_a_home_that_can_not_be_written(world: World, registry: Stub) -> None:
+    """[SURFACES: Registry] where no file can be, it is E071 that names the variables to use instead."""
+    (world.home / ".skillc").write_text("a file, no folder")
+    run = world.fails("E071", "login", registry.url, "--token-env", "TEAM", env={"TEAM": SECRET})
+    assert "SKILLC_TOKEN" in run.stderr
+    assert SECRET not in run.stderr
 
 
 def test_in_the_clear(world: World) -> None:

@@ -150,3 +150,11 @@ def test_parts() -> None:
     assert (cut("日本語", 4), width_of("日…"), cut("ab", 2)) == ("日…", 3, "ab")
     assert sum(fit([5, 40, 30], 50)) + 4 == 50
     assert fit([5, 40, 30], 10) == [5, 8, 8]
+
+
+@pytest.mark.parametrize("words", [(), ("--color",), ("-C",)])
+def test_next_to_nothing(world: World, words: tuple[str, ...]) -> None:
+    """[SURFACES: Terminal] a command line that is empty, or ends too early, says how to go on."""
+    shown = show_on_terminal(world, *words)
+    assert "Traceback" not in shown
+    assert "Usage: skc" in shown or "needs a value" in shown

@@ -6,6 +6,7 @@ import itertools
 import random
 import shutil
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given, strategies as st
 from skillc.index.skills import FoundSkill, MemoryFolder, Scope, Searchable, SkillIndex
 from skillc.index.skills.database import IN_MEMORY
 from skillc.index.skills.explain import FoundSkills, format_results
-from skillc.index.skills.twins import ALIKE, are_alike, make_sketch
+from skillc.index.skills.twins import ALIKE, are_alike, hash_term, make_sketch
 from tests.support.skills import skill
 
 WORDS = [f"{a}{b}{c}" for a, b, c in itertools.product("bdfgklmn", "aeiou", "prstvz")]
@@ -249,14 +250,16 @@ def test_damage(shelves: Shelves, damage: str) -> None:
     assert other.database.persistent
 
 
+def sketch_of(terms: Iterable[bytes]) -> bytes:
+    return make_sketch(map(hash_term, terms))
+
+
 @given(st.sets(st.binary(min_size=1, max_size=6)), st.sets(st.binary(min_size=1, max_size=6)))
 def test_sketches(first: set[bytes], second: set[bytes]) -> None:
     """[LIB: Existing (updated)] the order of words does not matter; few words are never alike."""
-    assert make_sketch(sorted(first)) == make_sketch(sorted(first, reverse=True))
-    assert are_alike(make_sketch(first), make_sketch(second)) == are_alike(
-        make_sketch(second), make_sketch(first)
-    )
-    assert not are_alike(make_sketch(sorted(first)[:10]), make_sketch(sorted(first)[:10]))
+    assert sketch_of(sorted(first)) == sketch_of(sorted(first, reverse=True))
+    assert are_alike(sketch_of(first), sketch_of(second)) == are_alike(sketch_of(second), sketch_of(first))
+    assert not are_alike(sketch_of(sorted(first)[:10]), sketch_of(sorted(first)[:10]))
 
 
 def test_how_alike_texts_are() -> None:
@@ -268,5 +271,5 @@ def test_how_alike_texts_are() -> None:
         share = rng.choice((ALIKE - 0.15, ALIKE + 0.1))
         common = round(600 * share / (1 + share))  # of two texts with 300 words each
         other = words[:common] + [rng.randbytes(5) for _ in range(300 - common)]
-        right += are_alike(make_sketch(words), make_sketch(other)) == (share > ALIKE)
+        right += are_alike(sketch_of(words), sketch_of(other)) == (share > ALIKE)
     assert right > 190

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ def test_an_id_of_its_own(ada: World, team: Team, folder: Path) -> None:
     assert publish(ada, "payments/chargebacks")["id"] == "payments/chargebacks"
     assert publish(ada, "refunds", "--id", "payments/refunds")["id"] == "payments/refunds"
     assert publish(ada, "./.skillc/skills/refunds", "--id", "x")["id"] == "x"
-    ada.fails("E070", "publish", "refunds", "--id", "Not An ID")
+    assert "lower-case" in ada.fails("E070", "publish", "refunds", "--id", "Größe").stderr
 
 
 def test_dry_run(ada: World, team: Team, folder: Path) -> None:
@@ -141,6 +142,11 @@ def test_audit_stops_it(ada: World, team: Team, folder: Path) -> None:
     )
     run = ada.fails("E084", "publish", "refunds")
     assert "--yes" in run.stderr
+    assert "skc audit refunds" in run.stderr
+    outside = ada.root / "else where"
+    shutil.copytree(folder, outside)
+    run = ada.fails("E084", "publish", str(outside), "--id", "x")
+    assert f"skc audit '{outside}'" in run.stderr
     assert team.requests == []
     assert publish(ada, "refunds", "--yes")["version"] == "0.1.0"
 
@@ -185,6 +191,8 @@ def test_too_small_a_role(world: World, team: Team, folder: Path, role: Role, pr
     env = {"SKILLC_TOKEN": team.token("eve", role, prefix)}
     run = world.fails("E090", "publish", "refunds", "--to", team.url, env=env)
     assert f"skc login {team.url}" in run.stderr
+    run = world.fails("E090", "publish", "refunds", "--to", team.url, "--dry-run", env=env)
+    assert "publisher" in run.stderr or "reader" in run.stderr
     assert team.registry.skills(SYSTEM) == []
 
 

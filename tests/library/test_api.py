@@ -146,6 +146,15 @@ def test_nothing_there(stub: Stub) -> None:
         api.whoami()
 
 
+def test_patient_with_a_publication(stub: Stub) -> None:
+    """[SURFACES: Registry] a registry may take longer to store what was sent than to answer a question."""
+    stub.gives(0.5, page({"version": "1.0.0", "digest": "sha256:0"}))
+    with RegistryApi(stub.url, SECRET, time_out=0.1) as api:
+        assert api.publish("x", b"archive", {}, after=None).version == "1.0.0"
+        with pytest.raises(errors.RegistryUnavailable, match=r"no answer in 0\.1 s"):
+            api.versions("x")
+
+
 def test_what_is_sent(api: RegistryApi, stub: Stub) -> None:
     """[SURFACES: Registry] requests carry the token, JSON, and an ID as one segment of the path."""
     stub.gives(page({}))

@@ -174,7 +174,8 @@ def test_encoding(world: World) -> None:
     """[RFC-0008] [D4] SKL116: bytes that are not UTF-8, in SKILL.md and elsewhere."""
     text = GOOD.encode() + b"caf\xe9 [r](r.md)\n"
     found = findings(world, text, {"r.md": b"# R\xff\n"})
-    assert places(found, "SKL116") == [("SKILL.md", 1), ("r.md", 1)]
+    assert places(found, "SKL116") == [("SKILL.md", 1 + GOOD.count("\n")), ("r.md", 1)]
+    assert found[0].message == "is not UTF-8: the first byte that is not is 0xe9"
     assert rules(world, GOOD + "café [r](r.md)\n", {"r.md": "# R é\n"}) == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote, urlsplit
+
 import pytest
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
@@ -97,6 +99,18 @@ def test_any_text(text: str) -> None:
     for link in find_links(data):
         assert 1 <= link.line <= len(data.splitlines())
         split_target(link.target)
+
+
+@given(st.text(st.sampled_from("ab:/?#%[]@.\\ \t2é\u2100"), max_size=12))
+def test_plain_targets(target: str) -> None:
+    """[D6] a target that is split without urllib is split as by it."""
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        assert split_target(target) is None
+        return
+    local = None if parts.scheme or parts.netloc else (unquote(parts.path), unquote(parts.fragment))
+    assert split_target(target) == local
 
 
 @pytest.mark.parametrize(

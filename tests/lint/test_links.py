@@ -108,6 +108,25 @@ def test_links_are_relative_to_their_file(world: World) -> None:
     )
     assert [(f.rule.id, f.file, f.line) for f in found] == [("SKL301", "references/a.md", 2)]
     assert found[0].message.endswith("from here it is 'b.md'")
+    found = findings(world, GOOD + "[a](a.md) `references/`\n", {"references/a.md": "# A\n[c](gone.md)\n"})
+    assert [f.message for f in found if f.file == "SKILL.md"] == [
+        "'a.md' leads to no file of the skill; from here it is 'references/a.md'"
+    ]
+
+
+@pytest.mark.parametrize("variable", ["{baseDir}", "${CLAUDE_SKILL_DIR}"])
+def test_links_from_the_root(world: World, variable: str) -> None:
+    """[RFC-0008] SKL301: what agents replace by the skill's folder is that folder."""
+    files: dict[str, str | bytes] = {
+        "references/a.md": f"# A\n[b]({variable}/references/b.md#b) [c]({variable}/gone.md)\n",
+        "references/b.md": f"# B\n[out]({variable}/../x.md) [anchor]({variable}/SKILL.md#none)\n",
+    }
+    found = findings(world, GOOD + f"[a]({variable}/references/a.md)\n", files)
+    assert [(f.rule.id, f.file) for f in found] == [
+        ("SKL301", "references/a.md"),
+        ("SKL302", "references/b.md"),
+        ("SKL303", "references/b.md"),
+    ]
 
 
 def test_the_anchor_that_was_meant(world: World) -> None:

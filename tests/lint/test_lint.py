@@ -33,6 +33,39 @@ def test_nothing_to_fix(world: World) -> None:
     assert run.stderr == ""
 
 
+def test_nothing_slow(world: World) -> None:
+    """[RFC-0008] linting a small skill loads nothing that costs more than linting it."""
+    fields = "name: pdf\ndescription: >-\n  Fill forms.\n  Use when asked.\nmetadata:\n  author: me"
+    body = "# PDF\n\n[Forms](forms.md), run `a.py`.\n"
+    put(world, f"---\n{fields}\n---\n{body}", {"forms.md": "# Forms\n", "a.py": "print(1)\n"})
+    slow = (
+        "typing",
+        "re",
+        "json",
+        "pathlib",
+        "dataclasses",
+        "functools",
+        "enum",
+        "yaml",
+        "urllib",
+        "difflib",
+    )
+    program = (
+        "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
+        f"print([name for name in {slow!r} if name in sys.modules], file=sys.stderr); sys.exit(status)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", program, "lint", "pdf"],
+        env=world.env | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        cwd=world.project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.startswith("pdf: nothing to fix\n")
+    assert run.stderr == "[]\n"
+
+
 def test_errors_and_warnings(world: World) -> None:
     """[RFC-0008] [RFC-0005] findings on stdout, by file and line; status 1 for an error."""
     put(world, BAD)
@@ -108,6 +141,10 @@ def test_no_skill(world: World) -> None:
     world.fails("E100", "lint")
     world.fails("E100", "lint", "pdf", "--format", "xml")
     world.fails("E022", "lint", "--all", "nowhere")
+    assert "'loose.md' is a file" in world.fails("E100", "lint", "--all", "loose.md").stderr
+    put(world)
+    for option in ("--select", "--ignore"):
+        assert f"{option} needs a rule" in world.fails("E100", "lint", "pdf", option, ",").stderr
 
 
 def test_all(world: World) -> None:
@@ -327,11 +364,43 @@ def test_statistics_and_diff(world: World) -> None:
         ["2", "SKL301", "link-file-exists"],
         ["1", "SKL101", "name-required"],
     ]
+    result = json.loads(world.skc("lint", "pdf", "--statistics", "--format", "json").stdout)
+    assert result["rules"][0] == {"rule": "SKL301", "name": "link-file-exists", "count": 2}
+    assert (len(result["rules"]), result["skills"], result["failed"]) == (2, 1, 0)
     diff = world.skc("lint", "pdf", "--diff", "--fix").stdout
     assert "+name: pdf" in diff.splitlines()
     assert (folder / "SKILL.md").read_bytes() == before
     put(world)
     assert world.ok("lint", "pdf", "--statistics").stdout == "Nothing to fix.\n"
+    put(world, GOOD + "[x](no.md)\n")
+    run = world.skc("lint", "pdf", "--diff")
+    assert (run.stdout, run.stderr) == ("", "info: --fix changes nothing in 'pdf'\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: pdf\ndescription: Use when: x\nallowed-tools: A, B\n---",
+        "\ufeff---\r\nname: pdf\r\ndescription: Use when: x\r\n---\r\n# PDF\r\n",
+        "---\ndescription: Use when x\n---\n# PDF\n\nOne\u2028line\x0b, one\x85too.",
+    ],
+)
+def test_diff_is_a_patch(world: World, text: str) -> None:
+    """[RFC-0008] what --diff prints is what `git apply` takes, from the directory where it was printed."""
+    folder = put(world, text.encode())
+    diff = subprocess.run(
+        [sys.executable, "-m", "skillc", "lint", "pdf", "--diff"],
+        cwd=world.project,
+        env=world.env,
+        capture_output=True,
+        check=False,
+    ).stdout
+    assert b"--- a/.skillc/skills/pdf/SKILL.md\n" in diff
+    subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=world.project, input=diff, check=True)
+    applied = (folder / "SKILL.md").read_bytes()
+    put(world, text.encode())
+    world.skc("lint", "pdf", "--fix")
+    assert applied == (folder / "SKILL.md").read_bytes() != text.encode()
 
 
 def test_explain(world: World) -> None:
@@ -360,7 +429,22 @@ def test_files_by_name(world: World, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Use this skill whenever x", "Use it any time", "Do it when the user asks", "TRIGGER when: x"]
+    "text",
+    [
+        *("Use this skill whenever x", "Use it any time", "Do it when the user asks", "TRIGGER when: x"),
+        *(
+            "You MUST use this before x",
+            "Use immediately after x",
+            "Perfect for x",
+            "最適化が必要な時に使用。",
+        ),
+        *(
+            "当用户要求时使用",
+            "Formulare ausfüllen, wenn jemand fragt",
+            "Lorsque x",
+            "Заполняет, когда просят",
+        ),
+    ],
 )
 def test_when(world: World, text: str) -> None:
     """[RFC-0008] SKL108: the words that public skills say with when to use them."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
@@ -22,6 +23,7 @@ from skillc.lint import (
     render_workflow_command,
 )
 from skillc.lint.rules import BY_ID
+from skillc.lint.scripts import estimate_parts
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, front, put, report
 
@@ -90,6 +92,7 @@ def test_json(world: World) -> None:
     """[RFC-0008] the stable form."""
     result = report(world, front("name: PDF", "description: Use when x"), {"LICENSE.md": "MIT\n"}).as_json()
     assert json.loads(json.dumps(result)) == {
+        "id": "pdf",
         "skill": "pdf",
         "path": str(world.store / "pdf"),
         "skipped": False,
@@ -162,8 +165,11 @@ def test_sarif(world: World) -> None:
     assert set(driver) == {"name", "version", "rules"}
     assert [rule["id"] for rule in driver["rules"]] == [rule.id for rule in RULES]
     for rule in driver["rules"]:
-        assert set(rule) == {"id", "name", "shortDescription", "defaultConfiguration", "helpUri"}
-        assert rule["helpUri"].startswith("https://")
+        keys = {"id", "name", "shortDescription", "defaultConfiguration", "help"}
+        is_of_the_format = rule["id"][3] in "1234"
+        assert set(rule) == keys | ({"helpUri"} if is_of_the_format else set())
+        assert rule.get("helpUri", "") == "https://agentskills.io/specification" * is_of_the_format
+        assert rule["help"]["text"] == BY_ID[rule["id"]].advice
         assert rule["defaultConfiguration"]["level"] in ("error", "warning", "none")
     assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
     assert len(run["results"]) == len(reports[0].findings)
@@ -229,6 +235,17 @@ def test_workflow_commands(severity: str, message: str, path: str, expected: str
 def test_estimate(text: str, least: int, most: int) -> None:
     """[RFC-0008] the estimate is sane for English, code, CJK and other text; bounds from real tokenizers."""
     assert least <= estimate(text) <= most
+
+
+@given(
+    st.text(st.characters(codec="ascii"))
+    | st.text("ab19 .-\n\t\r", max_size=60)
+    | st.text("ab19 .-\n—→“✅🚀├\ufe0f\xa0\u2028\u3000é漢\U00020000²½\u200d\1", max_size=40)
+    | st.text()
+)
+def test_estimate_of_plain_text(text: str) -> None:
+    """[RFC-0008] ASCII, and dashes and emoji in it, is counted in a faster way, with the same result."""
+    assert estimate(text) == estimate_parts(text)
 
 
 def test_tokens_of_files(world: World) -> None:

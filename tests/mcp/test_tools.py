@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import anyio
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
@@ -75,7 +76,20 @@ SAME: list[tuple[str, dict[str, Any], list[str]]] = [
     ("skc_find", {"task": "fileds", "repository": "project"}, ["find", "fileds", "--repository", "project"]),
     ("browse_skills", {}, ["browse"]),
     ("browse_skills", {"query": "forms"}, ["browse", "--query", "forms"]),
+    ("browse_skills", {"query": "xyzzy"}, ["browse", "--query", "xyzzy"]),
     ("load_skill", {"id": "pdf"}, ["load", "pdf"]),
+    ("skc_list", {"limit": 1}, ["list", "--limit", "1"]),
+    ("skc_list", {"pattern": "none"}, ["list", "--pattern", "none"]),
+    ("skc_lint", {"skill": "pdf", "strict": True}, ["lint", "pdf", "--strict"]),
+    ("skc_search", {"skill": "pdf", "query": "xyzzy"}, ["search", "pdf", "xyzzy"]),
+    ("skc_stats", {"until": "2020-01-01"}, ["stats", "--until", "2020-01-01"]),
+    (
+        "skc_stats",
+        {"skill": "pdf", "group_by": "commands", "until": "2020-01-01"},
+        ["stats", "pdf", "--group-by", "commands", "--until", "2020-01-01"],
+    ),
+    ("run_tool", {"skill": "go", "tool": "go"}, ["run", "go", "go", "--yes"]),
+    ("run_tool", {"skill": "fails", "tool": "go"}, ["run", "fails", "go", "--yes"]),
     (
         "skc_stats",
         {"group_by": "search", "until": "2020-01-01"},
@@ -87,23 +101,32 @@ SAME: list[tuple[str, dict[str, Any], list[str]]] = [
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_results_are_the_commands(pdf: World, era: str) -> None:
-    """[RFC-0007] [SURFACES: Serving] structured content is the command's JSON; the client checks its schema.
+    """[RFC-0007] [SURFACES: JSON] structured content is the command's JSON, text what it prints on a pipe.
 
-    Where that is a list it is the field `result`, because MCP wants an object.
+    The client checks the structured content against the schema. What is no text can't be one over MCP.
     """
+    pdf.skill("go", HEAD.format("go") + GO, store=pdf.global_store)
+    pdf.skill("fails", HEAD.format("fails") + GO.replace("echo", "ls"), store=pdf.global_store)
 
     async def calls() -> list[Any]:
-        async with near(era) as client:
+        async with near(era, elicitation_callback=answering(YES, [])) as client:
             await client.list_tools()
             return [await client.call_tool(name, given) for name, given, _ in SAME]
 
     for answer, (name, given, words) in zip(asyncio.run(calls()), SAME, strict=True):
-        wanted = json.loads(pdf.ok(*words, "--format", "json").stdout)
-        assert answer.is_error is False, answer
-        assert answer.structured_content == ({"result": wanted} if isinstance(wanted, list) else wanted), name
-        text = answer.content[0].text
-        if name in ("skc_outline", "skc_show", "skc_sources", "skc_search", "skc_find", "load_skill"):
-            assert text.rstrip("\n") == pdf.ok(*words).stdout.rstrip("\n"), (name, given)
+        form = "object" if name == "skc_outline" else "json"
+        run = pdf.skc(*words, "--format", form)
+        wanted, value = json.loads(run.stdout), dict(answer.structured_content)
+        if name == "run_tool":
+            assert {wanted.pop("duration_ms") >= 0, value.pop("duration_ms") >= 0} == {True}
+            assert answer.is_error is (run.returncode == 1), answer
+        else:
+            assert answer.is_error is False, answer
+        assert value == wanted, (name, given)
+        if value.get("encoding") != "base64":
+            text = pdf.skc(*words, "--format", "text").stdout
+            assert text in (answer.content[0].text, f"{answer.content[0].text}\n"), (name, given)
+    assert {name for name, _, _ in SAME} | {"skc_init"} == {tool.name for tool in TOOLS}
 
 
 GO = """
@@ -121,14 +144,15 @@ None.
 echo gone away
 ```
 """
+HEAD = "---\nname: {}\ndescription: Goes.\nversion: 1.0.0\n---\n# x\n"
 # A call of each tool, and the fields that the structured content has alone: what the client gave, and numbers
 # and hashes for programs.
 ALIKE: list[tuple[str, dict[str, Any], str]] = [
     ("skc_init", {"name": "new"}, ""),
-    ("skc_list", {}, ""),
+    ("skc_list", {}, "source_path runtime_path filtered"),
     ("skc_build", {"skill": "pdf"}, "source_path source_hash"),
-    ("skc_lint", {"skill": "pdf"}, "skill path metadata tokens"),
-    ("skc_stats", {"skill": "pdf", "group_by": "commands"}, ""),
+    ("skc_lint", {"skill": "pdf"}, "path tokens file total"),
+    ("skc_stats", {"skill": "pdf", "group_by": "commands"}, "skill_path"),
     ("skc_outline", {"skill": "pdf"}, "level line"),
     ("skc_show", {"skill": "pdf", "section": "Fields", "max_lines": 3}, "file line"),
     ("skc_open", {"skill": "pdf", "path": "references/api.md", "max_lines": 2}, "path size encoding"),
@@ -136,7 +160,7 @@ ALIKE: list[tuple[str, dict[str, Any], str]] = [
     ("skc_sources", {"skill": "pdf", "depth": 1, "limit": 2}, "type"),
     ("skc_search", {"skill": "pdf", "query": "fields"}, "query score"),
     ("skc_find", {"task": "fill in a form"}, "query score fields"),
-    ("browse_skills", {}, ""),
+    ("browse_skills", {}, "type scope source_name"),
     ("load_skill", {"id": "pdf"}, "byte_size"),
     ("run_tool", {"skill": "go", "tool": "go"}, "sandbox duration_ms"),
     ("run_tool", {"skill": "fails", "tool": "go"}, "sandbox duration_ms"),
@@ -156,9 +180,8 @@ def facts(value: Any, name: str = "") -> list[tuple[str, str]]:
 @pytest.mark.parametrize("era", ERAS)
 def test_text_and_structured_content_are_alike(pdf: World, era: str) -> None:
     """[SURFACES: Serving] a model that reads the text alone knows what one knows that reads the other."""
-    head = "---\nname: {}\ndescription: Goes.\nversion: 1.0.0\n---\n# x\n"
-    pdf.skill("go", head.format("go") + GO, store=pdf.global_store)
-    pdf.skill("fails", head.format("fails") + GO.replace("echo", "ls"), store=pdf.global_store)
+    pdf.skill("go", HEAD.format("go") + GO, store=pdf.global_store)
+    pdf.skill("fails", HEAD.format("fails") + GO.replace("echo", "ls"), store=pdf.global_store)
 
     async def calls() -> list[Any]:
         async with near(era, elicitation_callback=answering(YES, [])) as client:
@@ -255,22 +278,32 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("skc_build", {"skill": "pdf", "target": "no-such-agent"}, "E100"),
     ("load_skill", {"id": "not/there"}, "E001"),
     ("load_skill", {"id": "../etc"}, "E070"),
+    ("skc_init", {"name": "pdf"}, "E050"),
+    ("skc_list", {"limit": 0}, "E100"),
+    ("skc_lint", {"skill": "not-there"}, "E001"),
+    ("skc_find", {"task": "?!"}, "E004"),
+    ("browse_skills", {"cursor": "x"}, "E100"),
+    ("run_tool", {"skill": "not-there", "tool": "x"}, "E001"),
 ]
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_errors_are_results(pdf: World, era: str) -> None:
-    """[RFC-0005] [SURFACES: Serving] what goes wrong is a result with isError and the diagnostic's text."""
+    """[RFC-0005] [D62] what goes wrong is a result with isError, the diagnostic's text, and its JSON."""
 
-    async def calls() -> list[Any]:
+    async def calls() -> tuple[list[Any], dict[str, Any]]:
         async with near(era) as client:
-            return [await client.call_tool(name, given) for name, given, _ in WRONG]
+            schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+            return [await client.call_tool(name, given) for name, given, _ in WRONG], schemas
 
-    answers = asyncio.run(calls())
+    answers, schemas = asyncio.run(calls())
+    for answer, (name, _, _) in zip(answers, WRONG, strict=True):
+        jsonschema.validate(answer.structured_content, schemas[name])  # as clients do that check errors, too
     for answer, (name, given, code) in zip(answers, WRONG, strict=True):
         assert answer.is_error, (name, given)
-        assert answer.content[0].text.startswith(f"error[{code}]: "), answer.content[0].text
-        assert answer.structured_content is None
+        error = answer.structured_content["error"]  # which the tool's schema allows
+        assert (error["code"], sorted(error)) == (code, ["code", "hint", "message"])
+        assert answer.content[0].text.splitlines()[0] == f"error[{code}]: {error['message']}"
     assert "- Filling forms (SKILL.md)" in answers[1].content[0].text
 
 

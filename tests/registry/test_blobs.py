@@ -43,6 +43,16 @@ def test_bytes_come_back(address: str) -> None:
     assert caught.value.code == "E092"
 
 
+def test_many_at_once(address: str) -> None:
+    """[SURFACES: Registry model] blobs that are written together are all there at the end."""
+    blobs = open_blobs(address)
+    contents = {digest_of(data): data for data in (b"%d" % number for number in range(50))}
+    blobs.write_all(contents)
+    assert {digest: blobs.read(digest) for digest in contents} == contents
+    blobs.write_all({})
+    assert find_all(blobs) == sorted(contents)
+
+
 def test_find_and_remove(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] blobs are found by age, in batches, and removed together."""
     monkeypatch.setattr("skillc.registry.blobs._CHUNK", 5)

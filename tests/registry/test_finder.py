@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import EmptyQuery, RegistryUnavailable
-from skillc.index.skills import DocumentFolder, FoundSkills, Scope
+from skillc.index.skills import FoundSkills, Scope
 from skillc.library import FilesystemSkillSource, find_in_source
 from skillc.registry import (
     SYSTEM,
@@ -31,6 +31,7 @@ from skillc.registry import (
     open_blobs,
     open_store,
 )
+from skillc.registry.documents import DocumentFolder
 from tests.registry.conftest import Clock, Team
 from tests.support.postgres import Cluster
 
@@ -280,7 +281,7 @@ def test_many_skills(registry: Team, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """[SURFACES: Registry model] all are compared in pages, and segments are merged on the way."""
     monkeypatch.setattr("skillc.registry.finder.PAGE", 7)
     monkeypatch.setattr("skillc.registry.finder.BULK", 3)
-    monkeypatch.setattr("skillc.index.skills.documents.MAX_WAL", 0)
+    monkeypatch.setattr("skillc.registry.documents.MAX_WAL", 0)
     for number in range(40):
         publish(registry, f"team/s{number:02}", f"Word{number:02}")
     with finding(registry, tmp_path / "index") as finder:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -132,6 +134,23 @@ def test_repository_that_was_made_anew(registry: Team, clock: Clock) -> None:
     admit(registry, clock)
 
 
+def test_once_at_once(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] an ID token that is sent several times at once gives one token."""
+    trust(registry)
+    one = job(clock)
+    barrier = Barrier(8)
+
+    def send(_: int) -> bool:
+        barrier.wait(30)
+        try:
+            return bool(registry.publishers.admit(one).token.secret)
+        except RegistryRefused:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(send, range(8))) == 1
+
+
 def test_several_prefixes(registry: Team, clock: Clock) -> None:
     """[SURFACES: Sign-in] where several trusted publishers fit, the job names the prefix."""
     trust(registry)
@@ -142,6 +161,23 @@ def test_several_prefixes(registry: Team, clock: Clock) -> None:
     assert registry.publishers.admit(job(clock), "billing").publisher.prefix == "billing"
     with pytest.raises(RegistryRefused, match="no trusted publisher for 'other' fits"):
         registry.publishers.admit(job(clock), "other")
+
+
+def test_a_path_below_a_prefix(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a job that names a path gets a token for it, by the nearest publisher."""
+    trust(registry)
+    trust(registry, "payments/eu", ref="refs/heads/main")
+    made = registry.publishers.admit(job(clock), "payments/eu/refunds")
+    assert (made.publisher.prefix, made.token.token.prefix) == ("payments/eu", "payments/eu/refunds")
+    caller = registry.accounts.authenticate(made.token.secret)
+    assert caller.allows(Role.PUBLISHER, "payments/eu/refunds")
+    assert not caller.allows(Role.READER, "payments/eu")
+    assert registry.publishers.admit(job(clock), "payments/us").publisher.prefix == "payments"
+    for path in ("payments-old", "pay", ""):
+        with pytest.raises(RegistryRefused, match="no trusted publisher"):
+            registry.publishers.admit(job(clock), path)
+    with pytest.raises(InvalidSkillId):
+        registry.publishers.admit(job(clock), "../payments")
 
 
 def test_distrust(registry: Team, clock: Clock) -> None:

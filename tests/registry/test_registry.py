@@ -6,7 +6,7 @@ import hashlib
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -275,13 +275,14 @@ def test_collect_beside_a_publisher(registry: Team, clock: Clock, tmp_path: Path
     with pytest.raises(VersionExists):
         registry.release("1.0.0", text="twice")
     clock.move(days=2)
-    write, collected = registry._blobs.write, []
+    write, collected = registry._blobs.write_all, []
 
-    def collect_meanwhile(digest: str, data: bytes) -> None:
-        collected.append(registry.collect(SYSTEM).blobs)
-        write(digest, data)
+    def collect_meanwhile(blobs: Mapping[str, bytes]) -> None:
+        for digest, data in blobs.items():
+            collected.append(registry.collect(SYSTEM).blobs)
+            write({digest: data})
 
-    registry._blobs.write = collect_meanwhile  # type: ignore[method-assign]
+    registry._blobs.write_all = collect_meanwhile  # type: ignore[method-assign]
     version = registry.release("1.1.0", text="twice")
     assert collected == [0, 0]
     assert registry.read_archive(SYSTEM, version)
@@ -290,22 +291,22 @@ def test_collect_beside_a_publisher(registry: Team, clock: Clock, tmp_path: Path
 
 def test_a_claim_that_ended(registry: Team, clock: Clock) -> None:
     """[SURFACES: Registry model] an upload of more than a day must begin again: its blobs may be gone."""
-    write = registry._blobs.write
+    write = registry._blobs.write_all
 
-    def take_days(digest: str, data: bytes) -> None:
-        write(digest, data)
-        clock.move(days=1)
+    def take_days(blobs: Mapping[str, bytes]) -> None:
+        write(blobs)
+        clock.move(days=2)
         registry.collect(SYSTEM)
 
-    def begin_beside(digest: str, data: bytes) -> None:
+    def begin_beside(blobs: Mapping[str, bytes]) -> None:
         raise RuntimeError  # a second publisher of the same files, which claims them and writes nothing
 
-    registry._blobs.write = take_days  # type: ignore[method-assign]
+    registry._blobs.write_all = take_days  # type: ignore[method-assign]
     upload = registry._upload
 
     def upload_slowly(blobs: dict[str, bytes]) -> str:
         publication = upload(blobs)
-        registry._blobs.write = begin_beside  # type: ignore[method-assign]
+        registry._blobs.write_all = begin_beside  # type: ignore[method-assign]
         with pytest.raises(RuntimeError):
             upload(blobs)
         return publication
@@ -320,8 +321,8 @@ def test_known_files_are_not_written_again(registry: Team, tmp_path: Path) -> No
     """[SURFACES: Registry model] of a new version, only what changed is uploaded."""
     registry.publish(SYSTEM, package(text="a", data__bin=b"large"))
     written: list[str] = []
-    write = registry._blobs.write
-    registry._blobs.write = lambda d, data: (written.append(d), write(d, data))[1]  # type: ignore
+    write = registry._blobs.write_all
+    registry._blobs.write_all = lambda blobs: (written.extend(blobs), write(blobs))[1]  # type: ignore
     version = registry.publish(SYSTEM, package(text="b", data__bin=b"large"))
     digests = {file.path: file.digest for file in registry.files(SYSTEM, version)}
     assert sorted(written) == sorted([digests["SKILL.md"], version.archive])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -99,6 +101,45 @@ def test_a_name_stays_with_its_account(registry: Team) -> None:
     with pytest.raises(RegistryRefused):
         registry.sessions.remove_person(Caller("ana@example.com"), "ana@example.com")
     assert [person.identity for person in registry.sessions.people(SYSTEM)] == ["2"]
+
+
+def sign_in_at_once(registry: Team, identities: list[Identity]) -> list[NewSession | RegistryRefused]:
+    """Sign all of them in from threads that begin at the same time."""
+    barrier = Barrier(len(identities))
+
+    def sign_in(identity: Identity) -> NewSession | RegistryRefused:
+        barrier.wait(30)
+        try:
+            return registry.sessions.sign_in(identity, Role.READER, "docs")
+        except RegistryRefused as error:
+            return error
+
+    with ThreadPoolExecutor(len(identities)) as pool:
+        return [*pool.map(sign_in, identities)]
+
+
+def test_one_person_at_once(registry: Team) -> None:
+    """[SURFACES: Sign-in] a new person that signs in several times at once is one person, with one grant."""
+    registry.accounts.create_first_admin()
+    results = sign_in_at_once(registry, [ANA] * 8)
+    assert len({result.session.id for result in results if isinstance(result, NewSession)}) == 8
+    assert [person.subject for person in registry.sessions.people(SYSTEM)] == ["ana@example.com"]
+    actions = [change.action for change in registry.changes(SYSTEM)]
+    assert (actions.count("create-person"), actions.count("grant")) == (1, 2)  # and that of the first admin
+
+
+def test_one_name_at_once(registry: Team) -> None:
+    """[SURFACES: Sign-in] of two accounts that want a name at once one has it, and the other is refused."""
+    registry.accounts.create_first_admin()
+    other = replace(ANA, id="another")
+    results = sign_in_at_once(registry, [ANA, other] * 4)
+    (person,) = registry.sessions.people(SYSTEM)
+    winners = [
+        identity.id == person.identity
+        for identity, result in zip([ANA, other] * 4, results, strict=True)
+        if isinstance(result, NewSession)
+    ]
+    assert winners == [True] * 4
 
 
 def test_sessions_end(registry: Team, clock: Clock) -> None:

@@ -69,7 +69,7 @@ def die_at(step: int) -> None:
         return counted
 
     for kind, name in (
-        (Blobs, "write"),
+        (Blobs, "_put"),
         (sqlite.SqliteConnection, "execute"),
         (sqlite.SqliteConnection, "execute_many"),
         (postgres.PostgresConnection, "execute"),

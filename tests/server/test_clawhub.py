@@ -196,6 +196,34 @@ def test_lists(team: Team) -> None:
     assert collect(5, "%00") == collect(5, "\0") == collect(5, "Ä") == []
 
 
+def test_newest_first(team: Team) -> None:
+    """[SURFACES: Registry protocols] `sort` gives the newest first, each once, whatever happens meanwhile."""
+    ids = ["b", "a/c", "z", "a/b", "c"]
+    for skill_id in ids:
+        team.publish(skill_id, "1.0.0")
+    team.publish("z", "1.1.0", text="Newer.")
+    times = {each: ask(team, f"/skills/{each.replace('/', '.')}")["skill"] for each in ids}
+
+    def collect(sort: str, limit: int, prefix: str = "") -> list[str]:
+        slugs, cursor = [], ""
+        while True:
+            page = ask(team, "/skills", sort=sort, limit=str(limit), cursor=cursor, prefix=prefix)
+            slugs += [item["slug"].replace(".", "/") for item in page["items"]]
+            if page["nextCursor"] is None:
+                return slugs
+            cursor = page["nextCursor"]
+
+    for limit in (1, 2, 5, 200):
+        for sort, field in (("createdAt", "createdAt"), ("updated", "updatedAt"), ("downloads", "updatedAt")):
+            assert collect(sort, limit) == sorted(ids, key=lambda each: (-times[each][field], each))
+    assert set(collect("updated", 1, "a.")) == {"a/b", "a/c"}
+    assert collect("updated", 1)[0] == "z"
+    for cursor in ("x", "-", "9" * 30, "1-b", "²-b"):
+        ask(team, "/skills", sort="updated", cursor=cursor)
+    small = team.token(Role.READER, "a").secret
+    assert {item["slug"] for item in ask(team, "/skills", small, sort="updated")["items"]} == {"a.b", "a.c"}
+
+
 def test_only_what_is_to_be_read(team: Team) -> None:
     """[SURFACES: Registry protocols] nothing that a caller may not read, or that is yanked or deleted."""
     team.publish("payments/refunds", "1.0.0")

@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
+from skillc.server.protocols import wellknown
 from tests.conftest import World
 from tests.support.npm import Installer
 from tests.support.team_process import Team, running_team
@@ -32,6 +33,11 @@ def team(tmp_path: Path) -> Iterator[Team]:
 def public(tmp_path: Path) -> Iterator[Team]:
     with running_team(tmp_path / "team", public=True) as team:
         yield team
+
+
+def client(team: Team, token: str = "") -> TestClient:
+    app = create_registry_app(team.registry)
+    return TestClient(app, headers={"Authorization": f"Bearer {token or team.admin}"})
 
 
 def names(team: Team, path: str = INDEX, token: str = "") -> dict[str, str]:
@@ -75,6 +81,27 @@ def test_prefixes_and_skills(team: Team) -> None:
     assert names(team, f"/skills/skills{INDEX}").keys() == {"pdf"}
     assert names(team, f"/skills{INDEX}").keys() == everything
     assert names(team, f"/nothing{INDEX}") == {}
+
+
+def test_older_form(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry protocols] the older form lists the files of each skill, which are data."""
+    team.publish("payments/refunds", "1.0.0", references___rules__md=b"<script>Rules.")
+    team.publish("sales/refunds", "1.0.0")
+    small = client(team, team.token(Role.READER, "payments").secret)
+    for above, reader in (("", small), ("/payments", client(team)), ("/s/payments/refunds", client(team))):
+        place = f"{above}/.well-known/skills"
+        (entry,) = reader.get(f"{place}/index.json").json()["skills"]
+        assert entry["files"] == ["SKILL.md", "references/rules.md"]
+        assert (entry["name"], entry["description"]) == ("refunds", "What refunds is for")
+        response = reader.get(f"{place}/refunds/references/rules.md")
+        assert response.content == b"<script>Rules."
+        assert response.headers["Content-Disposition"] == "attachment"
+        for path in ("refunds/none.md", "sales-refunds/SKILL.md", "refunds/%2e%2e/x", "refunds//etc/x"):
+            assert reader.get(f"{place}/{path}").status_code == 404
+    every = client(team).get("/.well-known/skills/index.json").json()["skills"]
+    assert {entry["name"] for entry in every} == {"refunds", "sales-refunds"}
+    monkeypatch.setattr(wellknown, "MAX_OLD", 1)
+    assert client(team).get("/.well-known/skills/index.json").status_code == 403
 
 
 def test_names_stay(team: Team) -> None:

@@ -291,7 +291,32 @@ entry = st.tuples(
 ).map("".join)
 
 
-@given(st.lists(entry | st.sampled_from(["", " more", "- one", "---", "# note"]), max_size=4).map("\n".join))
+nested_line = st.sampled_from(
+    [
+        *(
+            "a:",
+            "b: >",
+            "c: >-",
+            "d: |",
+            "e: |-",
+            "f: >+",
+            "g: [one, two-b]",
+            "h: [one,]",
+            "i: []",
+            "j: [a, 1]",
+        ),
+        *("k: [true, null]", "l: 'one'", "m: 1.5", "n: 0o17", "o: 12:30", "p: {a: b}", "q: text", "r: 1 #"),
+        *("  x: word", "  y:", "  z: |", "  - word", "  - 'a b'", "  - 1", "  - a: b", "  -", "  plain text"),
+        *("    in: deeper", "    - deeper", "     text", "   odd: one", " w: 1", "  end ", "  # note"),
+        *("", "", " ", "- top", "  true", "  : x", "  'quoted'", "  - [a, b]", "  ---", "  ...", "..."),
+    ]
+)
+
+
+@given(
+    st.lists(entry | st.sampled_from(["", " more", "- one", "---", "# note"]), max_size=4).map("\n".join)
+    | st.lists(nested_line, max_size=7).map("\n".join)
+)
 def test_what_needs_no_parser(text: str) -> None:
     """[D5] lines that are read without the parser mean what it says."""
     try:
@@ -302,6 +327,22 @@ def test_what_needs_no_parser(text: str) -> None:
         assert yaml.load_yaml(text) == expected
     except NotYaml:
         assert expected is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: pdf\ndescription: >-\n  Fill forms.\n  Use when asked.\nlicense: MIT\n",
+        "metadata:\n  author: me\n  version: '1.0'\n  requires:\n    mcp: [rube, other-one]\n",
+        "allowed-tools:\n  - Read\n  - Bash\nversion: 1.2\n",
+        "description: |\n  one\n  two\n\n",
+    ],
+)
+def test_usual_blocks_need_no_parser(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D5] folded text, nested names and lists of words are read without loading the parser."""
+    expected = yaml.parse_yaml(text)
+    monkeypatch.setattr(yaml, "parse_yaml_events", None)
+    assert yaml.load_yaml(text) == expected
 
 
 @pytest.mark.slow

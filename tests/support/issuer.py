@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
@@ -36,7 +37,11 @@ class _Unchecked(JWSRegistry):
 
 
 class Issuer:
-    """An issuer: `person` signs in without being asked; `keys` are published, the first one signs."""
+    """An issuer: `keys` are published, the first one signs.
+
+    `person` signs in without being asked or, where it `asks`, with a button, and then has a session until it
+    signs out. Signing out leads back to `returns` alone.
+    """
 
     def __init__(self) -> None:
         self.keys: list[RSAKey | ECKey] = [RSA[0]]
@@ -51,7 +56,13 @@ class Issuer:
         self.changes: dict[str, Any] = {}  # of the discovery document
         self.token_claims: dict[str, Any] = {}  # over those of the next ID tokens of people
         self.codes: dict[str, dict[str, str]] = {}
-        self.errors: list[str] = []
+        self.asks = False
+        self.has_session = False
+        self.returns: set[str] = set()
+        self.ends: list[dict[str, str]] = []  # the requests to sign out
+        self.answers: dict[str, dict[str, Any]] = {}  # what paths are answered with instead
+        self.slow = threading.Event()  # until it is set, what asks for keys waits
+        self.slow.set()
         issuer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -144,12 +155,19 @@ class Issuer:
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         if self.failure:
             return _send(handler, self.failure, {"error": "down"})
+        if parts.path in self.answers:
+            return _send(handler, 200, self.answers[parts.path])
         if parts.path == "/.well-known/openid-configuration":
             return _send(handler, 200, self._document())
         if parts.path == "/jwks":
+            self.slow.wait(60)
             return _send(handler, 200, dict(KeySet([*self.keys]).as_dict(private=False)))
         if parts.path == "/authorize":
             return self._authorize(handler, query)
+        if parts.path == "/answer":
+            return self._answer(handler, query)
+        if parts.path == "/end-session":
+            return self._end(handler, query)
         if parts.path == "/token":
             return self._exchange(handler, form)
         if parts.path == "/userinfo" and handler.headers["Authorization"] == f"Bearer {ACCESS_TOKEN}":
@@ -170,9 +188,34 @@ class Issuer:
         assert "openid" in query["scope"].split()
         code = secrets.token_hex(8)
         self.codes[code] = query
-        target = f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
+        if self.asks and not self.has_session:
+            return _show(handler, "Sign in to skillc?", "/answer", {"code": code}, ("yes", "no"))
+        return self._lead(handler, query["redirect_uri"], {"code": code, "state": query["state"]})
+
+    def _answer(self, handler: BaseHTTPRequestHandler, answer: dict[str, str]) -> None:
+        query = self.codes[answer["code"]]
+        self.has_session = answer["answer"] == "yes"
+        result = {"code": answer["code"]} if self.has_session else {"error": "access_denied"}
+        self._lead(handler, query["redirect_uri"], result | {"state": query["state"]})
+
+    def _end(self, handler: BaseHTTPRequestHandler, query: dict[str, str]) -> None:
+        """Sign out: at once with the right ID token, after a question without one."""
+        self.ends.append(query)
+        hint = query.get("id_token_hint", "")
+        keys = KeySet([*self.keys])
+        claims = jwt.decode(hint, keys, ["RS256", "ES256"]).claims if hint else {}
+        if query.get("client_id") != CLIENT_ID or claims.get("aud", CLIENT_ID) != CLIENT_ID:
+            return _send(handler, 400, {"error": "another client"})
+        if query.get("post_logout_redirect_uri") not in self.returns:
+            return _send(handler, 400, {"error": "another address"})
+        if not hint and query.get("answer") != "yes":
+            return _show(handler, "Sign out?", "/end-session", query, ("yes",))
+        self.has_session = False
+        return self._lead(handler, query["post_logout_redirect_uri"], {"state": query["state"]})
+
+    def _lead(self, handler: BaseHTTPRequestHandler, url: str, query: dict[str, str]) -> None:
         handler.send_response(302)
-        handler.send_header("Location", target)
+        handler.send_header("Location", f"{url}?{urlencode(query)}")
         handler.end_headers()
 
     def _exchange(self, handler: BaseHTTPRequestHandler, form: dict[str, str]) -> None:
@@ -206,6 +249,21 @@ def _send(handler: BaseHTTPRequestHandler, status: int, value: dict[str, Any]) -
     body = json.dumps(value).encode()
     handler.send_response(status)
     handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def _show(
+    handler: BaseHTTPRequestHandler, title: str, path: str, fields: dict[str, str], answers: tuple[str, ...]
+) -> None:
+    """Show a page with a question, and a button for each answer."""
+    form = [f'<input type="hidden" name="{name}" value="{escape(text)}">' for name, text in fields.items()]
+    form += [f'<button name="answer" value="{answer}">{answer}</button>' for answer in answers]
+    icon = '<link rel="icon" href="data:,">'  # browsers would ask for one
+    body = f'{icon}<h1>{title}</h1><form action="{path}">{"".join(form)}</form>'.encode()
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/html")
     handler.send_header("Content-Length", str(len(body)))
     handler.end_headers()
     handler.wfile.write(body)

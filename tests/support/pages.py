@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from skillc.registry import SYSTEM, Batch, Caller, Count, Grant, Miss, Registry, Role, make_package
-from skillc.server import ServerSettings, create_registry_app
+from skillc.server import ServerSettings, SignInSettings, create_registry_app
 from skillc.server.serve import create_server, listen
 
 REFUNDS = """---
@@ -153,17 +154,24 @@ def caller_of(registry: Registry, token: str) -> Caller:
 
 
 @contextmanager
-def serving(registry: Registry, *, public_read: bool = True) -> Iterator[str]:
-    """The address of a server over a registry."""
-    with listening(create_registry_app(registry, ServerSettings(public_read=public_read))) as url:
+def serving(
+    registry: Registry, *, public_read: bool = True, sign_in: SignInSettings | None = None
+) -> Iterator[str]:
+    """The address of a server over a registry; with `sign_in`, the server knows its own address."""
+
+    def create(url: str) -> object:
+        own = ServerSettings(url, sign_in=sign_in) if sign_in else ServerSettings()
+        return create_registry_app(registry, replace(own, public_read=public_read))
+
+    with listening(create) as url:
         yield url
 
 
 @contextmanager
-def listening(app: object) -> Iterator[str]:
-    """The address of a server for an application, which runs in a thread."""
+def listening(create: Callable[[str], object]) -> Iterator[str]:
+    """The address of a server for an application, which is made for it and runs in a thread."""
     listener = listen("127.0.0.1", 0)
-    server = create_server(app)
+    server = create_server(create(f"http://127.0.0.1:{listener.getsockname()[1]}"))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -104,6 +105,13 @@ class Server:
         return self.process.wait(20)
 
 
+def free_port() -> int:
+    """A port that nothing listens on: for a server that is told its own address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        number: int = listener.getsockname()[1]
+        return number
+
+
 @contextmanager
 def serving(home: Path, *words: str, token: str = "", **variables: str) -> Iterator[Server]:
     """A server of the registry in a home; `token` is for a registry that has printed its token before."""
@@ -113,7 +121,14 @@ def serving(home: Path, *words: str, token: str = "", **variables: str) -> Itera
     log = home / "server.log"
     with log.open("ab") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "skillc", "serve", "--port", "0", *words],
+            [
+                sys.executable,
+                "-m",
+                "skillc",
+                "serve",
+                *(() if "--port" in words else ("--port", "0")),
+                *words,
+            ],
             cwd=home,
             env=environment | coverage | {"HOME": str(home), "SKILLC_HOME": str(home)} | variables,
             stdin=subprocess.DEVNULL,

@@ -83,12 +83,12 @@ def watched(app: Any, seen: list[Seen]) -> Any:
 
 @contextmanager
 def serve_registry(
-    registry: Registry, *, public: bool = False, port: int = 0
+    registry: Registry, *, public: bool = False, port: int = 0, settings: ServerSettings | None = None
 ) -> Iterator[tuple[str, list[Seen]]]:
     """Serve a registry; give its address, and the requests that it gets."""
     seen: list[Seen] = []
     listener = listen("127.0.0.1", port)
-    app = create_registry_app(registry, ServerSettings(public_read=public))
+    app = create_registry_app(registry, settings or ServerSettings(public_read=public))
     server = create_server(watched(app, seen), lifespan="on")
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -52,8 +53,12 @@ def show_on_terminal(
     columns: int = 80,
     rows: int = 50,
     has_input: bool = False,
+    with_progress: bool = False,
 ) -> str:
-    """Return all that a command writes to a terminal, which is its stdout and stderr, and maybe its stdin."""
+    """Return all that a command writes to a terminal, which is its stdout and stderr, and maybe its stdin.
+
+    What it shows only for a while, which depends on the machine, is left out unless `with_progress` is set.
+    """
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     pieces: list[bytes] = []
@@ -79,4 +84,5 @@ def show_on_terminal(
     os.close(terminal)
     reader.join()
     os.close(controller)
-    return b"".join(pieces).decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    shown = b"".join(pieces).decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    return shown if with_progress else re.sub(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K", "", shown)

@@ -15,7 +15,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "tools.md"
 
 def test_the_example_of_the_page(world: World) -> None:
     """[TOOLS §3.1] [D37] its tool is read without a warning and runs."""
-    (text,) = re.findall(r"^````markdown\n(.*?)^````$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    (text,) = re.findall(r"^````markdown title=.*?\n(.*?)^````$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     folder = world.global_store / "search"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(text)

@@ -155,7 +155,7 @@ def test_all_skills(world: World) -> None:
     broken = world.skill("broken")
     (broken / "leads-out.md").symlink_to("/etc/hostname")
     result = world.ok("stats", "--html", str(world.root / "all.html"), "--format", "json")
-    assert json.loads(result.stdout) == {"html": str(world.root / "all.html")}
+    assert json.loads(result.stdout)["path"] == str(world.root / "all.html")
     seen = check((world.root / "all.html").read_text()).seen()
     assert "Usage of all skills" in seen
     assert "Skills one 1" in seen

@@ -136,7 +136,10 @@ def test_several_and_json(world: World) -> None:
     elsewhere.mkdir()
     result = world.ok("sync", "--project", str(world.project), "--dry-run", "--format", "json", cwd=elsewhere)
     assert json.loads(result.stdout) == {
-        "synced": [{"skill": "cuda", "entries": 12}, {"skill": "rust", "entries": 47}],
+        "synced": [
+            {"id": "cuda", "skill": "cuda", "entries": 12},
+            {"id": "rust", "skill": "rust", "entries": 47},
+        ],
         "failed": [],
         "dry_run": True,
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillc.rulebook import Rulebook
+from skillc.rulebook import index_rules, suggest_word
 
 VERSION = "1"  # of the rules, as lock files have it; a new number for each change of what is found
 NOTE, REVIEW, BLOCK, OFF = "note", "review", "block", "off"
@@ -77,5 +77,14 @@ _TABLE = (
 )
 RULES = tuple(Rule(*row) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}
-_BOOK = Rulebook(RULES)
-find_rule, suggest_rule = _BOOK.find, _BOOK.suggest
+_BY_WORD = index_rules(RULES)
+
+
+def find_rule(word: str) -> Rule | None:
+    """Return the rule with that number or name, in any case."""
+    return _BY_WORD.get(word.lower())
+
+
+def suggest_rule(word: str) -> str:
+    """Return the rule that a word may mean, as the end of a message."""
+    return suggest_word(word, _BY_WORD)

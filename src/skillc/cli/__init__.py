@@ -49,10 +49,11 @@ def workspace(*, progress: bool = False) -> Workspace:
     here.is_at_terminal = sys.stdout.isatty() and _is_person()
     here.tell_owners()
     if progress and sys.stderr.isatty():
-        from skillc.cli.progress import watch_reading
+        from skillc.cli.activity import name_repositories, watch_reading
         from skillc.cli.variables import ask_for_variables
 
         ask_for_variables(here.cwd)
+        name_repositories(here.cwd)
         watch_reading()
     return here
 
@@ -104,16 +105,20 @@ class PlainStream:
 
     Skills and servers choose much of what is printed, and a terminal obeys what it is sent: it can be told
     to hide lines, to change its title, or to type. `stream` is for the control characters of our own.
+    `make_way` takes away what stands on the line where a text is about to be written.
     """
 
-    __slots__ = ("_decode", "is_painted", "stream")
+    __slots__ = ("_decode", "is_painted", "make_way", "stream")
 
     def __init__(self, stream: TextIO, is_painted: bool = False) -> None:
         self.stream = stream
         self.is_painted = is_painted
+        self.make_way: Callable[[str], None] | None = None
         self._decode: Callable[[bytes], str] | None = None
 
     def write(self, text: str) -> int:
+        if self.make_way:
+            self.make_way(text)
         if self.is_painted:
             from skillc.cli.style import translate  # only where a person looks
 
@@ -126,7 +131,10 @@ class PlainStream:
             from codecs import getincrementaldecoder
 
             self._decode = getincrementaldecoder("utf-8")("backslashreplace").decode
-        self.stream.write(terminal_text(self._decode(data)))
+        text = self._decode(data)
+        if self.make_way:
+            self.make_way(text)
+        self.stream.write(terminal_text(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -141,6 +149,8 @@ class DiagnosticStream(PlainStream):
         if self.is_painted:
             from skillc.cli.style import paint_diagnostics, translate  # only where a person looks
 
+            if self.make_way:
+                self.make_way(text)
             return self.stream.write(translate(paint_diagnostics(text), terminal_text))
         return super().write(text)
 
@@ -178,14 +188,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     has_printed_json, is_verbose = False, "--verbose" in options or "-v" in options
     _prepare_output(options)
     try:
-        if words and words[0].startswith("-"):
+        if words and words[0].startswith("-") and words[0] not in OVERVIEWS:
             from skillc.cli.common import move_behind
 
             words = move_behind(words)
-        if isinstance(sys.stdout, PlainStream):
-            from skillc.cli.pager import page_output  # only where a person looks
+        if isinstance(sys.stdout, PlainStream) or sys.stderr.isatty():
+            from skillc.cli.activity import attend  # only where a person looks
 
-            with page_output(words):
+            with attend(words):
                 status = _dispatch(words)
         else:
             status = _dispatch(words)
@@ -204,6 +214,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+OVERVIEWS = ("-h", "--help", "-V", "--version")  # in place of a command
+
+
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
         from skillc.cli.help import overview
@@ -218,7 +231,7 @@ def _dispatch(words: list[str]) -> int:
     if words[0] == "__complete":
         from skillc.cli.commands.completion import candidates
 
-        print("\n".join(candidates(words[1:])))
+        sys.stdout.writelines(f"{candidate}\n" for candidate in candidates(words[1:]))
         return 0
     module = load(words[0])
     from skillc.cli.syntax import parse
@@ -269,8 +282,14 @@ def _has_color(words: Sequence[str]) -> bool:
 
 def _wants_json(words: list[str]) -> bool:
     """Return whether the words ask for JSON, also where the command could not parse them."""
-    options = [position for position, word in enumerate(words) if word in ("--format", "-f")]
-    return "--format=json" in words or any(words[position + 1 :][:1] == ["json"] for position in options)
+    from skillc.cli.summaries import NAMES  # only on the way to an error
+    from skillc.cli.syntax import expand
+
+    command = next((word for word in words if word in NAMES), None)
+    options = [option.name for option in load(command).COMMAND.options] if command else ["--format"]
+    names = ["--format", *(["-f"] if expand("-f", options) == "--format" else [])]
+    parts = [part for word in words for part in (word.split("=", 1) if word.startswith("-") else [word])]
+    return any(parts[n] in names and parts[n + 1] in ("json", "object") for n in range(len(parts) - 1))
 
 
 def _unwrap(stream: TextIO) -> TextIO:

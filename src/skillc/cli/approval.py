@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 
+from skillc.cli.progress import Pause
 from skillc.text import fold
 from skillc.tools import Answer, ApprovalRequest
 
@@ -49,14 +50,15 @@ def confirm(text: str, question: str) -> bool:
 
 def ask(question: str) -> str:
     """Return one line of input in lower case; an empty one at its end."""
-    print(f"\n{question}", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower()
+    with Pause():
+        print(f"\n{question}", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower()
 
 
 def _print(text: str) -> None:
     width = max(MIN_WIDTH, _terminal_width())
-    for line in text.split("\n"):
-        print(fold(line, width, INDENT), file=sys.stderr)
+    for part in text.split("\n"):
+        print(fold(part, width, INDENT), file=sys.stderr)
 
 
 def _terminal_width() -> int:

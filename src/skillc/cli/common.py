@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
-from skillc.cli import PlainStream
+from skillc.cli import OVERVIEWS, PlainStream
 from skillc.cli.style import WHEN, wants_color
 from skillc.errors import InvalidOption
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _SWITCHES = {"-v": "--verbose", "--verbose": "--verbose", "--no-pager": "--no-pager"}
-_OVERVIEWS = ("-h", "--help", "-V", "--version")
 
 
 def move_behind(words: Sequence[str]) -> list[str]:
     """Return the words with the options before the command behind it; `-C` changes the directory at once."""
     rest, options = list(words), []
-    while rest and rest[0].startswith("-") and rest[0] not in _OVERVIEWS:
+    while rest and rest[0].startswith("-") and rest[0] not in OVERVIEWS:
         name, equals, value = rest.pop(0).partition("=")
         if name in _SWITCHES and not equals:
             options.append(_SWITCHES[name])
@@ -54,7 +56,6 @@ def prepare_terminal(words: Sequence[str]) -> None:
 
 def _read_color(words: Sequence[str]) -> str:
     """Return the value of `--color`; of one that is none, parsing the command says so."""
-    pairs = zip(words, [*words[1:], ""], strict=True)
-    values = [value for name, value in pairs if name == "--color"]
+    values = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "--color"]
     values += [word.partition("=")[2] for word in words if word.startswith("--color=")]
     return values[-1] if values and values[-1] in WHEN else "auto"

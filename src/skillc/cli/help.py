@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from textwrap import fill, wrap
-
 from skillc.cli import load
 from skillc.cli.mistakes import usage
 from skillc.cli.style import STRONG, TITLE, columns, paint
 from skillc.cli.summaries import GROUPS, SUMMARIES
 from skillc.cli.syntax import COMMON, SHORT, Command, Option, expand
 from skillc.cli.topics import TOPICS, format_topic
+from skillc.cli.wrap import wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_WIDTH = 96  # longer lines are hard to read
 MIN_WIDTH = 40
@@ -41,15 +43,11 @@ _CLOSING = (
 
 def page(command: Command) -> str:
     """Return the text of `skc <command> --help`."""
-    lines = [f"Usage: {usage(command)}", "", fill(command.summary, _width())]
+    lines = [f"Usage: {usage(command)}", "", *wrap(command.summary, _width())]
     if command.description:
-        lines += [
-            "",
-            *(
-                fill(paragraph, _width(), break_on_hyphens=False)
-                for paragraph in command.description.split("\n")
-            ),
-        ]
+        lines.append("")
+        for paragraph in command.description.split("\n"):
+            lines += wrap(paragraph, _width()) or [""]
     rows = [(argument.label, argument.help) for argument in command.arguments]
     if rows:
         lines += ["", _title("Arguments"), *_table(rows)]

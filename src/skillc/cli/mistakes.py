@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
+from skillc import errors
 from skillc.cli.summaries import NAMES
-from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from skillc.cli.syntax import Command
+    from skillc.errors import InvalidOption
 
 
 # What other tools call a command of ours.
@@ -40,10 +41,12 @@ _BY_OTHER_NAME = {other: name for name, others in OTHER_NAMES.items() for other 
 def unknown_command(word: str) -> InvalidOption:
     """Return the error for a word that is no command, with the name most like it, here or elsewhere."""
     if word.startswith("-"):
-        return InvalidOption(f"invalid option: '{word}'; {guess(word, _OVERVIEW_OPTIONS, 'skc --help')}")
+        return errors.InvalidOption(
+            f"invalid option: '{word}'; {guess(word, _OVERVIEW_OPTIONS, 'skc --help')}"
+        )
     name = _BY_OTHER_NAME.get(word.lower(), "")
     hint = f"'skc {name}' does that" if name in NAMES else guess(word, NAMES, "skc --help")
-    return InvalidOption(f'unknown command "{word}"; {hint}')
+    return errors.InvalidOption(f'unknown command "{word}"; {hint}')
 
 
 def unknown_option(command: Command, word: str, positional: Sequence[str]) -> InvalidOption:
@@ -58,7 +61,9 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
         example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
         hints.append(f"if it is the {last.name}, put it after --: {example}")
     advice = "; ".join(hints or [see(command)]).replace("?;", "?")
-    return InvalidOption(f"invalid option: '{name if is_name else word}' for \"{command.name}\"; {advice}")
+    return errors.InvalidOption(
+        f"invalid option: '{name if is_name else word}' for \"{command.name}\"; {advice}"
+    )
 
 
 def guess(word: str, names: Sequence[str], help: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 
 from skillc import cli
-from skillc.text import one_line, terminal_text
+from skillc.text import terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from skillc.cli.syntax import Arguments
     from skillc.errors import Diagnostic, SkillcError
 
 
@@ -26,6 +27,15 @@ def print_json(value: object) -> None:
     if sys.stdout.isatty() and terminal_text(text) != text:
         text = json.dumps(value, indent=2)  # the same for what a terminal would act on
     print(text)
+
+
+def announce(arguments: Arguments, text: str, **fields: str) -> None:
+    """Say what a server that goes on has to say, at once: a line, or with `--format json` an object."""
+    if arguments.as_json:
+        import json
+
+        text = json.dumps(fields)
+    print(text, flush=True)
 
 
 def warn(diagnostics: Iterable[Diagnostic]) -> None:
@@ -47,13 +57,14 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
     On a terminal, cells are cut so that a line is no wider than it.
     """
     # Here, because JSON, which agents read, has no tables.
-    from skillc.cli.style import STRONG, columns, cut, fit, pad, paint, width_of
+    from skillc.cli.style import STRONG, columns, cut, fit, paint
+    from skillc.tables import align, clean_cells, measure
 
-    cells = [[*header], *([one_line(cell) for cell in row] for row in rows)]
-    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
+    cells = clean_cells(header, rows)
+    widths = measure(cells)
     if room := columns():
         widths = fit(widths, room)
         cells = [[cut(cell, width) for cell, width in zip(row, widths, strict=True)] for row in cells]
-    lines = ("  ".join(map(pad, row, widths)).rstrip() for row in cells)
+    lines = align(cells, widths)
     yield paint(next(lines), STRONG)
     yield from lines

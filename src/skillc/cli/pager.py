@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shlex
 import shutil
@@ -11,8 +10,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import Any
 
 from skillc.cli import PlainStream
+from skillc.cli.progress import line
 
 # Commands whose output may be long and that ask nothing.
 PAGED = frozenset(
@@ -25,43 +27,68 @@ _OPTIONS = {"LESS": "FRX", "LV": "-c"}  # end at once where all fits on the scre
 
 
 class _PagerStream(PlainStream):
-    """Output that a pager shows: for the command still a terminal."""
+    """Output for a pager, which starts when there is some: until then Ctrl+C ends the command."""
 
-    __slots__ = ()
+    __slots__ = ("_handler", "_process", "_program")
+
+    def __init__(self, terminal: PlainStream, program: list[str]) -> None:
+        super().__init__(terminal.stream, terminal.is_painted)
+        self._program = program
+        self._process: subprocess.Popen[bytes] | None = None
+        self._handler: Any = None
 
     def isatty(self) -> bool:
         return True
+
+    def write(self, text: str) -> int:
+        self._start()
+        return super().write(text)
+
+    def write_bytes(self, data: bytes) -> None:
+        self._start()
+        super().write_bytes(data)
+
+    def _start(self) -> None:
+        if not self._program:
+            return
+        program, self._program = self._program, []
+        env = {**_OPTIONS, **os.environ}
+        line.hide()
+        try:
+            self._process = subprocess.Popen(program, stdin=subprocess.PIPE, env=env)  # noqa: S603 -- the user's
+        except OSError:
+            return
+        assert self._process.stdin is not None
+        pipe = TextIOWrapper(self._process.stdin, self.encoding, "backslashreplace", write_through=True)
+        self._handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the pager now
+        self.stream = pipe
+
+    def finish(self) -> None:
+        """Wait until the person has seen enough."""
+        if self._process is None:
+            return
+        try:
+            self.stream.close()
+        except BrokenPipeError:
+            pass  # it ended before it read all
+        self._process.wait()
+        signal.signal(signal.SIGINT, self._handler)
 
 
 @contextmanager
 def page_output(words: Sequence[str]) -> Iterator[None]:
     """Send stdout through the pager where a person looks at it and the command may print much."""
     program = _program() if _is_wanted(words) else []
-    if not program or not isinstance(sys.stdout, PlainStream):
-        yield
-        return
     terminal = sys.stdout
-    env = {**_OPTIONS, **os.environ}
-    try:
-        process = subprocess.Popen(program, stdin=subprocess.PIPE, env=env)  # noqa: S603 -- the user's own
-    except OSError:
+    if not program or not isinstance(terminal, PlainStream):
         yield
         return
-    assert process.stdin is not None
-    pipe = io.TextIOWrapper(process.stdin, terminal.encoding, "backslashreplace", write_through=True)
-    sys.stdout = _PagerStream(pipe, terminal.is_painted)
-    # Ctrl+C is for the pager while it runs.
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = pager = _PagerStream(terminal, program)
     try:
         yield
     finally:
         sys.stdout = terminal
-        try:
-            pipe.close()
-        except BrokenPipeError:
-            pass  # the person has seen enough
-        process.wait()
-        signal.signal(signal.SIGINT, handler)
+        pager.finish()
 
 
 def _is_wanted(words: Sequence[str]) -> bool:

@@ -1,15 +1,132 @@
-"""Show progress on a terminal; print nothing anywhere else."""
+"""Show on a terminal what a command is doing; print nothing anywhere else.
+
+`activity.watch` shows of every command that takes long what it does. Commands with several steps say more, by
+`working` and `Progress`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from time import monotonic
 
-from skillc.index import skills  # lazy: 'skc install' needs none of it
+from skillc.cli.style import cut
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 BAR = 24
 CLEAR = "\r\x1b[K"
+TICK = 0.8  # seconds until a command shows a sign of life
+INTERVAL = 0.05  # seconds between two drawings of a bar with many steps
+FEW = 100  # steps that are all drawn
+PAUSE = 10.0  # seconds between two lines where lines can't be drawn over
+
+
+class StatusLine:
+    """The last line of the terminal while a command works: what it does, and for how long.
+
+    There is one terminal, so there is one such line. A timer of the system draws it again while nothing
+    happens; a thread would keep the work from being given to forked processes.
+    """
+
+    def __init__(self) -> None:
+        self._activities: list[str] = []  # the innermost is last
+        self._step = ""  # what the innermost is at
+        self._since = 0.0  # when that began
+        self._is_visible = False
+        self._is_paused = False
+        self._is_free = True  # nothing of a line of output is in the way
+        self._last = 0.0  # when it was drawn
+
+    def push(self, activity: str) -> None:
+        self._activities.append(activity)
+        self._step, self._since = "", monotonic()
+
+    def rename(self, activity: str) -> None:
+        """Say more of the outermost activity."""
+        self._activities[:1] = [activity]
+
+    def pop(self) -> None:
+        self._activities.pop()
+        self._step, self._since = "", monotonic()
+        self.clear()
+
+    def put(self, step: str) -> None:
+        """Show a step of the innermost activity, at once; an empty one ends it."""
+        self._step, self._since = step, monotonic()
+        if not step:
+            self.clear()
+        elif not _is_plain():
+            self._draw(step)
+
+    def clear(self) -> None:
+        if self._is_visible:
+            self._is_visible = False
+            _write(CLEAR)
+
+    def make_way(self, text: str) -> None:
+        """Go away for a text that is printed, and stay away while it does not end its line."""
+        self.clear()
+        self._is_free = text.endswith("\n") or (self._is_free and not text)
+
+    def tick(self, _number: int = 0, _frame: FrameType | None = None) -> None:
+        """Show that the work goes on where nothing else was drawn for a while."""
+        now = monotonic()
+        text = self._step or next(filter(None, reversed(self._activities)), "")
+        if text and now - self._last >= (PAUSE if _is_plain() else TICK):
+            seconds = int(now - self._since)
+            self._draw(f"{text}  {seconds} s" if seconds > 1 else text)
+
+    def _draw(self, text: str) -> None:
+        if self._is_paused or not self._is_free:
+            return
+        self._last = monotonic()
+        if _is_plain():
+            _write(f"{text}\n")
+            return
+        self._is_visible = True
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        _write(f"{CLEAR}{cut(text, columns - 1)}")
+
+    def hide(self) -> None:
+        """Show nothing from now on: a pager has the terminal."""
+        self.clear()
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """Show again what there is to show."""
+        self._is_paused = False
+
+
+line = StatusLine()
+
+
+class Pause:
+    """Shows nothing while a person answers."""
+
+    def __enter__(self) -> None:
+        line.hide()
+
+    def __exit__(self, *_: object) -> None:
+        line.resume()
+
+
+class working:  # noqa: N801 -- reads as a function does; contextlib costs more than a small command
+    """Says what the command is doing, if that takes longer than a second."""
+
+    def __init__(self, text: str) -> None:
+        self._text = one_line(text) if text and sys.stderr.isatty() else ""
+
+    def __enter__(self) -> None:
+        if self._text:
+            line.push(self._text)
+
+    def __exit__(self, *_: object) -> None:
+        if self._text:
+            line.pop()
 
 
 class Progress:
@@ -19,73 +136,62 @@ class Progress:
         self._total = total
         self._unit = unit
         self._count = 0
-        self._visible = sys.stderr.isatty() and total > 1
+        self._last = 0.0  # when a step was drawn
+        self._is_shown = sys.stderr.isatty()
 
     def __enter__(self) -> Progress:
+        line.push("")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.clear()
+        line.pop()
 
     def step(self, name: str) -> None:
         """Count a step, which is about `name`."""
-        if self._visible:
-            _draw(self._count, self._total, self._unit, name)
+        self._show(name)
         self._count += 1
 
     def step_of(self, name: str, total: int) -> None:
         """Count a step of as many as turned out to be needed."""
         self._total = total
-        self._visible = sys.stderr.isatty() and total > 1
         self.step(name)
 
     def reach(self, count: int, name: str) -> None:
         """Show that `count` of all are done."""
         self._count = count
-        if self._visible:
-            _draw(count, self._total, self._unit, name)
+        self._show(name)
 
-    def say(self, line: str) -> None:
+    def say(self, text: str) -> None:
         """Print a line that stays."""
-        self.clear()
-        print(line, file=sys.stderr)
+        line.clear()
+        print(text, file=sys.stderr)
 
     def clear(self) -> None:
-        if self._visible:
-            _clear()
+        line.clear()
+
+    def _show(self, name: str) -> None:
+        if not self._is_shown or self._total < 2:
+            return
+        now = monotonic()
+        if self._total <= FEW or now - self._last >= INTERVAL:
+            self._last = now
+            line.put(draw_bar(self._count, self._total, self._unit, name))
 
 
-def watch_reading() -> None:
-    """Show the progress whenever the skill index has many files to read."""
-    skills.skill_index().database.on_progress = _draw_reading
+def draw_bar(count: int, total: int, unit: str, name: str) -> str:
+    """Return a bar with what is done; on a terminal that can't draw, the numbers alone."""
+    done = f"{count}/{total} {unit}  {one_line(name)}"
+    return done if _is_plain() else f"[{'#' * (BAR * count // total):-<{BAR}}] {done}"
 
 
-def _draw_reading(root: str, count: int, total: int) -> None:
-    """Show how many files are read, or without a total how many directories were looked at."""
-    if count and not total:
-        _write_line(f"{count} directories  {one_line(root)}")
-    elif count < total:
-        _draw(count, total, "skills read", root)
-    else:
-        _clear()
-
-
-def _draw(count: int, total: int, unit: str, name: str) -> None:
-    bar = f"{'#' * (BAR * count // total):-<{BAR}}"
-    _write_line(f"[{bar}] {count}/{total} {unit}  {one_line(name)}")
-
-
-def _write_line(line: str) -> None:
-    columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    _write(f"{CLEAR}{line[: columns - 1]}")
-
-
-def _clear() -> None:
-    _write(CLEAR)
+def _is_plain() -> bool:
+    """Return whether the terminal, or who reads it aloud, has no way to draw over a line."""
+    return os.environ.get("TERM") == "dumb"
 
 
 def _write(text: str) -> None:
-    """Write to the stream below the one that escapes control characters."""
-    stream = getattr(sys.stderr, "stream", sys.stderr)
-    stream.write(text)
-    stream.flush()
+    """Write to the terminal itself: the timer may interrupt a write to the stream above it."""
+    try:
+        os.write(sys.stderr.fileno(), text.encode(sys.stderr.encoding or "ascii", "backslashreplace"))
+    except (OSError, ValueError):
+        pass  # it is gone

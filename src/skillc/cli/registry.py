@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillc import library
 from skillc.cli.output import warn
+from skillc.cli.progress import line
 from skillc.cli.syntax import Option
-from skillc.errors import require_extra
+from skillc.errors import RegistryRefused, require_extra
 from skillc.library import Credential, choose_registry
 from skillc.paths import current_directory
 from skillc.settings import load_settings
+from skillc.text import one_line
 
 if TYPE_CHECKING:
     from skillc.library import RegistryApi  # needs the extra
@@ -35,8 +40,42 @@ def connect(credential: Credential) -> RegistryApi:
     """Return the registry's API, to be used in a `with` block; raises MissingExtra without httpx2."""
     with require_extra("http"):
         api = library.RegistryApi
+    line.rename(f"Asking {credential.registry}")
     return api(credential.registry, credential.token, tell_wait=_tell_wait)
+
+
+def admit_job(credential: Credential, path: str, *, may_fail: bool = False) -> Credential:
+    """Return the registry with a token for the job of CI that runs this command, if it has none yet.
+
+    The token publishes at `path`. What `may_fail` goes on without a token where the registry refuses the job.
+    """
+    with require_extra("http"):
+        if credential.token or not library.is_job():
+            return credential
+    with connect(credential) as api:
+        try:
+            return replace(credential, token=library.mint_token(api, path, _tell_job_wait))
+        except RegistryRefused as error:
+            if not may_fail:
+                raise
+            print(f"Without a token: {one_line(error.message)}", file=sys.stderr)
+            return credential
+
+
+@contextmanager
+def advise(credential: Credential) -> Iterator[None]:
+    """Say with a refusal inside the block what a job of CI lacks that has no token."""
+    try:
+        yield
+    except RegistryRefused as error:
+        if not credential.token:
+            error.details = library.advise_job(credential.registry) or error.details
+        raise
 
 
 def _tell_wait(seconds: float) -> None:
     print(f"The registry is busy; trying again in {seconds:g} s", file=sys.stderr, flush=True)
+
+
+def _tell_job_wait(seconds: float) -> None:
+    print(f"GitHub gave no ID token; trying again in {seconds:g} s", file=sys.stderr, flush=True)

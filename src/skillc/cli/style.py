@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
 
+from skillc import tables
 from skillc.cli import can_print, is_painted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 STRONG, FAINT, CODE, GOOD, WARNING, BAD, TITLE = map(chr, range(0xFDD0, 0xFDD7))
 END = chr(0xFDD7)
@@ -194,27 +198,16 @@ MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 
 def width_of(text: str) -> int:
-    """Return the columns that a text takes on a terminal.
-
-    >>> width_of("abc"), width_of("日本"), width_of("e\\u0301")
-    (3, 4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width  # a library of its own, seldom needed
-
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in strip(text))
-
-
-def pad(text: str, width: int) -> str:
-    """Return a text with spaces behind it, up to a width."""
-    return text + " " * (width - width_of(text))
+    """Return the columns that a text takes on a terminal, without marks."""
+    return tables.width_of(text if text.isascii() else strip(text))
 
 
 def cut(text: str, width: int) -> str:
     """Return a text in at most `width` columns, with an ellipsis where something is left out."""
     if width_of(text) <= width:
         return text
+    if width < 1:
+        return ""
     ellipsis = "…" if can_print("…") else "."
     room, kept = width - 1, []
     for character in text:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Argument:
     """A positional argument, the last of which may `repeat`.
 
-    `completes` names what the shell offers: `skills`, or words themselves. What `is_text` can be anything,
+    `completes` names what the shell offers: a kind of `cli.values`, or words. What `is_text` can be anything,
     also a word that starts with a hyphen, which has to follow `--`.
     """
 
@@ -147,6 +147,8 @@ class Arguments:
 
 SKILL = Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills")
 FORMAT = Option("--format", "Output format.", choices=("text", "json"), default="text")
+# For commands whose JSON is a list at the top: `object` is the same in an object.
+LIST_FORMAT = Option("--format", "Output format.", choices=("text", "json", "object"), default="text")
 COMMON = (
     Option("--verbose", "Say on stderr how names were resolved and how long steps took; print tracebacks."),
     Option("--color", "Colour the output.", choices=("auto", "always", "never"), default="auto"),

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from skillc.compiler.build import build_skill, keep_index_current
     from skillc.compiler.deploy import digest_folder, is_link
     from skillc.compiler.publish import Publication, PublishOptions, publish_skill
-    from skillc.compiler.scaffold import create_skill, create_store
-    from skillc.compiler.status import Listing, SkillStatus, list_skills
+    from skillc.compiler.scaffold import create_skill, create_store, describe_creation
+    from skillc.compiler.status import LIST_HEADER, Listing, SkillStatus, list_skills
     from skillc.compiler.withdrawal import Withdrawal, find_deployments, remove_runtime, withdraw
 else:
     __getattr__ = front_door(
@@ -24,8 +24,8 @@ else:
             "build": "build_skill keep_index_current",
             "deploy": "digest_folder is_link",
             "publish": "Publication PublishOptions publish_skill",
-            "scaffold": "create_skill create_store",
-            "status": "Listing SkillStatus list_skills",
+            "scaffold": "create_skill create_store describe_creation",
+            "status": "LIST_HEADER Listing SkillStatus list_skills",
             "withdrawal": "Withdrawal find_deployments remove_runtime withdraw",
         },
     )

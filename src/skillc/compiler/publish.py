@@ -67,7 +67,8 @@ class Publication:
     def as_json(self) -> dict[str, Any]:
         deployments = [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployments]
         return {
-            "skill": self.build.skill.name,
+            "id": self.build.skill.name,
+            "skill": self.build.skill.name,  # as `id`; goes with the next release
             "status": self.build.status,
             "source_path": self.build.skill.source,
             "runtime_path": self.build.runtime,

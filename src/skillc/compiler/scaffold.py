@@ -39,6 +39,13 @@ def create_store(root: str) -> str:
     return store
 
 
+def describe_creation(name: str | None, path: str) -> str:
+    """Return what was made, and what to do next."""
+    if name is None:
+        return f"Skills live in {path}\nNext: skc init <name>"
+    return f"Created {path}\nNext: write its description and sections, then 'skc build {name}'"
+
+
 def create_skill(root: str, name: str) -> str:
     """Create a skill with a SKILL.md to fill in, and return that file's path."""
     if not is_name(name):

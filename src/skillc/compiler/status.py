@@ -47,6 +47,12 @@ class SkillStatus:
         }
         return value | {"disabled": self.disabled} if self.disabled else value
 
+    def status_text(self) -> str:
+        return f"{self.status} ({self.disabled})" if self.disabled else self.status
+
+
+LIST_HEADER = ("SKILL", "SCOPE", "STATUS", "SOURCE")  # the last for those that want to know more
+
 
 @value
 class Listing:
@@ -65,6 +71,17 @@ class Listing:
     def diagnostics(self) -> list[Diagnostic]:
         problems = [warning("W005", error.message, error.code).at(s.source) for s, error in self.problems]
         return [*problems, *(warning("W203", store, reason) for store, reason in self.partial)]
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Return the table for people: the name, scope, status and folder of each skill."""
+        return [(e.skill.name, e.skill.scope, e.status_text(), e.skill.source) for e in self.skills]
+
+    def total_line(self) -> str:
+        """Return how many skills there are, and how many of them are listed."""
+        if not self.skills:
+            return "No skills."
+        count = f"{len(self.skills):,} of " if len(self.skills) < self.total else ""
+        return f"{count}{self.total:,} skill{'' if self.total == 1 else 's'}"
 
     def as_json(self) -> dict[str, Any]:
         skills = [entry.as_json() for entry in self.skills]

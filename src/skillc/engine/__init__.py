@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill, SkillEngine
-    from skillc.engine.pages import find_key, make_cursor
+    from skillc.engine.pages import find_key, make_cursor, render_browse
     from skillc.engine.sync import SyncSkillEngine, run_sync
     from skillc.engine.tools import TOOLS, ToolDefinition, ToolResult
     from skillc.engine.turn import (
@@ -29,7 +29,7 @@ else:
         {
             "agent": "AgentBuildConfig AgentFactory BuiltAgent",
             "engine": "DefaultSkillEngine EngineOptions ResolvedSkill SkillEngine",
-            "pages": "find_key make_cursor",
+            "pages": "find_key make_cursor render_browse",
             "sync": "SyncSkillEngine run_sync",
             "tools": "TOOLS ToolDefinition ToolResult",
             "turn": "ModelInput SkillEvent SkillResolutionFailed SkillsResolved Turn model_input "

@@ -34,6 +34,7 @@
     │   ├── LockUnsatisfied         E081
     │   │   └── WrongDigest
     │   ├── RegistryUnavailable     E092
+    │   │   └── IssuerUnavailable
     │   ├── RepositoryUnavailable   E200
     │   └── MissingExtra            E201
     ├── Denied
@@ -379,6 +380,15 @@ class RegistryUnavailable(Unavailable):
     def __init__(self, registry: str, reason: str) -> None:
         super().__init__(f"registry '{registry}' unavailable: {reason}")
         self.reason = reason
+
+
+class IssuerUnavailable(RegistryUnavailable):
+    """An issuer of OpenID Connect that a registry asks can't answer."""
+
+    def __init__(self, issuer: str, reason: str) -> None:
+        super().__init__(issuer, reason)
+        self.message = f"issuer '{issuer}' unavailable: {reason}"
+        self.args = (self.message,)
 
 
 class InvalidOption(Invalid):

@@ -2,7 +2,7 @@
 
 Worker n of m does each m-th job and sends the results through a pipe, so that they arrive in order. A
 pipe holds little, so that no worker runs far ahead, and a worker ends when the parent is gone. A job
-whose worker died, or could not be started, is done by the parent.
+whose worker died, or could not be started, is done by the parent, or by `run_apart` in a worker of its own.
 
 Forked workers start at once, but a fork copies the locks that other threads hold, so they are for
 processes of one thread. Spawned workers are new interpreters and cost their start; any thread of a
@@ -27,7 +27,7 @@ MAX_WORKERS = 4  # more can't keep up with the one process that collects the res
 LENGTH = 8  # bytes of the size in front of a result
 PIPE = 1 << 20  # bytes that a forked worker may be ahead
 
-_LOST = object()  # in place of the result of a worker that died
+LOST = object()  # in place of the result of a worker that died
 _START = """
 import marshal, sys
 sys.path[:] = marshal.load(sys.stdin.buffer)
@@ -63,21 +63,30 @@ class Pool:
         self._arguments = arguments
         self._function: Callable[[Any], Any] | None = None
 
+    def run_apart(self, jobs: Sequence[Any], workers: int) -> Iterator[Any]:
+        """Yield the result of each job, in order, from forked workers; LOST for one that ends its worker."""
+        return self._run(jobs, min(workers, len(jobs)), self._fork, self._apply_apart)
+
     def run(self, jobs: Sequence[Any], workers: int, *, fork: bool) -> Iterator[Any]:
         """Yield the result of each job, in order; without workers all is done here."""
         workers = min(workers, len(jobs), MAX_WORKERS)
+        return self._run(jobs, workers, self._fork if fork else self._spawn, self._apply)
+
+    def _run(
+        self, jobs: Sequence[Any], workers: int, start: Callable[..., None], again: Callable[[Any], Any]
+    ) -> Iterator[Any]:
+        """Yield the result of each job; `again` does one whose worker died."""
         if not workers:
             yield from map(self._apply, jobs)
             return
         pipes: list[BinaryIO] = []
         waits: list[Callable[[], object]] = []
-        start = self._fork if fork else self._spawn
         try:
             for number in range(workers):
                 start(jobs[number::workers], pipes, waits)
             for number, job in enumerate(jobs):
                 result = _receive(pipes[number % workers])
-                yield self._apply(job) if result is _LOST else result
+                yield again(job) if result is LOST else result
         finally:
             for pipe in pipes:
                 pipe.close()
@@ -88,6 +97,18 @@ class Pool:
         if self._function is None:
             self._function = self._factory(*self._arguments)
         return self._function(job)
+
+    def _apply_apart(self, job: Any) -> Any:
+        """Do one job in a worker of its own: the one that died may have died of the job before it."""
+        pipes: list[BinaryIO] = []
+        waits: list[Callable[[], object]] = []
+        self._fork([job], pipes, waits)
+        try:
+            return _receive(pipes[0]) if waits else self._apply(job)
+        finally:
+            pipes[0].close()
+            for wait in waits:
+                wait()
 
     def _fork(self, jobs: Sequence[Any], pipes: list[BinaryIO], waits: list[Callable[[], object]]) -> None:
         source, sink = os.pipe()
@@ -171,7 +192,7 @@ def _receive(pipe: BinaryIO) -> Any:
         size = int.from_bytes(pipe.read(LENGTH), "big")
         return marshal.loads(pipe.read(size))
     except (EOFError, ValueError, TypeError, OverflowError, MemoryError, OSError):
-        return _LOST
+        return LOST
 
 
 def _widen(pipe: int) -> None:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
     from skillc.install.clean import find_waste
-    from skillc.install.clients import ClientChange, plan_addition, plan_removal
+    from skillc.install.clients import ClientChange, client_names, plan_addition, plan_removal
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
     from skillc.install.doctor import Examination, examine, mend_all
     from skillc.install.download import open_download
@@ -21,14 +21,23 @@ if TYPE_CHECKING:
     from skillc.install.intake import Intake, bring_in, preview
     from skillc.install.latest import Latest, parse_age
     from skillc.install.lock import change_lock, find_root, lock_file, read_lock
+    from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
-    from skillc.install.publish import Release, Upload, check_skill, plan_upload, send_upload
+    from skillc.install.plugins import Plugin
+    from skillc.install.publish import (
+        Release,
+        Upload,
+        check_skill,
+        plan_upload,
+        require_publisher,
+        send_upload,
+    )
     from skillc.install.registry import fingerprint_of
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
-    from skillc.install.survey import Plan, Store, count_agent_skills, plan_import
+    from skillc.install.survey import Plan, Store, advise_first_skill, count_agent_skills, plan_import
     from skillc.install.tally import Tally, count_usage, send_tally
     from skillc.install.transfer import bring_in_pins, preview_pins
     from skillc.install.update import Update, Updates, list_latest, update_locked
@@ -40,7 +49,7 @@ else:
         __name__,
         {
             "clean": "find_waste",
-            "clients": "ClientChange plan_addition plan_removal",
+            "clients": "ClientChange client_names plan_addition plan_removal",
             "doctor": "Examination examine mend_all",
             "waste": "Disposal Waste measure_size remove_waste",
             "entry": "LockEntry make_entry without_credentials",
@@ -53,15 +62,17 @@ else:
             "versions": "find_version installed_versions keep_version note_versions",
             "lock": "change_lock find_root lock_file read_lock",
             "download": "open_download",
+            "marketplace": "Marketplace find_marketplace keep_skills",
+            "plugins": "Plugin",
             "origin": "Candidate Download Origin parse_origin recall_origin",
             "add": "Addition Offer add_skill check_offers choose_store make_offers",
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
             "registry": "fingerprint_of",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
-            "publish": "Release Upload check_skill plan_upload send_upload",
+            "publish": "Release Upload check_skill plan_upload require_publisher send_upload",
             "pins": "Pin find_locks is_of_home read_pins",
-            "survey": "Plan Store count_agent_skills plan_import",
+            "survey": "Plan Store advise_first_skill count_agent_skills plan_import",
             "tally": "Tally count_usage send_tally",
             "transfer": "bring_in_pins preview_pins",
         },

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
 from skillc.install.origin import Origin
+from skillc.install.plugins import Plugin, read_plugins
 from skillc.paths import DIRECTORY, SKILL_FILES
 from skillc.skills import is_name, parse, read_metadata, to_segment
 from skillc.spelling import suggest
@@ -23,6 +24,7 @@ from skillc.spelling import suggest
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
 MAX_SKILLS = 20_000
 MAX_NAMES = 10  # in a hint
+MAX_PLACES = 3  # of plugins, in a hint
 MAX_MANIFEST = 1 << 20  # bytes of a plugin's or a marketplace's file
 FIRST = ("", "skills", f"{DIRECTORY}/skills", ".claude/skills", ".agents/skills")
 MANIFESTS = (
@@ -63,11 +65,13 @@ def discover(
     that will be needed whole. `names` may be paths, too. Raises OriginNotFound for one that is not there.
     """
     files = _main_files(paths, origin.path)
+    folders, plugins = _read_manifests(origin, read)
     if not files:
         where = f"there is no skill in '{origin.path}'" if origin.path else "there is no skill in it"
-        raise OriginNotFound(origin.label(), where, "hint: a skill is a folder with a SKILL.md")
+        hint = _name_plugins(plugins) or "hint: a skill is a folder with a SKILL.md"
+        raise OriginNotFound(origin.label(), where, hint)
     inner_files = [file for folder, file in files.items() if _is_nested(folder, files)]
-    order = _sort(origin.path, set(files.values()).difference(inner_files), _read_manifests(origin, read))
+    order = _sort(origin.path, set(files.values()).difference(inner_files), folders)
     if not names:
         return [skill for skill in _read_skills(order, read, (), report) if not skill.is_duplicate]
     likely = [file for file in (*order, *inner_files) if _matches(file, "", names)]
@@ -76,8 +80,18 @@ def discover(
         skills = _read_skills((*order, *inner_files), read, (), report)
     matches, misses = _choose(skills, names)
     if misses:
-        raise _not_there(origin, misses, [skill.name for skill in skills])
+        error = _not_there(origin, misses, [skill.name for skill in skills])
+        elsewhere = [plugin for plugin in plugins if plugin.name == misses[0]]
+        error.details = _name_plugins(elsewhere) or error.details
+        raise error
     return matches
+
+
+def _name_plugins(plugins: Sequence[Plugin]) -> str:
+    """Return a hint with the places of plugins that are elsewhere; empty without any."""
+    places = [f"'{plugin.name}' ('skc add {plugin.place}')" for plugin in plugins[:MAX_PLACES]]
+    more = f" and {len(plugins) - MAX_PLACES} more" if len(plugins) > MAX_PLACES else ""
+    return f"hint: its marketplace has plugins in other places: {', '.join(places)}{more}" if places else ""
 
 
 def choose_by_name(origin: Origin, skills: Mapping[str, T], names: Sequence[str]) -> list[T]:
@@ -175,40 +189,39 @@ def _sort(top: str, files: Iterable[str], folders: Sequence[str]) -> list[str]:
     return [path for _, path in sorted((place, path) for path, place in ranks.items() if place is not None)]
 
 
-def _read_manifests(origin: Origin, read: Read) -> list[str]:
-    """Return the folders in which plugins and marketplaces say that skills are."""
+def _read_manifests(origin: Origin, read: Read) -> tuple[list[str], list[Plugin]]:
+    """Return the folders in which plugins and marketplaces say that skills are, and plugins elsewhere."""
     names = [posixpath.join(origin.path, name) for name in MANIFESTS]
     folders: list[str] = []
+    elsewhere: dict[str, Plugin] = {}
     for data in read(names, ()).values():
         try:
             manifest = json.loads(data[: MAX_MANIFEST + 1])
         except (ValueError, RecursionError):
             continue
-        for folder in _folders_of(manifest):
+        plugins = _plugins_of(manifest)
+        elsewhere |= {plugin.name: plugin for plugin in plugins if plugin.address}
+        for folder in _folders_of(plugins):
             place = posixpath.normpath(posixpath.join(origin.path, folder))
             if not place.startswith(("..", "/")) and place not in folders:
                 folders.append("" if place == "." else place)
-    return folders
+    return folders, list(elsewhere.values())
 
 
-def _folders_of(manifest: object) -> Iterable[str]:
-    """Yield the folders that a file of a plugin or a marketplace names, relative to the root."""
-    if not isinstance(manifest, dict):
-        return
-    plugins = manifest.get("plugins")
-    metadata = manifest.get("metadata")
-    base = metadata.get("pluginRoot") if isinstance(metadata, dict) else ""
-    entries = plugins if isinstance(plugins, list) else [manifest | {"source": ""}]
-    for plugin in entries[:MAX_SKILLS]:
-        source = plugin.get("source", "") if isinstance(plugin, dict) else None
-        if not isinstance(source, str):
-            continue  # a plugin from elsewhere
-        root = posixpath.join(base if isinstance(base, str) else "", source)
-        skills = plugin.get("skills")
-        for folder in skills if isinstance(skills, list) else [skills]:
-            if isinstance(folder, str):
-                yield posixpath.join(root, folder)
-        yield posixpath.join(root, "skills")
+def _plugins_of(manifest: object) -> Sequence[Plugin]:
+    """Return the plugins of a marketplace, or the one that a plugin's own file is about."""
+    plugins = read_plugins(manifest)
+    if plugins is None and isinstance(manifest, dict):
+        plugins = read_plugins({"plugins": [manifest | {"name": "plugin", "source": ""}]})
+    return plugins or ()
+
+
+def _folders_of(plugins: Iterable[Plugin]) -> Iterable[str]:
+    """Yield the folders that plugins in this place name, relative to the root."""
+    for plugin in plugins:
+        if plugin.folder is not None:
+            yield from (posixpath.join(plugin.folder, folder) for folder in plugin.skills)
+            yield posixpath.join(plugin.folder, "skills")
 
 
 def _read_skills(

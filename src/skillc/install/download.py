@@ -24,6 +24,7 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.discover import MainFile, discover, walk_folder
+from skillc.install.marketplace import find_marketplace
 from skillc.install.native import open_native
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
@@ -74,6 +75,9 @@ def _enter(
             download = stack.enter_context(open_place(origin, _make(folder, "files"), names, report))
             if download is not None:
                 return download
+        if find_marketplace(origin) is not None:
+            hint = "hint: 'skc add' reads it; otherwise give the address of a plugin's repository"
+            raise OriginNotFound(origin.label(), "it is a marketplace, which names other places", hint)
         return _guess(stack, origin, folder, names, report)
     if origin.is_registry:
         open_named = open_native if origin.is_ours else open_registry

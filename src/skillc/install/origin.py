@@ -29,6 +29,7 @@ _HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
 _REF = re.compile(r"(?<=[^/])@")  # not before a folder such as packages/@scope
 _SLUG = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)?")
 _GITHUB_FILES = ("archive", "releases", "raw", "zipball", "tarball")
+_MARKETPLACE = re.compile(r"(^|/)(\.claude-plugin|\.agents/plugins)$")  # in the folder that it is about
 # In a browser's address of a folder or file: the words before the ref.
 _TREES = (
     ("-", "tree"), ("-", "blob"), ("tree",), ("blob",), ("commit",), ("-", "commit"),
@@ -242,7 +243,7 @@ def _parse_ours(text: str, registry: str = "") -> Origin:
         skill_id = SkillId(address[len(base) + 1 :])
     except (InvalidOption, InvalidSkillId) as error:
         raise OriginNotFound(text, error.message) from None
-    return Origin("download", f"{OURS}{base}/{skill_id}", base, _check_ref(text, ref))
+    return Origin("download", f"{OURS}{base}/{skill_id}", base, check_ref(text, ref))
 
 
 def _find_local(text: str, cwd: str) -> Origin | None:
@@ -275,7 +276,8 @@ def _parse_short(text: str, short: str) -> Origin:
 
 def _on_github(text: str, owner: str, repo: str, ref: str, path: str) -> Origin:
     name = f"{owner}/{repo.removesuffix('.git')}"
-    return Origin("github", name, f"https://github.com/{name}.git", _check_ref(text, ref), _clean(text, path))
+    url = f"https://github.com/{name}.git"
+    return Origin("github", name, url, check_ref(text, ref), clean_path(text, path))
 
 
 def _split_ref(text: str, start: int = 0) -> tuple[str, str]:
@@ -314,7 +316,8 @@ def _parse_url(text: str) -> Origin:
     if prefix or is_lab or ref or is_git:
         origin = _parse_git_url(label, urlsplit(address), suffix=".git" if is_lab else "")
         kind = "gitlab" if is_lab else "git"
-        return replace(origin, type=kind, ref=_check_ref(label, ref) or origin.ref, path=_clean(label, path))
+        ref = check_ref(label, ref) or origin.ref
+        return replace(origin, type=kind, ref=ref, path=clean_path(label, path))
     if parts.path.lower().endswith(MAIN_FILE):
         return _parse_archive_url(parts)
     plain = _without_user(parts)
@@ -347,7 +350,7 @@ def _parse_git_url(label: str, parts: SplitResult, suffix: str = "") -> Origin:
     if parts.scheme == "file":
         url = f"file://{unquote(address.path)}"
     secret = urlunsplit(address) if plain != address else ""
-    return Origin("git", url, url, _check_ref(label, ref), secret_url=secret)
+    return Origin("git", url, url, check_ref(label, ref), secret_url=secret)
 
 
 def _parse_github(label: str, parts: SplitResult) -> Origin:
@@ -390,7 +393,7 @@ def _split_tree(parts: SplitResult) -> tuple[str, str, str]:
             if tuple(words[index:end]) == marks and end < len(words):
                 ref, folder = words[end], words[end + 1 :]
                 is_file = "blob" in marks or (folder and folder[-1].lower() == "skill.md")
-                path = "/".join(folder[:-1] if is_file else folder)
+                path = _MARKETPLACE.sub("", "/".join(folder[:-1] if is_file else folder))
                 return urlunsplit(parts._replace(path="/" + "/".join(words[:index]))), ref, path
     return urlunsplit(parts), "", ""
 
@@ -404,13 +407,14 @@ def _secret(parts: SplitResult) -> str:
     return urlunsplit(parts._replace(fragment="")) if "@" in parts.netloc or parts.query else ""
 
 
-def _check_ref(text: str, ref: str) -> str:
+def check_ref(text: str, ref: str) -> str:
+    """Return a ref; refuse one that none can be."""
     if ref.startswith("-") or not ref.isprintable() or " " in ref:
         raise OriginNotFound(text, f"'{ref}' is not the name of a branch, tag or commit")
     return ref
 
 
-def _clean(text: str, path: str) -> str:
+def clean_path(text: str, path: str) -> str:
     """Return the path of a folder in a repository; refuse one that leaves it."""
     words = [word for word in unquote(path).strip("/").split("/") if word not in ("", ".")]
     if ".." in words or any("\\" in word or "\0" in word for word in words):

@@ -16,6 +16,7 @@ from skillc.errors import (
     AuditBlocked,
     InvalidSkill,
     LintFailed,
+    RegistryRefused,
     RegistryUnavailable,
     SkillNotFound,
     VersionExists,
@@ -24,7 +25,17 @@ from skillc.library import Skill, is_compiled
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
-from skillc.registry import LATEST, Package, next_patch, parse_tag, parse_version, precedence, read_package
+from skillc.registry import (
+    LATEST,
+    Package,
+    Role,
+    is_below,
+    next_patch,
+    parse_tag,
+    parse_version,
+    precedence,
+    read_package,
+)
 from skillc.skills import digest_files
 
 if TYPE_CHECKING:
@@ -93,18 +104,31 @@ def check_skill(skill: Skill, skill_id: str, policy: Policy, *, allow: bool = Fa
         first = mistakes[0]
         error = LintFailed(first.rule.id, first.rule.name, f"{first.message} ({first.file}:{first.line})")
         others = f" (of {len(mistakes)})" if mistakes[1:] else ""
-        error.details = f"hint: 'skc lint {shell_quote(skill.name)}' shows what to fix{others}"
+        error.details = f"hint: see what to fix{others} with: skc lint {_name(skill)}"
         raise error
     audit = audit_folder(skill.source, skill.segment, policy=policy, notes=not skill.is_copy)
     blocks = [finding for finding in audit.findings if finding.level == BLOCK]
     if blocks and not allow:
         first_block = blocks[0]
         reason = f"{first_block.rule.id} {first_block.message} ({first_block.file}:{first_block.line})"
-        hint = f"hint: 'skc audit {shell_quote(skill.name)}' shows all; --yes publishes it all the same"
+        hint = f"hint: --yes publishes it all the same; see all findings with: skc audit {_name(skill)}"
         raise AuditBlocked(skill.name, reason, hint)
     if f"sha256:{digest_files(skill.source)}" != package.digest:
         raise InvalidSkill(skill.source, "its files changed while they were checked; publish it again")
     return package
+
+
+def _name(skill: Skill) -> str:
+    """Return what a command takes for a skill: its name, or the folder of one that is in no store."""
+    return shell_quote(skill.name if skill.is_stored else skill.source)
+
+
+def require_publisher(api: RegistryApi, skill_id: str) -> None:
+    """Raise RegistryRefused (E090) where the caller may not publish a skill."""
+    roles = {role.label for role in Role if role >= Role.PUBLISHER}
+    if not any(role in roles and is_below(skill_id, prefix) for role, prefix in api.whoami().permissions):
+        reason = f"it needs the role publisher for '{skill_id}'"
+        raise RegistryRefused(reason, "hint: an admin of the registry gives roles")
 
 
 def plan_upload(api: RegistryApi, package: Package, version: str = "") -> Upload:

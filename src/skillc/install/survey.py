@@ -14,6 +14,7 @@ from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, 
 from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
 from skillc.spelling import suggest
+from skillc.text import one_line
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
 MAX_DEPTH = 6  # directories between a folder and the skills in it
@@ -98,6 +99,16 @@ def count_agent_skills() -> tuple[int, list[str]]:
         return 0, []
     steps = plan_import((), "all", paths.require_home()).steps
     return len(steps), list(dict.fromkeys(step.target[1] for step in steps if step.target))
+
+
+def advise_first_skill() -> str:
+    """Return what to do where there is no skill: agents may have some."""
+    count, directories = count_agent_skills()
+    if not count:
+        return "No skills yet. 'skc init <name>' makes one."
+    skills = f"{count:,} skill{'' if count == 1 else 's'}"
+    places = one_line(", ".join(directories))
+    return f"No skills yet, but {skills} in {places}; 'skc import' takes them over."
 
 
 @dataclass(slots=True)

@@ -63,6 +63,7 @@ class Update:
             "files": [{"file": name, "change": change} for change, name in self.files],
             "asks": self.asks.as_json(),
             "conflicts": list(self.conflicts),
+            **({"diff": self.diff} if self.diff else {}),
         }
 
 

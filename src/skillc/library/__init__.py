@@ -11,7 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
-    from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
+    from skillc.library.config import (
+        RepositorySettings,
+        SkillRepositoryConfig,
+        SkillsConfig,
+        repositories_in_force,
+    )
     from skillc.library.copies import copy_path, list_copies
     from skillc.library.credentials import (
         Credential,
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
         RegistryApi,
     )
     from skillc.library.http.client import Response, fetch
+    from skillc.library.http.jobs import advise_job, is_job, mint_token
     from skillc.library.http.wire import Failure
     from skillc.library.imports import (
         adopt_import,
@@ -60,16 +66,16 @@ if TYPE_CHECKING:
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
+    from skillc.library.memory import SkillMemory, recall_skills
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
         refresh_repositories,
-        repositories_in_force,
         resolve_repositories,
     )
     from skillc.library.secrets import hide_secrets, private_logs
     from skillc.library.site import WellKnownSkillSource
-    from skillc.library.site.index import SiteIndex, index_addresses, read_index, write_entry
+    from skillc.library.site.index import SiteIndex, index_addresses, index_beside, read_index, write_entry
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -124,7 +130,7 @@ else:
             ),
             "find": "find_skills",
             "addresses": "LOOPBACK guess_type",
-            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
+            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
             "copies": "copy_path list_copies",
             "credentials": (
                 "Credential check_token choose_registry find_token forget_credential parse_registry "
@@ -146,15 +152,15 @@ else:
             "http": "BearerAuth HeaderAuth HttpSkillSource",
             "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
+            "http.jobs": "advise_job is_job mint_token",
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
-            "repositories": (
-                "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
-            ),
+            "memory": "SkillMemory recall_skills",
+            "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",
             "site": "WellKnownSkillSource",
-            "site.index": "SiteIndex index_addresses read_index write_entry",
+            "site.index": "SiteIndex index_addresses index_beside read_index write_entry",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

@@ -2,6 +2,8 @@
 
 >>> guess_type("https://github.com/company/skills"), guess_type("https://skills.example.com/api")
 ('git', 'http')
+>>> guess_type("https://skills.example.com/payments/.claude-plugin/marketplace.json")
+'well-known'
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ from skillc.errors import DirectoryNotFound, InvalidOption
 LOOPBACK = ("localhost", "127.0.0.1", "::1")  # hosts that http reaches without leaving this machine
 FORGES = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht")
 _VARIABLES = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
+# The file of an index, or of a marketplace that has an index beside it.
+_INDEX = re.compile(
+    r"/(\.well-known/(agent-)?skills(/.*)?|\.(claude-plugin|agents/plugins)/marketplace\.json)$"
+)
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
 
 
 def guess_type(address: str) -> str:
-    """Return `git`, `http` or, for anything but a URL, `filesystem`."""
+    """Return `git`, `http`, `mcp`, `well-known` or, for anything but a URL, `filesystem`."""
     scheme, separator, rest = address.partition("://")
     if not separator:
         return "git" if _SCP.fullmatch(address) or address.rstrip("/").endswith(".git") else "filesystem"
@@ -27,7 +33,11 @@ def guess_type(address: str) -> str:
         return "git"
     host = rest.partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
     forge = host in FORGES or host.startswith(("git.", "gitlab.", "github."))
-    return "git" if forge or rest.rstrip("/").endswith(".git") else "http"
+    if forge or rest.rstrip("/").endswith(".git"):
+        return "git"
+    if rest.rstrip("/").endswith("/mcp"):
+        return "mcp"
+    return "well-known" if _INDEX.search(rest) else "http"
 
 
 def resolve_url(url: str, kind: str, cwd: str) -> str:

@@ -154,6 +154,14 @@ def find(root: str) -> str | None:
     return next((path for path in candidates if os.path.exists(path)), None)
 
 
+def repositories_in_force(
+    config: SkillsConfig, project_root: str | os.PathLike[str] | None = None
+) -> tuple[SkillRepositoryConfig, ...]:
+    """Return the configured repositories; without any, the default chain."""
+    roots = [os.fspath(project_root)] if project_root else []
+    return config.repositories or default_repositories(roots, paths.home())
+
+
 def default_repositories(project_roots: Iterable[str], home: str | None) -> tuple[SkillRepositoryConfig, ...]:
     """Return the chain that applies without any skills.toml: the project's skills, then the user's [D23]."""
     chain = []

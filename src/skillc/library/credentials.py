@@ -113,12 +113,16 @@ def forget_credential(registry: str) -> bool:
 
 def _change(registries: set[str], additions: list[Credential]) -> None:
     path = paths.credentials_file(paths.require_home())
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with atomic.Lock(f"{path}.lock"):
-        tokens = [each for each in read_credentials() if each.registry not in registries] + additions
-        entries = [{"registry": c.registry, "token": c.token, "subject": c.subject} for c in tokens]
-        content = {"version": VERSION, "tokens": sorted(entries, key=lambda entry: entry["registry"])}
-        atomic.write(path, json.dumps(content, indent=1).encode(), durable=True, private=True)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with atomic.Lock(f"{path}.lock"):
+            tokens = [each for each in read_credentials() if each.registry not in registries] + additions
+            entries = [{"registry": c.registry, "token": c.token, "subject": c.subject} for c in tokens]
+            content = {"version": VERSION, "tokens": sorted(entries, key=lambda entry: entry["registry"])}
+            atomic.write(path, json.dumps(content, indent=1).encode(), durable=True, private=True)
+    except OSError as error:
+        reason = f"it can't be written ({error.strerror or error}); {REGISTRY} and {TOKEN} need no file"
+        raise InvalidConfiguration(path, reason) from None
 
 
 def find_token(url: str) -> str:

@@ -6,7 +6,6 @@ and a deployment whose source is gone is noticed. It is the user's: a project ca
 
 from __future__ import annotations
 
-import json
 import os
 
 from skillc import atomic, paths
@@ -47,9 +46,15 @@ def read_deployments() -> list[DeploymentRecord]:
     if home is None:
         return []
     try:
-        entries = json.loads(paths.read_regular(_file(home), MAX_BYTES))["deployments"]
+        data = paths.read_regular(_file(home), MAX_BYTES)
+    except OSError:
+        return []
+    import json  # `find` asks for names that no store has, where there is often no record
+
+    try:
+        entries = json.loads(data)["deployments"]
         return [DeploymentRecord(*(str(entry[field]) for field in FIELDS)) for entry in entries]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return []
 
 
@@ -109,6 +114,8 @@ def source_of_folder(folder: str) -> str | None:
 
 def _write(home: str, records: Iterable[DeploymentRecord]) -> None:
     entries = [{field: utf8_text(getattr(record, field)) for field in FIELDS} for record in records]
+    import json
+
     text = json.dumps({"version": VERSION, "deployments": entries}, indent=1, ensure_ascii=False)
     atomic.write(_file(home), f"{text}\n".encode(), durable=True)
 

@@ -25,7 +25,7 @@ from skillc.library.config import (
     RepositorySettings,
     SkillRepositoryConfig,
     SkillsConfig,
-    default_repositories,
+    repositories_in_force,
 )
 from skillc.library.credentials import find_token
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
@@ -145,14 +145,6 @@ def resolve_repositories(
         (mcp if repository.type == "mcp" else members).append(own)
     members.append(NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True))
     return CompositeSkillSource([*members, *mcp], time_out=time_out)
-
-
-def repositories_in_force(
-    config: SkillsConfig, project_root: str | os.PathLike[str] | None = None
-) -> tuple[SkillRepositoryConfig, ...]:
-    """Return the configured repositories; without any, the default chain."""
-    roots = [os.fspath(project_root)] if project_root else []
-    return config.repositories or default_repositories(roots, paths.home())
 
 
 def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) -> SkillSource:

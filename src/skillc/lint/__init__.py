@@ -9,19 +9,27 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.lint.batch import lint_skills
     from skillc.lint.config import Choice, Settings, read_settings
-    from skillc.lint.lint import diff_fixes, find_skill_of, find_skills_below, fix_skill, lint_skill
-    from skillc.lint.report import Finding, Report, render_sarif, render_workflow_command, summarise_reports
-    from skillc.lint.rules import RULES, find_rule, find_rules, suggest_rule
+    from skillc.lint.lines import group_findings, name_file, summarise_report
+    from skillc.lint.lint import find_skill_of, find_skills_below, find_skills_of, lint_skill
+    from skillc.lint.render import render_sarif, render_workflow_command, summarise_reports
+    from skillc.lint.repair import diff_fixes, fix_skill
+    from skillc.lint.report import Finding, Report
+    from skillc.lint.rules import RULES, Rule, find_rule, find_rules, suggest_rule
     from skillc.lint.tokens import estimate
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "batch": "lint_skills",
             "config": "Choice Settings read_settings",
-            "lint": "diff_fixes find_skill_of find_skills_below fix_skill lint_skill",
-            "report": "Finding Report render_sarif render_workflow_command summarise_reports",
-            "rules": "RULES find_rule find_rules suggest_rule",
+            "lines": "group_findings name_file summarise_report",
+            "lint": "find_skill_of find_skills_below find_skills_of lint_skill",
+            "render": "render_sarif render_workflow_command summarise_reports",
+            "repair": "diff_fixes fix_skill",
+            "report": "Finding Report",
+            "rules": "RULES Rule find_rule find_rules suggest_rule",
             "tokens": "estimate",
         },
     )

@@ -7,17 +7,18 @@ fault in it is E071: ignoring a setting would silence a rule. docs/lint.md has a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from itertools import accumulate
-from pathlib import Path
-from typing import Any
 
 from skillc import paths
 from skillc.lint.rules import BY_ID, ERROR, OFF, SEVERITIES, WARNING, find_rule, suggest_rule
 from skillc.rulebook import read_toml
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
+from skillc.startup import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
 FILE = ".skilllint.toml"
 MAX_BYTES = 64 * 1024
@@ -29,6 +30,31 @@ LIMITS |= {"skill-size": 500, "metadata-tokens": 100, "body-tokens": 5000}
 TRIGGERS: tuple[str, ...] = (
     *("use when", "when to use", "use for", "triggers on", "triggers:", "activate when"),
     *(" when ", " when:", "whenever", "any time", "anytime", "if the user", "trigger", "invoke for"),
+    *(
+        "use before",
+        "use this before",
+        "use after",
+        "use this after",
+        "use immediately",
+        "perfect for",
+        "ideal for",
+    ),
+    # "When", and "use for", of other languages.
+    *(
+        "時に使",
+        "ときに使",
+        "場合に使",
+        "際に使",
+        "时使用",
+        "時使用",
+        "适用于",
+        "適用於",
+        "用于",
+        "用於",
+        "当用户",
+        "當用戶",
+    ),
+    *("때 사용", "경우 사용", " wenn ", "quand ", "lorsqu", "cuando ", "quando ", "когда ", "если "),
 )
 # Fields that agents define for themselves (Claude Code, VS Code, Cursor, OpenCode), and public skills use.
 AGENT_FIELDS = frozenset(
@@ -41,9 +67,10 @@ AGENT_FIELDS = frozenset(
 )
 ABOUT_LINT = ("SKL001",)  # a remark about what is linted, never an error
 _LISTS = ("known-fields", "trigger-phrases", "exclude")
+_BY_DEFAULT: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Choice:
     """The rules that a command line chooses: only `select`, if there are any, and none of `ignore`.
 
@@ -55,17 +82,23 @@ class Choice:
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Settings:
     """The settings of a check; by default, those of RFC-0008 and the Agent Skills format."""
 
-    severities: dict[str, str] = field(default_factory=dict)  # by rule number
-    limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
+    severities: Mapping[str, str] = _BY_DEFAULT  # by rule number
+    limits: dict[str, int] = LIMITS
     known_fields: frozenset[str] = KNOWN_FIELDS | AGENT_FIELDS
     triggers: tuple[str, ...] = TRIGGERS
     exclude: tuple[str, ...] = ()
     file: str | None = None
     choice: Choice = Choice()
+
+    def with_choice(self, choice: Choice) -> Settings:
+        """Return the same settings for what a command line chooses."""
+        return Settings(
+            self.severities, self.limits, self.known_fields, self.triggers, self.exclude, self.file, choice
+        )
 
     def severity(self, rule: str) -> str:
         """Return how severe a rule is here: as chosen, else as in the file, else by default."""
@@ -84,6 +117,10 @@ class Settings:
 
     def leaves_out(self, name: str) -> bool:
         """Return whether to ignore a file: it matches a glob, or a folder above it does."""
+        if not self.exclude:
+            return False
+        from fnmatch import fnmatchcase  # loads `re`; few skills leave something out
+
         prefixes = list(accumulate(name.split("/"), "{}/{}".format))
         return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in prefixes)
 
@@ -100,8 +137,7 @@ def read_settings(source: str) -> Settings:
 def _walk_up(source: str) -> Iterator[str]:
     """Yield the folders to look in: from the skill's to the project's root, or the home directory."""
     homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
-    folder = Path(os.path.realpath(source))
-    for directory in map(str, (folder, *folder.parents)):
+    for directory in paths.with_parents(os.path.realpath(source)):
         yield directory
         # A compiled skill has a `.skillc` too, so look for the store of a project.
         marks = os.path.join(directory, ".git"), paths.skills_store(directory)
@@ -133,23 +169,23 @@ def _parse(table: dict[str, Any], path: str) -> Settings:
 
 def _read_severities(table: dict[str, Any]) -> dict[str, str]:
     severities: dict[str, str] = {}
-    for word, value in table.items():
+    for word, severity in table.items():
         rule = find_rule(word)
         if rule is None:
             hint = "; it belongs above the first [table]" if word in _LISTS else suggest_rule(word)
             raise ValueError(f"unknown rule '{word}'{hint}")
-        if value not in SEVERITIES:
-            raise ValueError(f"{word} must be one of {', '.join(SEVERITIES)}, not {value!r}")
+        if severity not in SEVERITIES:
+            raise ValueError(f"{word} must be one of {', '.join(SEVERITIES)}, not {severity!r}")
         if rule.id in severities:
             raise ValueError(f"{rule} is set twice")
-        severities[rule.id] = value
+        severities[rule.id] = severity
     return severities
 
 
 def _read_limits(table: dict[str, Any]) -> dict[str, int]:
-    for key, value in table.items():
+    for key, limit in table.items():
         if key not in LIMITS:
             raise ValueError(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
-        if type(value) is not int or value < 1:
-            raise ValueError(f"{key} must be a positive integer, not {value!r}")
+        if type(limit) is not int or limit < 1:
+            raise ValueError(f"{key} must be a positive integer, not {limit!r}")
     return table

@@ -7,25 +7,34 @@ complains. So a strict reader gets what a lenient one got, and a second run has 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import NamedTuple
-
-from skillc.lint.frontmatter import BOM, Block, find_block, split_tools
+from skillc.lint.block import find_block
+from skillc.lint.frontmatter import BOM, split_tools
 from skillc.quotes import yaml_quote
-from skillc.skills import Document, Frontmatter, NotYaml, is_name, load_yaml, parse
+from skillc.skills import NotYaml, is_name, load_yaml, parse
+from skillc.startup import pattern, value
 from skillc.text import one_line
 
-_BREAK = re.compile(r"\r\n|\n|\r")
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
-_KEY = re.compile(r"((['\"]?)(\w[\w.-]*)\2[ \t]*:)(?:[ \t]+|$)(.*)", re.DOTALL)
-_SCALAR_SIGN = re.compile(r"[|>][-+0-9]*[ \t]+(?=\S)")
-_FENCE = re.compile(r"^---", re.MULTILINE)
-_TOOL = re.compile(r"[\w*][\w.:*/-]*(\([^()\s]*\))?")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from skillc.library import Skill
+    from skillc.lint.block import Block
+    from skillc.lint.page import Folder
+    from skillc.skills import Document, Frontmatter
+
+    Place = tuple[str, str, str]  # a file, a rule's number, and the cause
+
+_BREAK = pattern(r"\r\n|\n|\r")
+_LINES = pattern(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+_KEY = pattern(r"(?s)((['\"]?)(\w[\w.-]*)\2[ \t]*:)(?:[ \t]+|$)(.*)")
+_SCALAR_SIGN = pattern(r"[|>][-+0-9]*[ \t]+(?=\S)")
+_FENCE = pattern(r"(?m)^---")
+_TOOL = pattern(r"[\w*][\w.:*/-]*(\([^()\s]*\))?")
 
 
-class Draft(NamedTuple):
+@value
+class Draft:
     """The text of a page with frontmatter, to be fixed; `directory` is the name of the skill's folder."""
 
     text: str
@@ -44,7 +53,7 @@ class Draft(NamedTuple):
         return self.text[: self.block.start + start] + new + self.text[self.block.start + end :]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fix:
     """A fix for a rule, the reader's diagnostic behind it, and the fields that the fix may change."""
 
@@ -52,6 +61,25 @@ class Fix:
     cause: str
     apply: Callable[[Draft], str | None]
     fields: tuple[str, ...] = ()
+
+
+def find_fixable(places: Iterable[Place], skill: Skill, folder: Folder) -> set[Place]:
+    """Return which of these `fix_skill` would fix: apply the fixes without writing."""
+    places = (place for place in places if place[1] in FIXABLE)
+    fixable: set[Place] = set()
+    for name, pairs in group_by_file(places).items():
+        page = folder.pages[name]
+        _, repairs = apply_fixes(page.raw, pairs, skill.segment, main=page is folder.main)
+        fixable |= {(name, *pair) for pair in repairs}
+    return fixable
+
+
+def group_by_file(places: Iterable[Place]) -> dict[str, set[tuple[str, str]]]:
+    """Return the pairs of rule and cause of each file."""
+    pairs_by_file: dict[str, set[tuple[str, str]]] = {}
+    for file, rule, cause in places:
+        pairs_by_file.setdefault(file, set()).add((rule, cause))
+    return pairs_by_file
 
 
 def apply_fixes(
@@ -197,7 +225,8 @@ def _is_yaml(entry: str) -> bool:
 
 def _reads_as(entry: str, value: object) -> bool:
     try:
-        return load_yaml(entry)[:2] == (value, ())  # and no key twice
+        document = load_yaml(entry)
+        return not document.duplicates and bool(document.value == value)
     except NotYaml:
         return False
 

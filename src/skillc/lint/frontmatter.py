@@ -1,142 +1,53 @@
-"""Check frontmatter strictly: SKL100 to SKL119, and find the line and range of each entry.
-
-Every repair of the lenient reader is a problem here [D4].
-
->>> raw = "name: pdf\\ntools: [a,\\n  b]\\n"
->>> block = find_block(f"---\\n{raw}---\\n# PDF\\n", raw)
->>> block.line_of("tools"), block.raw[slice(*block.entries["tools"].span)]
-(3, ' [a,\\n  b]')
-"""
+"""Check frontmatter strictly: SKL100 to SKL119. Every repair of the lenient reader is a problem here [D4]."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import yaml
-
-from skillc.errors import Diagnostic
-from skillc.lint.config import Settings
 from skillc.lint.report import Problem
-from skillc.skills import MAX_FRONTMATTER, NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, parse_yaml_events
+from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, newlines
 from skillc.spelling import suggest
+from skillc.startup import pattern
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from skillc.errors import Diagnostic
+    from skillc.lint.config import Settings
     from skillc.lint.page import Page
+    from skillc.skills import Frontmatter
 
 BOM = b"\xef\xbb\xbf"
 _KINDS = {type(None): "empty", bool: "a truth value", int: "a number", float: "a number"}
 _KINDS |= {str: "text", list: "a list", dict: "a mapping"}
-_QUOTED = re.compile(r"'(.*)'", re.DOTALL)
-_NUMBER = re.compile(r"\d+")
-_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+---[ \t]*(?:\r\n|\n|\r|\Z)")
-_BREAK = re.compile(r"\r\n|\n|\r")
-_KEY = re.compile(r"^(['\"]?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r\n]|\Z)", re.MULTILINE)
-_COLON = re.compile(r"[ \t]*:")
+_QUOTED = pattern(r"(?s)'(.*)'")
+_NUMBER = pattern(r"\d+")
 MAX_HINTS = 50  # unknown fields that are compared with the known ones
 MIN_RATIO = 0.8  # similarity from which an unknown field is taken for a misspelt one
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A top-level entry of the YAML: its line, and the range in the block after its colon.
-
-    A `simple` one has no anchor, alias, tag or comment, which a new value would lose.
-    """
-
-    line: int
-    span: tuple[int, int]
-    simple: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The YAML of a frontmatter, which starts at `start` in the text, after the first line with `---`.
-
-    `entries` is empty where it is no YAML mapping; `keys`, with their lines, need no YAML.
-    """
-
-    raw: str
-    start: int
-    first_line: int
-    keys: dict[str, int]
-    entries: dict[str, Entry]
-
-    def line_of(self, key: str) -> int:
-        """Return the line that sets a key, the last of several; 1 if it is missing."""
-        return self.entries[key].line if key in self.entries else self.keys.get(key, 1)
-
-
-def find_block(text: str, raw: str) -> Block | None:
-    """Find the frontmatter with the YAML `raw` in a document."""
-    opening = _OPENING.match(text)
-    if opening is None or not text.startswith(raw, opening.end()):
-        return None
-    first_line = 1 + len(_BREAK.findall(text, 0, opening.end()))
-    keys: dict[str, int] = {}
-    line, position = first_line, 0
-    for key in _KEY.finditer(_BREAK.sub("\n", raw)):
-        line += key.string.count("\n", position, key.start())
-        position = key.start()
-        keys[key[2]] = line
-    try:
-        entries = _find_entries(raw, first_line) if len(raw) <= MAX_FRONTMATTER else {}
-    except NotYaml:
-        entries = {}
-    return Block(raw, opening.end(), first_line, keys, entries)
-
-
-def _find_entries(raw: str, first_line: int) -> dict[str, Entry]:
-    """Return the entries of a YAML mapping whose keys are text; none for anything else. Raises NotYaml."""
-    entries: dict[str, Entry] = {}
-    depth = end = 0
-    key: Any = None  # the event of the key whose value comes
-    simple = True
-    for event in parse_yaml_events(raw):
-        mark = event.end_mark.index
-        if isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-            # A block's end mark is where the next thing starts; a flow's is after its bracket.
-            end = mark if raw[mark - 1 : mark] in ("]", "}") else end
-        elif not isinstance(event, yaml.NodeEvent):
-            continue
-        elif depth == 1 and key is None:
-            if not isinstance(event, yaml.ScalarEvent):
-                return {}
-            key, simple, end = event, event.anchor is None, mark
-            continue
-        else:
-            if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
-                return {}
-            simple = simple and event.anchor is None and getattr(event, "tag", None) is None
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-            else:
-                end = max(end, mark)
-        if depth == 1 and key is not None:
-            entries[key.value] = _make_entry(raw, first_line, key, end, simple)
-            key = None
-    return entries
-
-
-def _make_entry(raw: str, first_line: int, key: Any, end: int, simple: bool) -> Entry:
-    colon = _COLON.match(raw, key.end_mark.index)
-    start = colon.end() if colon else key.end_mark.index
-    source = raw[start : max(start, end)].rstrip()
-    simple = simple and colon is not None and "#" not in source
-    return Entry(first_line + key.start_mark.line, (start, start + len(source)), simple)
 
 
 def check_reading(page: Page, *, main: bool) -> Iterator[Problem]:
     """Yield a byte order mark, and every diagnostic of the lenient reader; `main` for SKILL.md."""
     if page.raw.startswith(BOM):
         yield Problem("SKL119", "starts with a byte order mark", page.name)
-    rules = {"W010": "SKL116", "W013": "SKL115"} if main else {"W010": "SKL116"}
+    rules = {"W013": "SKL115"} if main else {}
     for diagnostic in page.document.diagnostics:
-        rule = rules.get(diagnostic.code, "SKL100" if main else "SKL118")
-        yield Problem(rule, diagnostic.message, page.name, _line(page, diagnostic), diagnostic.code)
+        if diagnostic.code == "W010":
+            yield _find_bad_byte(page)
+        else:
+            rule = rules.get(diagnostic.code, "SKL100" if main else "SKL118")
+            yield Problem(rule, diagnostic.message, page.name, _line(page, diagnostic), diagnostic.code)
+
+
+def _find_bad_byte(page: Page) -> Problem:
+    """Return the problem of bytes that are not UTF-8, on the line of the first."""
+    at = 0
+    try:
+        page.raw.decode()
+    except UnicodeDecodeError as error:
+        at = error.start
+    message = f"is not UTF-8: the first byte that is not is 0x{page.raw[at]:02x}"
+    return Problem("SKL116", message, page.name, 1 + newlines(page.raw, 0, at), "W010")
 
 
 def _line(page: Page, diagnostic: Diagnostic) -> int:

@@ -6,21 +6,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
-from unicodedata import category
-
 from skillc.lint.report import Problem
+from skillc.startup import pattern
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from skillc.lint.page import Page
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = re.compile(r"<([a-zA-Z][\w-]{0,20})([^<>]{0,1000})>")  # bounded: a page may be all `<a`
-_ID = re.compile(r"(?<![\w-])(id|name)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+_COMMENT = pattern(r"(?s)<!--.*?(?:-->|\Z)")
+_TAG = pattern(r"<([a-zA-Z][\w-]{0,20})([^<>]{0,1000})>")  # bounded: a page may be all `<a`
+_ID = pattern(r"(?i)(?<![\w-])(id|name)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 # Fragments that need no anchor: the top, a line on GitHub, a passage of text.
-_EVERYWHERE = re.compile(r"|top|L\d+(C\d+)?(-L\d+(C\d+)?)?|:~:.*", re.DOTALL)
+_EVERYWHERE = pattern(r"(?s)top|L\d+(C\d+)?(-L\d+(C\d+)?)?|:~:.*")
 _INVISIBLE = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # joiners and selectors that emoji leave behind
 
 
@@ -62,9 +61,11 @@ def find_anchors(headings: Iterable[str], html: Iterable[str]) -> frozenset[str]
     return frozenset(anchor.translate(_INVISIBLE) for anchor in anchors)
 
 
-def has_anchor(anchors: frozenset[str], fragment: str) -> bool:
-    """Return whether a link's fragment is one of a file's anchors, or needs none."""
-    return fragment.translate(_INVISIBLE) in anchors or _EVERYWHERE.fullmatch(fragment) is not None
+def has_anchor(page: Page, fragment: str) -> bool:
+    """Return whether a link's fragment is one of a page's anchors, or needs none."""
+    if not fragment or fragment.translate(_INVISIBLE) in page.anchors:
+        return True
+    return _EVERYWHERE.fullmatch(fragment) is not None
 
 
 def slugs(headings: Iterable[str]) -> list[str]:
@@ -85,6 +86,8 @@ def slug(text: str) -> str:
     >>> slug("What's new? 🚀 (v2)"), slug("安装 指南")
     ('whats-new--v2', '安装-指南')
     """
+    from unicodedata import category  # few links have an anchor
+
     kinds = ((c, category(c)) for c in text.lower())
     letters = (c for c, kind in kinds if c in "- " or kind[0] in "LM" or kind in ("Nd", "Nl", "Pc"))
     return "".join(letters).replace(" ", "-")

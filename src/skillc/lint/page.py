@@ -6,22 +6,26 @@ A file that can't be read is a problem to report, never an exception.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 from skillc.errors import SkillcError, os_text
-from skillc.lint.frontmatter import Block, find_block
 from skillc.lint.headings import find_anchors
-from skillc.lint.links import Link, find_links
+from skillc.lint.links import find_links
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
-from skillc.skills import MAX_FILES, Heading, SourceFile, list_files, main_file, newlines, parse, walk
+from skillc.skills import MAX_FILES, SourceFile, list_files, main_file, newlines, parse, walk
+from skillc.startup import cached_property, pattern, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillc.lint.block import Block
+    from skillc.lint.links import Link
+    from skillc.skills import Heading
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
 MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; further pages are not linted
-_HTML = re.compile(rb"<[!/?a-zA-Z]")
+_HTML = pattern(rb"<[!/?a-zA-Z]")
 
 
 class Page:
@@ -47,7 +51,7 @@ class Page:
     def html(self) -> list[tuple[str, int]]:
         """Return the pieces of raw HTML outside of code, each with the line it starts on; lines end in LF."""
         data, body = self.document.data, self.document.body
-        if not _HTML.search(data, body):
+        if data.find(b"<", body) < 0 or not _HTML.search(data, body):
             return []
         elements = walk(data, body, ("HtmlBlock", "InlineHtml"))
         pieces = ((data[element.start : element.end].decode(), element.line) for element in elements)
@@ -64,6 +68,8 @@ class Page:
     @cached_property
     def block(self) -> Block | None:
         """Return the YAML of the frontmatter, and its place."""
+        from skillc.lint.block import find_block  # only where there is a problem
+
         front = self.document.frontmatter
         return find_block(self.text, front.raw) if front else None
 
@@ -79,7 +85,7 @@ class Page:
         return 1 + newlines(self.text[:position].encode(), 0, len(self.document.data))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Folder:
     """A skill's files, its pages by name, SKILL.md among them, and the problems of reading them."""
 
@@ -89,6 +95,14 @@ class Folder:
     pages: dict[str, Page]
     problems: list[Problem]
     names: frozenset[str]
+
+    @cached_property
+    def by_base(self) -> dict[str, list[str]]:
+        """The names of the files by what is behind their last slash."""
+        names: dict[str, list[str]] = {}
+        for name in self.names:
+            names.setdefault(name.rpartition("/")[2], []).append(name)
+        return names
 
     @property
     def is_complete(self) -> bool:

@@ -10,19 +10,20 @@ token budgets, 501 to 507 about tools; the others are those of RFC-0008.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from skillc.lint.advice import advise
-from skillc.rulebook import Rulebook
+from skillc.rulebook import index_rules, suggest_word
 from skillc.skills import LIMITS
+from skillc.startup import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)
 _NAME, _DESCRIPTION, _COMPAT = (LIMITS[field] for field in ("name", "description", "compatibility"))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rule:
     """A rule and its default severity."""
 
@@ -40,15 +41,22 @@ class Rule:
             "name": self.name,
             "severity": self.severity,
             "requirement": self.requirement,
-            "advice": advise(self.id),
+            "advice": self.advice,
         }
+
+    @property
+    def advice(self) -> str:
+        """What to do where the rule is broken."""
+        from skillc.lint.advice import advise  # only for --explain
+
+        return advise(self.id)
 
     def lines(self) -> Iterator[str]:
         """Yield the explanation of the rule."""
         off = "; --select, --strict or .skilllint.toml switch it on" if self.severity == OFF else ""
         yield f"{self} ({self.severity} by default{off})"
         yield f"  It wants: {self.requirement}."
-        yield f"  {advise(self.id)}"
+        yield f"  {self.advice}"
         yield f"  To allow it once: <!-- skilllint-disable-next-line {self.id} -->"
 
 
@@ -99,8 +107,17 @@ _TABLE = (
 )
 RULES = tuple(Rule(*row) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}
-_BOOK = Rulebook(RULES)
-find_rule, suggest_rule = _BOOK.find, _BOOK.suggest
+_BY_WORD = index_rules(RULES)
+
+
+def find_rule(word: str) -> Rule | None:
+    """Return the rule with that number or name, in any case."""
+    return _BY_WORD.get(word.lower())
+
+
+def suggest_rule(word: str) -> str:
+    """Return the rule that a word may mean, as the end of a message."""
+    return suggest_word(word, _BY_WORD)
 
 
 def find_rules(word: str) -> list[Rule]:

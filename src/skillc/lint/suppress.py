@@ -11,37 +11,38 @@ In code they are text. A comment that silences nothing is a problem, because it 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
-from yaml import ScalarEvent
-
-from skillc.lint.config import Settings
-from skillc.lint.page import Page
+from skillc.lint.block import find_scalars
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, suggest_rule
-from skillc.skills import MAX_FRONTMATTER, NotYaml, parse_yaml_events
+from skillc.startup import pattern, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from re import Match
+
+    from skillc.lint.config import Settings
+    from skillc.lint.page import Page
+
+    Range = tuple["Directive", int, float]
 
 MAX_DIRECTIVES = 200  # in the HTML of a page, and in its frontmatter; the rest is ignored
 MAX_NAMES = 50  # of one comment
 
 # Bounded, because a page may be nothing but the beginnings of comments.
-_COMMENT = re.compile(
-    r"<!--\s{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})(?=[\s,]|-->)(.{0,999}?)-->", re.DOTALL
+_COMMENT = pattern(r"(?s)<!--\s{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})(?=[\s,]|-->)(.{0,999}?)-->")
+_YAML_COMMENT = pattern(
+    r"(?m)(?:^|(?<=[ \t]))#[ \t]{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})([^\r\n]*)"
 )
-_YAML_COMMENT = re.compile(
-    r"(?:^|(?<=[ \t]))#[ \t]{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})([^\r\n]*)", re.MULTILINE
-)
-_REASON = re.compile(r"(?:^|\s)--(?=\s|$)")
+_REASON = pattern(r"(?:^|\s)--(?=\s|$)")
 _DISABLE = ("disable", "disable-next-line", "disable-file")
 _KINDS = (*_DISABLE, "enable")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Directive:
     """A comment: its kind, the rules it names (none for all), and the lines that it covers."""
 
@@ -54,9 +55,6 @@ class Directive:
 
     def names(self, rule: str) -> bool:
         return not self.rules or rule in self.rules
-
-
-Range = tuple[Directive, int, float]
 
 
 def silence(problems: Iterable[Problem], pages: Iterable[Page], settings: Settings) -> list[Problem]:
@@ -157,14 +155,9 @@ def _read_directive(
         yield Directive(kind, tuple(dict.fromkeys(rules)), page.name, line, *extent)
 
 
-def _find_comments(raw: str) -> Iterator[re.Match[str]]:
+def _find_comments(raw: str) -> Iterator[Match[str]]:
     """Yield what is a comment to YAML: not part of a value."""
-    try:
-        events = list(parse_yaml_events(raw)) if len(raw) <= MAX_FRONTMATTER else []
-    except NotYaml:
-        events = []
-    scalars: list[Any] = [event for event in events if isinstance(event, ScalarEvent)]
-    values = [(scalar.start_mark.index, scalar.end_mark.index) for scalar in scalars]
+    values = find_scalars(raw)
     for comment in _YAML_COMMENT.finditer(raw):
         number = bisect_right(values, (comment.start(), len(raw))) - 1
         if number < 0 or comment.start() >= values[number][1]:

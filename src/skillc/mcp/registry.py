@@ -8,7 +8,6 @@ process can answer it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from skillc import __version__
+from skillc.engine import render_browse
 from skillc.errors import unexpected
 from skillc.index.skills import format_results
 from skillc.mcp.resources import (
@@ -125,7 +125,7 @@ class _Handlers:
 
     async def _browse(self, caller: Caller, path: str, query: str | None, cursor: str | None) -> Answer:
         value = await self._service.engine(caller).browse(path, query, cursor)
-        return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+        return Answer(value, "\n".join(render_browse(value)))
 
     async def _load(self, caller: Caller, id: str) -> Answer:
         (skill,) = await self._service.engine(caller).resolve_and_render([id])

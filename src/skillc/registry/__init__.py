@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         StoredFile,
         Token,
         Version,
+        is_below,
+        is_name,
         next_patch,
         parse_tag,
         parse_version,
@@ -63,8 +65,8 @@ else:
             "identities": "GROUP Identity Job Person Session TrustedPublisher",
             "mirror": "Mirror MirrorState",
             "model": (
-                "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version next_patch "
-                "parse_tag parse_version precedence"
+                "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version "
+                "is_below is_name next_patch parse_tag parse_version precedence"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",

@@ -6,7 +6,8 @@ A blob never changes. It is written before a version that has it, and removed af
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +25,7 @@ _BUCKETS: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
 _ALGORITHM = "sha256:"
 _FOLDER = "sha256"
 _HEX = frozenset("0123456789abcdef")
+AT_ONCE = 8  # blobs that are written: disks and buckets answer slowly, but many requests at once
 _CHUNK = 200  # entries of a list at once; so many are removed in one transaction
 
 
@@ -37,11 +39,23 @@ class Blobs:
 
     def write(self, digest: str, data: bytes) -> None:
         """Write a blob, complete or not at all; one that is there is written again."""
-        path = _path(digest)
-        with self._translate_errors():
-            self._store.put(path, data)
-            if self._root:
-                _flush(os.path.join(self._root, path), self._root)
+        self.write_all({digest: data})
+
+    def write_all(self, blobs: Mapping[str, bytes]) -> None:
+        """Write blobs, some at once, each complete or not at all; all of them are on the disk at the end."""
+        with self._translate_errors(), ThreadPoolExecutor(AT_ONCE) as pool:
+            paths = list(pool.map(self._put, blobs, blobs.values()))
+            if self._root and os.name == "posix":  # elsewhere directories can't be opened
+                folders = {folder for path in paths for folder in _folders_above(path, self._root)}
+                list(pool.map(_flush, sorted(folders)))
+
+    def _put(self, digest: str, data: bytes) -> str:
+        """Write a blob and wait until its bytes are on the disk; return its file."""
+        self._store.put(_path(digest), data)
+        path = os.path.join(self._root, _path(digest)) if self._root else ""
+        if path and os.name == "posix":
+            _flush(path)
+        return path
 
     def read(self, digest: str) -> bytes:
         """Return a blob; raises RegistryUnavailable where it is missing or damaged."""
@@ -132,14 +146,18 @@ def _is_name(text: str) -> bool:
     return len(text) == 64 and _HEX.issuperset(text)
 
 
-def _flush(path: str, root: str) -> None:
-    """Wait until a file and its names are on the disk."""
-    if os.name != "posix":  # where directories can't be opened
-        return
+def _folders_above(path: str, root: str) -> Iterator[str]:
+    """Yield the folders that a file is in, up to the root."""
+    path = os.path.dirname(path)
     while is_inside(path, root):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        yield path
         path = os.path.dirname(path)
+
+
+def _flush(path: str) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

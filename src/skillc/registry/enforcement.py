@@ -39,6 +39,9 @@ class PolicyRegistry(Registry):
             return super().skill(caller, skill_id)
         return super().skill(caller, skill_id) if mirror.pull(skill_id, is_here=True) else skill
 
+    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
+        return super().recall_skill(caller, skill_id) if self._find_mirror(skill_id) is None else None
+
     def list_visible(self) -> Iterator[str]:
         if self.policies.fingerprint == Policies().fingerprint:
             yield from super().list_visible()
@@ -47,9 +50,6 @@ class PolicyRegistry(Registry):
         while page := self._read_approved(after):
             yield from sorted(self.find_visible(page))
             after = page[-1]
-
-    def recalls(self, skill_id: str) -> bool:
-        return self._find_mirror(skill_id) is None and super().recalls(skill_id)
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
         view = super()._view(caller, skill)

@@ -22,8 +22,9 @@ from datetime import timedelta
 from typing import Protocol
 
 from skillc.errors import RegistryUnavailable, SkillcError
-from skillc.index.skills import EVERYTHING, DocumentFolder, FoundSkills, Scope, Searchable, SkillIndex
+from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, SkillIndex
 from skillc.registry.access import Caller
+from skillc.registry.documents import DocumentFolder
 from skillc.registry.feed import Mark
 from skillc.registry.model import Change, Role, Version, parse_prefix
 from skillc.registry.reader import Reader

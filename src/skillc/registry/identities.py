@@ -44,7 +44,8 @@ class Identity:
         parse_text(self.email, "email", MAX_NAME)
         for group in self.groups:
             parse_name(group, "group")
-        if self.subject.startswith(RESERVED) or self.subject in NAMES:
+        plain = self.subject.casefold()
+        if plain.startswith(RESERVED) or plain in NAMES or self.subject != self.subject.strip():
             raise InvalidParameter("subject", f"'{self.subject}' is no name for a person")
         if len(self.groups) > MAX_GROUPS:
             raise InvalidParameter("groups", f"there are more than {MAX_GROUPS}")

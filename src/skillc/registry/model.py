@@ -114,6 +114,13 @@ def parse_name(text: str, name: str) -> str:
     return parse_text(text, name, MAX_NAME)
 
 
+def is_name(text: str) -> bool:
+    try:
+        return bool(parse_name(text, "name"))
+    except InvalidParameter:
+        return False
+
+
 def parse_prefix(text: str) -> str:
     """Return a path that skills are below, or are themselves; empty for all."""
     return str(SkillId(text)) if text else ""

@@ -19,7 +19,7 @@ from skillc.registry.identities import (
     parse_repository,
     parse_workflow,
 )
-from skillc.registry.model import Role, parse_name, parse_prefix
+from skillc.registry.model import Role, is_below, parse_name, parse_prefix
 from skillc.registry.store import Connection, Store, sign_in, tables
 
 LIFETIME = timedelta(minutes=15)  # of the token that a job gets
@@ -98,18 +98,21 @@ class Publishers:
     def admit(self, job: Job, prefix: str | None = None) -> Publication:
         """Return a token for a job whose ID token was verified; raises RegistryRefused.
 
-        `prefix` chooses where several trusted publishers fit. An ID token is good for one token.
+        `prefix` is the path that the token is for: that of a trusted publisher, or one below it. Without it,
+        the token is for all that the publisher may publish. An ID token is good for one token.
         """
         now = self._clock()
+        if prefix is not None:
+            prefix = parse_prefix(prefix)
         with self._store.write() as connection:
             key = hashlib.sha256(f"{job.issuer}\n{job.id}".encode()).hexdigest()
-            if not sign_in.use_id_token(connection, key, job.expires_at + REPLAY, now):
+            if not sign_in.use_id_token(connection, key, _remember_until(job.expires_at), now):
                 raise RegistryRefused("the ID token was used before")
             publisher = _choose(sign_in.read_publishers(connection, job.issuer), job, prefix)
             if not publisher.pin:
                 sign_in.pin_publisher(connection, publisher.id, job.pin)
                 publisher = replace(publisher, pin=job.pin)
-            scope = Permission(Role.PUBLISHER, publisher.prefix)
+            scope = Permission(Role.PUBLISHER, publisher.prefix if prefix is None else prefix)
             caller = Caller(publisher.subject)
             label = f"{publisher.workflow} {job.ref}"[:200]
             token = insert_token(connection, caller, caller.subject, scope, label, now, now + LIFETIME)
@@ -124,7 +127,9 @@ class Publishers:
 
 def _choose(publishers: list[TrustedPublisher], job: Job, prefix: str | None) -> TrustedPublisher:
     """Return the trusted publisher for a job; what others there are is not told."""
-    matches = [each for each in publishers if each.fits(job) and prefix in (None, each.prefix)]
+    matches = [each for each in publishers if each.fits(job)]
+    if prefix is not None:
+        matches = [each for each in matches if is_below(prefix, each.prefix)]
     if not matches:
         below = f" for '{prefix}'" if prefix else ""
         raise RegistryRefused(f"no trusted publisher{below} fits: {job.describe()}")
@@ -133,11 +138,21 @@ def _choose(publishers: list[TrustedPublisher], job: Job, prefix: str | None) ->
         reason = f"'{job.repository}' is another repository than the one that was trusted by this name"
         raise RegistryRefused(reason)
     prefixes = sorted({each.prefix for each in matches})
+    if prefix is not None:
+        return max(matches, key=lambda each: len(each.prefix))  # the nearest
     if len(prefixes) > 1:
         raise RegistryRefused(
             f"several trusted publishers fit: name one of the prefixes {', '.join(prefixes)}"
         )
     return matches[0]
+
+
+def _remember_until(end: datetime) -> datetime:
+    """Return when a used ID token may be forgotten; one that ends with time itself, then."""
+    try:
+        return end + REPLAY
+    except OverflowError:
+        return end
 
 
 def _key(publisher: TrustedPublisher) -> tuple[str, ...]:

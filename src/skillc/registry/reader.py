@@ -183,9 +183,12 @@ class Reader:
         """Return what `remember` would, if it need ask nothing; else None. Check the caller yourself."""
         return self._cache.recall(skill_id, key)
 
-    def recalls(self, skill_id: str) -> bool:
-        """Return whether `skill` need ask nothing for this one, so that it does not wait."""
-        return self._cache.recall(skill_id, "skill") is not None
+    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
+        """Return what `skill` would, if it need ask nothing and does not raise; else None."""
+        skill = self._cache.recall(skill_id, "skill")
+        if not isinstance(skill, Skill) or not caller.allows(Role.READER, skill_id):
+            return None
+        return self._view(caller, skill)
 
     def remember(self, skill_id: str, key: Hashable, read: Callable[[], T], measure: Callable[[T], int]) -> T:
         """Return what `read` makes of one skill, and remember it until that skill changes, a minute at most.

@@ -160,8 +160,7 @@ class Registry(Reader):
         publication = secrets.token_hex(8)
         with self._change() as (connection, now):
             digests = tables.claim_blobs(connection, blobs.keys(), publication, now)
-        for digest in sorted(digests):
-            self._blobs.write(digest, blobs[digest])
+        self._blobs.write_all({digest: blobs[digest] for digest in sorted(digests)})
         return publication
 
     # Reviewing

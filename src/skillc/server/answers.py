@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -57,7 +58,7 @@ async def answer_search(request: Request, find: Callable[..., Awaitable[FoundSki
     scope = {name: request.query_params.get(name, "") for name in SCOPE}
     every = read_switch(request.query_params.get("all", ""), "all")
     skills = await find(task, limit, **scope, every=every)
-    return respond(skills.as_json(task))
+    return respond(await run_in_threadpool(skills.as_json, task))  # the reasons read the skills' texts
 
 
 async def answer_turn(request: Request, engine: DefaultSkillEngine) -> Response:

@@ -17,6 +17,7 @@ class Branches(BaseRoute):
     """Routes as one route. The order of the routes counts, as in any list of them."""
 
     def __init__(self, routes: Sequence[BaseRoute]) -> None:
+        self.routes = tuple(routes)
         entries = [(_read_first(route), _read_literal(route), route) for route in routes]
         self._others = [(literal, route) for first, literal, route in entries if first is None]
         self._branches: dict[str, list[tuple[str, BaseRoute]]] = defaultdict(list)

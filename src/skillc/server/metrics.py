@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -49,8 +50,7 @@ class Metrics:
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""
         self._requests[method, route, str(status)] += 1
-        bucket = next((i for i, limit in enumerate(BUCKETS) if seconds <= limit), len(BUCKETS))
-        self._buckets[route][bucket] += 1
+        self._buckets[route][bisect_left(BUCKETS, seconds)] += 1
         self._seconds[route] += seconds
         if self._path and time.monotonic() - self._written > WRITE_SECONDS:
             self.write()

@@ -116,6 +116,8 @@ def explain(request: Request, error: Exception) -> str:
         return error.message
     what = one_line(f"{request.method} {request.url.path}")
     log.error("%s: %s", what, errors.unexpected(error).line())
+    if isinstance(error, errors.IssuerUnavailable):
+        return "the issuer does not answer; try again in a moment"
     if isinstance(error, errors.RegistryUnavailable):
         return "the registry is unavailable; try again in a moment"
     unavailable = isinstance(error, errors.RepositoryUnavailable)

@@ -12,26 +12,31 @@ read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
 
 from __future__ import annotations
 
-import re
-from typing import Any, NamedTuple
-
-from skillc.errors import Diagnostic, warning
+from skillc.errors import warning
 from skillc.skills.yaml import MAX_NODES, NotYaml, load_yaml
+from skillc.startup import pattern, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skillc.errors import Diagnostic
 
 MAX_FRONTMATTER = 64 * 1024  # a larger block is not read [D5]
 
-_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+(?=---[ \t]*(?:\r\n|\n|\r|\Z))")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
-_CLOSING = re.compile(r"---(?!-)")
-_ENTRY = re.compile(r"(['\"]?)([\w][\w.-]*)\1[ \t]*:(?:[ \t]+|$)(.*)", re.DOTALL)
-_COMMENT = re.compile(r"[ \t]+#")
-_BREAK = re.compile(r"\r\n|\n|\r")
-_HEADING = re.compile(r"(?<=\n)[ \t\r]*\n(?=#{1,6} )")
-_BLOCK_SCALAR = re.compile(r"([|>])[-+0-9]*[ \t]+(?=\S)")
-_UNCLOSED = warning("W012", "it is taken to end at the first blank line")
+_OPENING = pattern(r"(?:[ \t]*(?:\r\n|\n|\r))*+(?=---[ \t]*(?:\r\n|\n|\r|\Z))")
+_LINE = pattern(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_CLOSING = pattern(r"---(?!-)")
+_ENTRY = pattern(r"(?s)(['\"]?)([\w][\w.-]*)\1[ \t]*:(?:[ \t]+|$)(.*)")
+_COMMENT = pattern(r"[ \t]+#")
+_BREAK = pattern(r"\r\n|\n|\r")
+_HEADING = pattern(r"(?<=\n)[ \t\r]*\n(?=#{1,6} )")
+_BLOCK_SCALAR = pattern(r"([|>])[-+0-9]*[ \t]+(?=\S)")
+_UNCLOSED = "W012", "it is taken to end at the first blank line"
 
 
-class Frontmatter(NamedTuple):
+@value
+class Frontmatter:
     """A block's fields. `raw` is the YAML source, `end` is where the body starts in the text."""
 
     fields: dict[str, Any]
@@ -67,13 +72,13 @@ def find_frontmatter(text: str) -> Frontmatter | None:
         return None
     start, stop, end, diagnostics = block
     has_fence = stop < end
-    first_line = len(_BREAK.findall(text, 0, start)) + 1
+    first_line = len(text[:start].splitlines()) + 1
     fields, problems = _read(text[start:stop], first_line)
     heading = _HEADING.search(text[start:stop]) if problems else None
     if heading:  # the fence that seemed to close it belongs to the body
         has_fence = False
         stop = end = start + heading.start()
-        diagnostics.append(_UNCLOSED)
+        diagnostics.append(warning(*_UNCLOSED))
         fields, problems = _read(text[start:stop], first_line)
     if fields is None or not (has_fence or {"name", "description"} & fields.keys()):
         return None
@@ -96,6 +101,10 @@ def _find_fences(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
 
     An unclosed block stops where the body starts.
     """
+    if text.startswith("---\n"):
+        stop = text.find("\n---", 3) + 1
+        if stop and text.startswith("\n", stop + 3) and "\r" not in text[:stop]:
+            return 4, stop, stop + 4, []  # as most skills have it
     opening = _OPENING.match(text)
     if opening is None:
         return None
@@ -115,7 +124,7 @@ def _find_fences(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
             first_blank = position
         position = end
     end = first_blank if first_blank >= 0 else len(text)
-    return start, end, end, [*diagnostics, _UNCLOSED]
+    return start, end, end, [*diagnostics, warning(*_UNCLOSED)]
 
 
 def _line_end(text: str, position: int) -> int:
@@ -128,14 +137,15 @@ def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagno
     if len(raw.encode("utf-8", "replace")) > MAX_FRONTMATTER:
         return ({} if _ENTRY.match(raw.lstrip()) else None), [warning("W016", MAX_FRONTMATTER // 1024)]
     try:
-        value, duplicates, _ = load_yaml(raw)
+        document = load_yaml(raw)
     except NotYaml as error:
         return _repair(raw, first_line, error)
+    value = document.value
     if value is None:  # nothing but white space or comments
         return (None if raw.strip() else {}), []
     if not isinstance(value, dict):
         return None, [warning("W017")]
-    return value, [warning("W013", key) for key in duplicates]
+    return value, [warning("W013", key) for key in document.duplicates]
 
 
 def _repair(raw: str, first_line: int, error: NotYaml) -> tuple[dict[str, Any] | None, list[Diagnostic]]:

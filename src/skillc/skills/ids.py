@@ -21,6 +21,8 @@ class SkillId(str):
     __slots__ = ()
 
     def __new__(cls, value: str) -> SkillId:
+        if type(value) is cls:  # it was checked
+            return value
         if not isinstance(value, str) or not all(is_segment(segment) for segment in value.split("/")):
             raise errors.InvalidSkillId(f"{value}")
         return super().__new__(cls, value)

@@ -10,6 +10,8 @@ in LF, CRLF or CR.
 
 from __future__ import annotations
 
+from skillc.startup import import_parser
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 # Elements with text. They do not contain each other, and are yielded when their text is complete.
 _WITH_TEXT = frozenset(("Heading", "Paragraph", "CodeBlock", "TableCell"))
 
+TABLES = 1 << 1  # of the parser's options, as in pyromark.Options.ENABLE_TABLES
 MAX_NESTING = 50  # quotes and lists that one line can open
 _MARKS = bytes.maketrans(b"-+*0123456789.)", b">" * 15)  # the characters of their marks as one
 
@@ -50,15 +53,13 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
     Kinds are the parser's: Heading, Paragraph, CodeBlock, Link, Image, HtmlBlock, InlineHtml and, with
     `tables`, Table, TableHead, TableRow and TableCell.
     """
-    import pyromark  # here, so that only parsing loads it
-
     line, position = 1, 0  # of the last element
     element: Element | None = None  # the one whose text is being read
     words: list[str] = []
     inline_html = "InlineHtml" in kinds
     text = parser_text(data, body)
-    parse = pyromark.events_with_range
-    for event, span in parse(text, options=pyromark.Options.ENABLE_TABLES) if tables else parse(text):
+    parse = import_parser().events_with_range  # here, so that only parsing loads it
+    for event, span in parse(text, options=TABLES if tables else 0):
         if element is not None:
             words.append(_plain_text(event))
         if type(event) is not dict:

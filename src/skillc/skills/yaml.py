@@ -10,19 +10,27 @@ hold: a mapping, a list, text, a number, true, false or null. Keys are text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from skillc.startup import value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 MAX_NODES = 10_000  # values; 64 characters of text count as one, an alias as all the values it repeats
 MAX_DEPTH = 64
+MAX_PLAIN_DEPTH = 8  # of lines that are read without the parser
 _CONSTANTS: dict[str, bool | None] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
 _CONSTANTS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+# What joins and what ends the lines of a block scalar.
+_BLOCK_STYLES = {">": (" ", "\n"), ">-": (" ", ""), "|": ("\n", "\n"), "|-": ("\n", "")}
 _TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-class YamlDocument(NamedTuple):
+@value
+class YamlDocument:
+    """What a YAML text holds."""
+
     value: Any
     duplicates: tuple[str, ...]  # keys that a mapping sets more than once; the last one counts
     weight: int  # how many values it holds, counted as for MAX_NODES
@@ -41,32 +49,86 @@ def load_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:
     return _load_lines(text, max_nodes) or parse_yaml(text, max_nodes)
 
 
+class _NotPlain(Exception):
+    """A block needs the parser."""
+
+
 def _load_lines(text: str, max_nodes: int) -> YamlDocument | None:
     """Return the value of lines like `name: value`, as most skills have them; None for any other YAML.
 
-    The parser makes an object of each event and takes ten times as long.
+    A value is a word or more, in quotes or not, and may be folded text, a list of words, or such lines again,
+    indented. The parser makes an object of each event, takes ten times as long, and long to load.
     """
-    if not text.replace("\n", "").isprintable():
+    if not text.replace("\n", "").isprintable() or ("\n " in text and text[-1] != "\n"):
         return None
+    try:
+        value, weight = _read_mapping(text.split("\n"), 1)
+    except _NotPlain:
+        return None
+    return YamlDocument(value, (), weight) if value and weight <= max_nodes else None
+
+
+def _read_mapping(lines: list[str], depth: int) -> tuple[dict[str, Any], int]:
+    """Return the value of lines without indent, and its weight."""
     value: dict[str, Any] = {}
     weight = 1
-    for line in text.split("\n"):
+    number = 0
+    while number < len(lines):
+        line, number = lines[number], number + 1
         if not line:
             continue
-        key, _, rest = line.partition(": ")
-        scalar = rest.strip(" ")
+        key, _, rest = line.partition(":")
         if key in value or len(key) > 64 or not key.replace("-", "_").isidentifier() or not key.isascii():
-            return None
-        if scalar[:1].isalpha():
-            if ": " in scalar or " #" in scalar or scalar[-1] == ":":
-                return None
-            value[key] = resolve_scalar(scalar)
-        elif scalar[:1] in ("'", '"') and scalar.find(scalar[0], 1) == len(scalar) - 1 and "\\" not in scalar:
-            scalar = value[key] = scalar[1:-1]
+            raise _NotPlain
+        first = number
+        while number < len(lines) and lines[number][:1] in ("", " "):
+            number += 1
+        inner = lines[first:number]
+        while inner and not inner[-1]:
+            inner.pop()
+        if inner:
+            value[key], size = _read_block(rest.strip(" "), inner, depth)
+        elif rest[:1] == " ":
+            value[key], size = _read_scalar(rest.strip(" "))
         else:
-            return None
-        weight += 2 + len(key) // 64 + len(scalar) // 64
-    return YamlDocument(value, (), weight) if value and weight <= max_nodes else None
+            raise _NotPlain
+        weight += 1 + len(key) // 64 + size
+    return value, weight
+
+
+def _read_block(head: str, lines: list[str], depth: int) -> tuple[Any, int]:
+    """Return the value of indented lines, and its weight; `head` is what follows the key's colon."""
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip(" "))]
+    if depth >= MAX_PLAIN_DEPTH or not all(line.startswith(indent) for line in lines):
+        raise _NotPlain
+    inner = [line[len(indent) :] for line in lines]
+    if head in _BLOCK_STYLES:
+        if any(line[:1] in ("", " ") or line[-1] == " " for line in inner):
+            raise _NotPlain
+        text = _BLOCK_STYLES[head][0].join(inner) + _BLOCK_STYLES[head][1]
+        return text, 1 + len(text) // 64
+    if head:
+        raise _NotPlain
+    if not inner[0].startswith("- "):
+        return _read_mapping(inner, depth + 1)
+    if not all(line.startswith("- ") for line in inner):
+        raise _NotPlain
+    items = [_read_scalar(line[2:].strip(" ")) for line in inner]
+    return [item for item, _ in items], 1 + sum(size for _, size in items)
+
+
+def _read_scalar(text: str) -> tuple[Any, int]:
+    """Return the value of a text on one line, or of a list of words in brackets, and its weight."""
+    if text[:1].isalnum():
+        if ": " in text or " #" in text or text[-1] == ":":
+            raise _NotPlain
+        return resolve_scalar(text), 1 + len(text) // 64
+    if text[:1] in ("'", '"') and text.find(text[0], 1) == len(text) - 1 and "\\" not in text:
+        return text[1:-1], 1 + (len(text) - 2) // 64
+    words = [word.strip(" ") for word in text[1:-1].split(",")]
+    if text[:1] != "[" or text[-1] != "]" or not all(word.replace("-", "_").isidentifier() for word in words):
+        raise _NotPlain
+    return [resolve_scalar(word) for word in words], 1 + sum(1 + len(word) // 64 for word in words)
 
 
 def parse_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Grant, Identity, Registry, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.oidc.configuration import PublishingSettings, SignInSettings
+from skillc.server.oidc.configuration import OidcSettings, PublishingSettings, SignInSettings
 from tests.support.issuer import AUDIENCE, EC, RSA, Issuer, issuer, running_issuer
 from tests.support.registry import body, fault, token
 
@@ -166,6 +166,27 @@ def test_bad_tokens(client: TestClient, issuer: Issuer, name: str) -> None:
     assert text not in response.text or len(text) < 10
     assert "payments" not in response.text
     assert len(client.get("/tokens").json()["tokens"]) == tokens
+
+
+def test_id_tokens_of_people(registry: Registry, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an issuer of people and CI: a person's ID token publishes nothing."""
+    publishing = PublishingSettings(github=(issuer.url,), gitlab=(), audience="skillc")
+    people = OidcSettings(issuer.url, "skillc")
+    settings = ServerSettings(AUDIENCE, sign_in=SignInSettings(people, publishing))
+    registry.publishers.trust(SYSTEM, issuer.url, **WORKFLOW)
+    person = {name: None for name in issuer.claims() if name not in ("iss", "iat", "exp", "jti")}
+    text = issuer.sign(issuer.claims(**person | {"aud": "skillc", "sub": "7", "email": "ana@example.com"}))
+    response = mint(TestClient(create_registry_app(registry, settings)), text)
+    assert fault(response) == (403, "E090")
+    assert "jobs started by '' may not publish" in response.text
+
+
+def test_id_token_without_end(client: TestClient, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an ID token that ends with time itself is good once, too."""
+    trust(client, issuer)
+    text = issuer.sign(issuer.claims(exp=253402300799))
+    assert mint(client, text).status_code == 200
+    assert fault(mint(client, text)) == (403, "E090")
 
 
 def test_once(client: TestClient, issuer: Issuer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -85,8 +86,25 @@ BAD: dict[str, tuple[Token, str]] = {
     "a list as header": (lambda i: "W10.e30.AAAA", "is not signed with"),
     "a text as header": (lambda i: "ImFsZyI.e30.AAAA", "can't be read"),
     "not Unicode": (lambda i: "\udce9.\udce9.", "can't be read"),
+    "an audience that is no text": (signed(aud={"a": 1}), "is for another audience"),
+    "an audience among others that are none": (signed(aud=[7, None]), "is for another audience"),
+    "a subject that is no text": (signed(sub=7), "has a wrong claim"),
+    "an end that is a list": (signed(exp=[now(60)]), "has a wrong claim"),
+    "an end that is true": (signed(exp=True), "has a wrong claim"),
+    "a beginning that is no number": (signed(nbf="now"), "is not valid yet"),
+    "a key ID that is no text": (lambda i: i.sign(i.claims(), kid=["rsa-0"]), "unknown key|can't be read"),
+    "a key by address": (
+        lambda i: i.sign(i.claims(), STRANGER, jku="https://evil.example/keys", x5u="https://evil.example"),
+        "wrong signature",
+    ),
+    "a nested header": (lambda i: f"{_nest()}.e30.AAAA", "can't be read|not signed with"),
+    "encrypted": (lambda i: "e30.e30.e30.e30.e30", "can't be read|not signed with"),
     "too long": (lambda i: i.sign(i.claims(filler="x" * 20_000)), "is too long"),
 }
+
+
+def _nest() -> str:
+    return base64.urlsafe_b64encode(b'{"alg":' + b"[" * 2000 + b"]" * 2000 + b"}").decode().rstrip("=")
 
 
 def _swap(one: str, other: str) -> str:
@@ -118,6 +136,82 @@ def test_changed_keys(issuer: Issuer, verifier: issuers.Issuer, monkeypatch: pyt
     with pytest.raises(RegistryRefused, match="unknown key"):
         verify(verifier, old)
     assert issuer.requests.count("/.well-known/openid-configuration") == 1
+
+
+def test_many_unknown_keys(issuer: Issuer, verifier: issuers.Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Sign-in] many tokens with unknown keys at once ask the issuer once."""
+
+    stranger = issuer.sign(issuer.claims(), EC)
+
+    async def verify_all() -> list[Any]:
+        await verifier.verify(issuer.sign(issuer.claims()), AUDIENCE)
+        monkeypatch.setattr(issuers, "PAUSE", 0.0)
+        issuer.slow.clear()
+        tasks = [asyncio.create_task(verifier.verify(stranger, AUDIENCE)) for _ in range(50)]
+        while issuer.requests.count("/jwks") < 2:
+            await asyncio.sleep(0.01)
+        monkeypatch.setattr(issuers, "PAUSE", 600.0)
+        issuer.slow.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    results = asyncio.run(verify_all())
+    assert {str(result) for result in results} == {
+        "the registry refused: the ID token is signed with an unknown key"
+    }
+    assert issuer.requests.count("/jwks") == 2
+
+
+def test_slow_issuer(issuer: Issuer, verifier: issuers.Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Sign-in] while an issuer is slow to say what an unknown key is, known ones are verified."""
+    monkeypatch.setattr(issuers, "PAUSE", 0.0)
+    text = issuer.sign(issuer.claims())
+
+    async def verify_both() -> None:
+        await verifier.verify(text, AUDIENCE)
+        issuer.slow.clear()
+        unknown = asyncio.create_task(verifier.verify(issuer.sign(issuer.claims(), EC), AUDIENCE))
+        while issuer.requests.count("/jwks") < 2:
+            await asyncio.sleep(0.01)
+        try:
+            assert (await verifier.verify(text, AUDIENCE))["aud"] == AUDIENCE
+            assert not unknown.done()
+        finally:
+            issuer.slow.set()
+        with pytest.raises(RegistryRefused, match="unknown key"):
+            await unknown
+
+    asyncio.run(verify_both())
+
+
+def test_keys_with_one_id(issuer: Issuer, verifier: issuers.Issuer) -> None:
+    """[SURFACES: Sign-in] an ID of a key that two have never makes a signature right that is wrong."""
+    issuer.keys = [RSA[0], RSAKey.import_key(RSA[1].as_dict(private=True) | {"kid": "rsa-0"})]
+    assert verify(verifier, issuer.sign(issuer.claims(), issuer.keys[0]))["aud"] == AUDIENCE
+    for key in (STRANGER, issuer.keys[1]):
+        with pytest.raises(RegistryRefused, match="wrong signature"):
+            verify(verifier, issuer.sign(issuer.claims(), key))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"keys": None},
+        {"keys": "rsa"},
+        {"keys": [1, None, [], {}]},
+        {"keys": [{"kty": "oct", "k": "c2VjcmV0", "kid": "rsa-0"}]},
+        {"keys": [{"kty": "RSA", "n": "AQAB", "e": "AQAB", "kid": "rsa-0"}]},
+        {"keys": [{"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"}]},
+        {"keys": [{"kty": "RSA"}] * 5000},
+        {"filler": "x" * (1 << 21)},
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_hostile_keys(issuer: Issuer, verifier: issuers.Issuer, keys: dict[str, Any]) -> None:
+    """[SURFACES: Sign-in] a key set without a usable key is E092; symmetric ones never count."""
+    issuer.answers["/jwks"] = keys
+    with pytest.raises(RegistryUnavailable):
+        verify(verifier, issuer.sign(issuer.claims()))
 
 
 def test_issuer_that_is_down(

@@ -21,6 +21,7 @@ class Visitor:
     def __init__(self, context: BrowserContext, url: str) -> None:
         self.context = context
         self.url = url
+        self.others: tuple[str, ...] = ()  # places that pages may lead to
         self.faults: list[str] = []  # dialogs, errors, what the CSP refused, requests to other places
         self.page: Page = context.new_page()
         self.page.on("dialog", self._note_dialog)
@@ -38,7 +39,7 @@ class Visitor:
             self.faults.append(f"console: {message.text}")
 
     def _note_request(self, request: Request) -> None:
-        if not request.url.startswith((self.url, "about:", "data:")):
+        if not request.url.startswith((self.url, *self.others, "about:", "data:")):
             self.faults.append(f"request: {request.url}")
 
     def go(self, path: str) -> int:

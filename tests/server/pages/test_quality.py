@@ -33,6 +33,7 @@ PAGES = [
     "/statistics",
     "/statistics/payments/refunds",
     "/login?token",
+    "/login/callback",
     "/logout",
     "/account",
     "/publish",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -130,8 +132,30 @@ def test_groups(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
         ({"preferred_username": "ci:github.com/acme/skills"}, {"subject": "preferred_username"}),
         ({"preferred_username": {"a": 1}}, {"subject": "preferred_username"}),
         ({"name": "x", "sub": "a\nb"}, {}),
+        ({"sub": 7}, {}),
+        ({"sub": ["a"]}, {}),
+        ({"sub": ""}, {}),
+        ({"email_verified": 1}, {}),
+        ({"email_verified": "false"}, {}),
+        ({"email_verified": "True"}, {}),
+        ({"email_verified": ["true"]}, {}),
+        ({"email": "@example.com"}, {}),
+        ({"email": "ana@"}, {}),
+        ({"email": " ana@example.com"}, {}),
+        ({"email": "ana@example.com\u202e"}, {}),
+        ({"email": "ana@tool\u212ait.com"}, {"domains": ("toolkit.com",)}),
+        ({"email": "a" * 300 + "@example.com"}, {}),
+        ({"groups": {"staff": True}}, {"groups_allowed": ("staff",)}),
+        ({"groups": [["staff"]]}, {"groups_allowed": ("staff",)}),
+        ({"groups": "staff board"}, {"groups_allowed": ("staff",)}),
+        ({"groups": ["Staff", "staff "]}, {"groups_allowed": ("staff",)}),
+        ({"groups": [f"g{number}" for number in range(501)]}, {}),
+        ({"preferred_username": "Admin"}, {"subject": "preferred_username"}),
+        ({"preferred_username": "admin "}, {"subject": "preferred_username"}),
+        ({"preferred_username": "Group:platform"}, {"subject": "preferred_username"}),
+        ({"preferred_username": "CI:github.com/acme/skills"}, {"subject": "preferred_username"}),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:60],
 )
 def test_people_that_may_not_sign_in(
     registry: Registry, oidc: OidcSettings, issuer: Issuer, person: Any, settings: Any
@@ -143,6 +167,43 @@ def test_people_that_may_not_sign_in(
     assert response.status_code == 403
     assert "skillc-session" not in response.headers.get("Set-Cookie", "")
     assert registry.sessions.people(SYSTEM) == []
+
+
+def test_letters_that_look_alike(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an address with the Kelvin sign is not that with a k, whatever lower case says."""
+    registry.accounts.grant(SYSTEM, Grant("kate@example.com", Role.ADMIN))
+    issuer.person["email"] = "\u212aate@example.com"
+    browser = Browser(registry, replace(oidc, role=Role.READER))
+    assert browser.sign_in().status_code == 303
+    assert subject(browser) == "\u212aate@example.com"
+    assert [each["role"] for each in browser.get("/whoami").json()["permissions"]] == ["reader"]
+
+
+def test_odd_groups(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] groups that no grant can name are left out; the others count."""
+    issuer.person["groups"] = ["platform", None, "", " ", "a\nb", "x" * 5000, {"a": 1}, ["b"], 7]
+    browser = Browser(registry, replace(oidc, groups_allowed=("platform",)))
+    assert browser.sign_in().status_code == 303
+    (person,) = registry.sessions.people(SYSTEM)
+    assert person.groups == ("platform",)
+    odd = {"sub": issuer.person["sub"], "groups": ["\udce9", "platform"], "name": "\udce9Ana"}
+    issuer.answers["/userinfo"] = odd
+    issuer.changes = {"userinfo_endpoint": f"{issuer.url}/userinfo"}
+    issuer.token_claims = {"groups": None, "name": None}
+    browser = Browser(registry, replace(oidc, groups_allowed=("platform",)))
+    assert browser.sign_in().status_code == 303
+    (person,) = registry.sessions.people(SYSTEM)
+    assert (person.groups, person.name) == (("platform",), "Ana")
+
+
+def test_names_as_text(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] what an issuer says of a person is text on pages, and nothing else."""
+    issuer.person["name"] = "<img src=x onerror=alert(1)>"
+    browser = Browser(registry, replace(oidc, role=Role.READER))
+    browser.sign_in()
+    html = browser.get("/account").text
+    assert "&lt;img src=x" in html
+    assert "<img src=x" not in html
 
 
 def test_people_that_may_sign_in(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
@@ -176,6 +237,31 @@ def test_userinfo(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> Non
     assert Browser(registry, oidc).sign_in().status_code == 403
 
 
+def test_userinfo_that_decides(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] groups and addresses that decide are asked for where the ID token lacks them."""
+    issuer.changes = {"userinfo_endpoint": f"{issuer.url}/userinfo"}
+    issuer.person |= {"groups": ["staff"], "oid": "7"}
+    issuer.token_claims = {"groups": None}
+    assert Browser(registry, replace(oidc, groups_allowed=("staff",))).sign_in().status_code == 303
+    issuer.token_claims = {"email": None}
+    by_domain = replace(oidc, subject="oid", domains=("example.com",))
+    issuer.person["sub"] = "2"
+    assert Browser(registry, by_domain).sign_in().status_code == 303
+    assert issuer.requests.count("/userinfo") == 2
+    assert Browser(registry, replace(oidc, subject="oid")).sign_in().status_code == 303
+    assert issuer.requests.count("/userinfo") == 2  # nothing is lacking
+
+
+def test_verified_address_of_elsewhere(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] `email_verified` of the ID token does not verify the address of userinfo."""
+    issuer.answers["/userinfo"] = {"sub": issuer.person["sub"], "email": "boss@example.com"}
+    issuer.changes = {"userinfo_endpoint": f"{issuer.url}/userinfo"}
+    issuer.token_claims = {"email": None, "email_verified": True}
+    assert Browser(registry, oidc).sign_in().status_code == 403
+    issuer.answers["/userinfo"]["email_verified"] = True
+    assert Browser(registry, oidc).sign_in().status_code == 303
+
+
 @pytest.mark.parametrize(
     "claims",
     [
@@ -195,6 +281,51 @@ def test_wrong_id_tokens(browser: Browser, issuer: Issuer, claims: Any) -> None:
     issuer.token_claims = claims
     assert browser.sign_in().status_code == 403
     assert subject(browser) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:x"]
+)
+def test_planted_paths(registry: Registry, oidc: OidcSettings, path: str) -> None:
+    """[SURFACES: Sign-in] what a cookie says of where to go leads to this server alone, too."""
+    browser = Browser(registry, oidc)
+    back = browser.begin()
+    attempt = browser.cookies["skillc-login"].partition(".")[0]
+    encoded = base64.urlsafe_b64encode(path.encode()).decode().rstrip("=")
+    browser.cookies.clear()
+    response = browser.get(back, headers={"Cookie": f"skillc-login={attempt}.{encoded}"})
+    assert (response.status_code, response.headers["Location"]) == (303, "/")
+
+
+def test_addresses_that_look_like_others(registry: Registry, oidc: OidcSettings) -> None:
+    """[SURFACES: Sign-in] sign-in leads back to no other server, whatever path a page was asked for by."""
+    browser = Browser(registry, oidc)
+    html = browser.get(f"{URL}//evil.example/x", headers={"Accept": "text/html"}).text
+    (link,) = re.findall(r'href="(/login[^"]*)"', html)
+    location = browser.get(link).headers["Location"]
+    back = httpx2.get(location, trust_env=False).headers["Location"]
+    assert browser.get(back).headers["Location"] == "/"
+
+
+def test_rate_limit(registry: Registry, oidc: OidcSettings) -> None:
+    """[SURFACES: Sign-in] all of sign-in is limited by address, and the refusal is a page."""
+    settings = ServerSettings(URL, rate_limit=5, sign_in=SignInSettings(oidc))
+    app = create_registry_app(registry, settings)
+    for path in ("/login", "/login/callback", "/logout", "/logout/issuer", "/logout/callback"):
+        client = TestClient(app, base_url=URL, follow_redirects=False, client=(path, 1))
+        assert 429 not in [client.get(path).status_code for _ in range(5)]
+        response = client.get(path)
+        assert response.status_code == 429
+        assert "Wait a moment, then try again." in response.text
+
+
+@pytest.mark.parametrize("length", [1000, 20_000])
+def test_long_codes(browser: Browser, issuer: Issuer, length: int) -> None:
+    """[SURFACES: Sign-in] a code of any length is the issuer's to refuse."""
+    state = parse_qs(urlsplit(browser.begin()).query)["state"][0]
+    response = browser.get("/login/callback", params={"state": state, "code": "x" * length})
+    assert response.status_code == 403
+    assert "x" * 100 not in response.text
 
 
 def test_changed_keys(browser: Browser, issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +383,7 @@ def test_refusals_of_the_issuer(browser: Browser, issuer: Issuer) -> None:
     for change, text in (
         ({"error": "access_denied", "error_description": "<script>"}, "(access_denied)"),
         ({"error": "<script>alert(1)</script>"}, "did not sign you in<"),
-        ({"iss": "https://evil.example", "code": "x"}, "did not sign you in<"),
+        ({"iss": "https://evil.example", "code": "x"}, "of another issuer than the one that was asked"),
     ):
         state = parse_qs(urlsplit(browser.get("/login").headers["Location"]).query)["state"][0]
         response = browser.get("/login/callback", params={"state": state, **change})
@@ -260,6 +391,23 @@ def test_refusals_of_the_issuer(browser: Browser, issuer: Issuer) -> None:
         assert text in response.text
         assert "<script>" not in response.text
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+
+
+def test_issuer_that_names_itself(browser: Browser, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an issuer that says it names itself in every answer does so, or it is another's."""
+    issuer.changes = {"authorization_response_iss_parameter_supported": True}
+    assert "of another issuer" in browser.sign_in().text
+    assert browser.get(f"{browser.begin()}&iss={issuer.url}").status_code == 303
+
+
+def test_an_attempt_is_good_once(browser: Browser, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] a sign-in that failed is over; it is begun anew."""
+    issuer.token_claims = {"nonce": "another"}
+    back = browser.begin()
+    assert browser.get(back).status_code == 403
+    assert [*browser.cookies] == []
+    issuer.token_claims = {}
+    assert "not begun in this browser" in browser.get(back).text
 
 
 def test_issuer_that_is_down(browser: Browser, issuer: Issuer) -> None:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from skillc.audit import BLOCK, REVIEW, read_policy
 from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
-from skillc.cli.progress import Progress
+from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.compiler import Target, detect_targets, find_targets
-from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected
+from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
 from skillc.install import (
     Addition,
     Candidate,
     Download,
+    Marketplace,
     Offer,
+    Origin,
+    Plugin,
     Store,
     add_skill,
     check_offers,
     choose_store,
+    find_marketplace,
+    keep_skills,
     make_offers,
     open_download,
     parse_origin,
@@ -43,14 +49,17 @@ COMMAND = Command(
     arguments=(
         Argument(
             "source",
-            "owner/repo[/path][@ref], an address (also of a SKILL.md), an archive, a folder, or"
-            " <registry>/<id>[@version].",
+            "owner/repo[/path][@ref], an address (also of a SKILL.md or a marketplace.json), an archive, a"
+            " folder, or <registry>/<id>[@version].",
             repeat=True,
         ),
     ),
     options=(
         Option(
-            "--skill", "A skill to add, by its name or path. Can be repeated.", value="<name>", repeat=True
+            "--skill",
+            "A skill to add, by its name or path, or a plugin. Can be repeated.",
+            value="<name>",
+            repeat=True,
         ),
         Option("--all", "Add every skill that the source has."),
         Option(
@@ -124,18 +133,15 @@ def _find_targets(arguments: Arguments, store: Store, cwd: str) -> Sequence[Targ
 
 def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: ExitStack) -> list[Offer]:
     """Open all sources, choose the skills, and say what is known of each."""
-    hosts = allowed_hosts(arguments)
-    origins = [parse_origin(text, here.cwd, hosts) for text in arguments.texts("source")]
-    skill_names = arguments.texts("skill")
+    skill_names = list(arguments.texts("skill"))
+    places = _find_places(arguments, here.cwd, skill_names)
     policy = read_policy()
     downloads: list[Download] = []
-    for origin in origins:
-        with Progress(2, "sources") as progress:
-            progress.step(origin.label())
-            names = skill_names if len(origins) == 1 else ()
-            opening = open_download(origin, names=names, lazy=True, report=lambda each: here.tell((each,)))
-            downloads.append(stack.enter_context(opening))
-    choices = _choose(arguments, downloads, skill_names)
+    for place in places:
+        with working(f"Fetching {place.origin.label()}"):
+            names = skill_names if len(places) == 1 and not place.is_chosen else ()
+            downloads.append(_open(place, names, here, stack))
+    choices = _choose(arguments, places, downloads, skill_names)
     offers: list[Offer] = []
     with Progress(sum(map(len, choices)), "skills") as progress:
         for download, candidates in zip(downloads, choices, strict=True):
@@ -145,6 +151,66 @@ def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: Exi
                 offers += make_offers(download, [candidate], store, policy)
     _check_names(offers)
     return offers
+
+
+def _open(place: _Place, names: Sequence[str], here: Workspace, stack: ExitStack) -> Download:
+    """Open a place. A plugin without a skill, which may have other things, is left out with a warning."""
+    plugin = place.plugin
+    try:
+        opening = open_download(place.origin, names=names, lazy=True, report=lambda each: here.tell((each,)))
+        download = stack.enter_context(opening)
+    except OriginNotFound as error:
+        if plugin is None or names or not error.reason.startswith("there is no skill"):
+            raise
+        download = Download(place.origin, "", ())
+    if plugin is not None:
+        kept = keep_skills(plugin, download.origin.path, download.candidates)
+        if not kept:
+            here.tell([warning("W080", plugin.name, "the plugin has no skill")])
+        download = replace(download, candidates=kept)
+    return download
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place to open: a source, or a plugin of a marketplace, which may be chosen with all its skills."""
+
+    origin: Origin
+    plugin: Plugin | None = None
+    is_chosen: bool = False
+
+
+def _find_places(arguments: Arguments, cwd: str, skill_names: list[str]) -> list[_Place]:
+    """Return what to open. Names of plugins are taken out of `skill_names`: they mean all of a plugin."""
+    hosts = allowed_hosts(arguments)
+    origins = [parse_origin(text, cwd, hosts) for text in arguments.texts("source")]
+    places: list[_Place] = []
+    names: set[str] = set()
+    for origin in origins:
+        marketplace = find_marketplace(origin)
+        if marketplace is None:
+            places.append(_Place(origin))
+            continue
+        plugins = {each.name for each in marketplace.plugins}.intersection(skill_names)
+        names |= plugins
+        places += _find_plugins(arguments, marketplace, plugins, has_others=len(plugins) < len(skill_names))
+    skill_names[:] = [name for name in skill_names if name not in names]
+    return places
+
+
+def _find_plugins(
+    arguments: Arguments, marketplace: Marketplace, names: Collection[str], *, has_others: bool
+) -> Iterator[_Place]:
+    """Yield the plugins with these names, and those in which other skills are to be looked for."""
+    if not names and not has_others and not arguments.has("all"):
+        choice = _choose_from(Download(marketplace.origin, "", marketplace.candidates()), "plugins")
+        names = {each.name for each in choice}
+    chosen = marketplace.choose(sorted(names)) if names or arguments.has("all") else []
+    for plugin in chosen:
+        yield _Place(marketplace.origin_of(plugin), plugin, is_chosen=True)
+    if has_others:
+        others = [each for each in marketplace.search() if each.name not in names]
+        yield from (_Place(marketplace.origin_of(each), each) for each in others)
 
 
 def _check_names(offers: Sequence[Offer]) -> None:
@@ -157,17 +223,29 @@ def _check_names(offers: Sequence[Offer]) -> None:
 
 
 def _choose(
-    arguments: Arguments, downloads: Sequence[Download], skill_names: Sequence[str]
+    arguments: Arguments,
+    places: Sequence[_Place],
+    downloads: Sequence[Download],
+    skill_names: Sequence[str],
 ) -> list[Sequence[Candidate]]:
     """Return the candidates of each source that are to be added."""
     if skill_names and len(downloads) > 1:
-        return _choose_by_name(downloads, skill_names)
-    if skill_names or arguments.has("all"):
-        return [download.candidates for download in downloads]
-    return [_choose_from(download) for download in downloads]
+        _require_names(downloads, skill_names)
+    choices: list[Sequence[Candidate]] = []
+    for place, download in zip(places, downloads, strict=True):
+        if place.is_chosen or arguments.has("all") or (skill_names and len(downloads) == 1):
+            choices.append(download.candidates)
+        elif skill_names:
+            choices.append([each for each in download.candidates if each.name in skill_names])
+        else:
+            choices.append(_choose_from(download))
+    if not any(choices):
+        label = ", ".join(download.origin.label() for download in downloads)
+        raise OriginNotFound(label, "there is no skill in it that can be added")
+    return choices
 
 
-def _choose_by_name(downloads: Sequence[Download], skill_names: Sequence[str]) -> list[Sequence[Candidate]]:
+def _require_names(downloads: Sequence[Download], skill_names: Sequence[str]) -> None:
     names = {candidate.name for download in downloads for candidate in download.candidates}
     for name in skill_names:
         if name not in names:
@@ -175,10 +253,9 @@ def _choose_by_name(downloads: Sequence[Download], skill_names: Sequence[str]) -
             hint = f"hint: did you mean {' or '.join(close)}?" if close else ""
             places = ", ".join(download.origin.label() for download in downloads)
             raise OriginNotFound(places, f"there is no skill '{name}' in them", hint)
-    return [[each for each in download.candidates if each.name in skill_names] for download in downloads]
 
 
-def _choose_from(download: Download) -> Sequence[Candidate]:
+def _choose_from(download: Download, what: str = "skills") -> Sequence[Candidate]:
     """Return the only skill of a source, or those that a person chooses from the list."""
     candidates = download.candidates
     if len(candidates) == 1:
@@ -190,17 +267,17 @@ def _choose_from(download: Download) -> Sequence[Candidate]:
         more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""
         label = download.origin.label()
         raise InvalidOption(
-            f"{label} has {len(candidates)} skills; --skill <name> adds one, --all adds all: {names}{more}"
+            f"{label} has {len(candidates)} {what}; --skill <name> adds one, --all adds all: {names}{more}"
         )
-    return _ask_for_skills(download)
+    return _ask_for_skills(download, what)
 
 
-def _ask_for_skills(download: Download) -> Sequence[Candidate]:
+def _ask_for_skills(download: Download, what: str) -> Sequence[Candidate]:
     """Show a list and return what is chosen from it; words that are no choice narrow the list."""
     candidates: Sequence[Candidate] = download.candidates
     while True:
         print(
-            f"\n{one_line(download.origin.label())} has {len(download.candidates)} skills:", file=sys.stderr
+            f"\n{one_line(download.origin.label())} has {len(download.candidates)} {what}:", file=sys.stderr
         )
         for number, each in enumerate(candidates[:MAX_LISTED], 1):
             line = f"{number:>4}  {each.name}  {fold_line(each.description)}"

@@ -11,7 +11,7 @@ from skillc import audit
 from skillc.cli import workspace
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json, warn
-from skillc.cli.progress import Progress
+from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
 from skillc.install import open_download, parse_origin
@@ -106,7 +106,8 @@ def _find_one(name: str, cwd: str, stack: ExitStack, hosts: frozenset[str]) -> l
         if is_skill(path):
             skill = at_path(path)
             return [(skill.source, skill.name)]
-        below = list(find_skills_below(path))
+        with working(f"Looking for skills in {name}"):
+            below = list(find_skills_below(path))
         return [(skill.source, os.path.relpath(skill.source, os.path.realpath(path))) for skill in below]
     try:
         skill = locate_skill(name, cwd)
@@ -115,7 +116,8 @@ def _find_one(name: str, cwd: str, stack: ExitStack, hosts: frozenset[str]) -> l
         if not _looks_like_source(name, path):
             raise
     origin = parse_origin(name, cwd, hosts)
-    download = stack.enter_context(open_download(origin, report=lambda d: warn([d])))
+    with working(f"Fetching {origin.label()}"):
+        download = stack.enter_context(open_download(origin, report=lambda d: warn([d])))
     return [(candidate.folder, candidate.name) for candidate in download.candidates]
 
 

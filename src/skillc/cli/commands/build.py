@@ -99,7 +99,8 @@ def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -
                 result = publish_skill(skill, options, settings, here.cwd, deploy=deploy, record=False)
             except Exception as error:
                 failure = unexpected(error)
-                errors.append({"skill": skill.name, "code": failure.code, "message": failure.message})
+                name = skill.name  # `skill` goes with the next release
+                errors.append({"id": name, "skill": name, "code": failure.code, "message": failure.message})
                 progress.say(one_line(f"{failure.line()} ({skill.source})"))
                 continue
             names.add(skill.name)

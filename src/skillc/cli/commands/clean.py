@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from skillc.cli import show
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
+from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.install import Disposal, Waste, find_waste, remove_waste
@@ -43,7 +44,11 @@ def run(arguments: Arguments) -> int:
         text = "\n".join(_lines(waste))
         if not (terminal() and confirm(text, "Remove all this?")):
             raise InvalidOption("nothing removed; 'skc clean --yes' removes without asking")
-    removals = [remove_waste(item) for item in waste]
+    removals = []
+    with Progress(len(waste), "items") as progress:
+        for item in waste:
+            progress.step(item.path)
+            removals.append(remove_waste(item))
     return show(arguments, lambda: _value([r.as_json() for r in removals]), lambda: _outcome(removals))
 
 

@@ -8,76 +8,89 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from skillc.cli import load
+from skillc.cli import load, show
 from skillc.cli.summaries import NAMES
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import FORMAT, SHORT, Argument, Arguments, Command, Option, expand
 from skillc.cli.topics import TOPICS
-from skillc.compiler import read_agents
-from skillc.errors import InvalidOption, SkillcError
-from skillc.gateway import read_outline
-from skillc.library import (
-    SkillsConfig,
-    read_credentials,
-    repositories_in_force,
-    resolve,
-    stored_skills,
-)
-from skillc.paths import current_directory, library_roots
-from skillc.skills import list_files
+from skillc.cli.values import Line, offer_values
+from skillc.errors import InvalidOption
 
-_BASH = """\
+_BASH = r"""
 # skc completion for bash. To keep it: skc completion bash > ~/.local/share/bash-completion/completions/skc
 _skc() {
-    local words=() word quote line
-    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do  # as the shell will read them
-        quote=
-        case "$word" in
-            [\\"\\']*) quote="${word:0:1}" word="${word:1}" word="${word%"$quote"}" ;;
-            *) word="${word//\\\\/}" ;;
-        esac
-        words+=("$word")
+    local words=() rest="$COMP_LINE" index last word quote line start= breaks=
+    for ((index = 0; index <= COMP_CWORD; index++)); do  # bash splits at : and =, which are no ends of words
+        word="${COMP_WORDS[index]}" last=$((${#words[@]} - 1))
+        if [ $last -ge 0 ] && [ -n "$COMP_LINE" ] && [[ "$rest" != [[:space:]]* ]]; then
+            words[last]+="$word"
+        else
+            words+=("$word")
+        fi
+        rest="${rest#"${rest%%[![:space:]]*}"}" rest="${rest#"$word"}"
     done
+    for index in "${!words[@]}"; do  # as the shell will read them
+        quote= word="${words[index]}"
+        case "$word" in
+            [\"\']*) quote="${word:0:1}" word="${word:1}" word="${word%"$quote"}" ;;
+            *) word="${word//\\/}" ;;
+        esac
+        words[index]="$word"
+    done
+    if [ -z "$quote" ] && [ -n "$COMP_LINE" ]; then  # what is before the last split stays as it is
+        for line in : =; do [[ "$COMP_WORDBREAKS" != *$line* ]] || breaks+="$line"; done
+        [ -z "$breaks" ] || start="${word%"${word##*[$breaks]}"}"
+    fi
     COMPREPLY=()
     while IFS= read -r line; do
         [ -n "$line" ] || continue
-        if [ -z "$quote" ]; then printf -v line %q "$line" && line="${line//\\\\,/,}"; fi
+        case "$line" in *[=/]) compopt -o nospace 2>/dev/null ;; esac
+        line="${line#"$start"}"
+        if [ -z "$quote" ]; then printf -v line %q "$line" && line="${line//\\,/,}"; fi
         COMPREPLY+=("$line")
-    done < <(skc __complete "${words[@]}" 2>/dev/null)
+    done < <(skc __complete "${words[@]:1}" 2>/dev/null)
     if [ ${#COMPREPLY[@]} -eq 0 ] && [[ "$word" != -* ]]; then
         while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$word")
         compopt -o filenames 2>/dev/null
     fi
 }
 complete -F _skc skc
-"""
-_ZSH = """\
+""".lstrip()
+_ZSH = r"""
 #compdef skc
 # skc completion for zsh. To keep it: skc completion zsh > a directory of $fpath, as _skc
 _skc() {
-    local -a candidates
-    candidates=("${(@f)$(skc __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-    if [[ ${#candidates} -gt 0 && -n "${candidates[1]}" ]]; then
-        compadd -- "${candidates[@]}"
-    else
+    local -a before candidates
+    before=("${(@Q)words[2,CURRENT-1]}")
+    candidates=("${(@f)$(skc __complete "${before[@]}" "${(Q)PREFIX}" 2>/dev/null)}")
+    if [[ -z "${candidates[1]}" ]]; then
         _files
+    elif [[ "${candidates[1]}" == *[=/] ]]; then
+        compadd -S '' -- "${candidates[@]}"
+    else
+        compadd -- "${candidates[@]}"
     fi
 }
 if [ "$funcstack[1]" = "_skc" ]; then _skc "$@"; else compdef _skc skc; fi
-"""
-_FISH = """\
+""".lstrip()
+_FISH = r"""
 # skc completion for fish. To keep it: skc completion fish > ~/.config/fish/completions/skc.fish
 function __skc_complete
-    set -l words (commandline -opc) (commandline -ct)
-    skc __complete $words[2..-1] 2>/dev/null
+    set -l words (commandline -opc) (commandline -ct | string unescape)
+    set -l candidates (skc __complete $words[2..-1] 2>/dev/null)
+    if set -q candidates[1]
+        printf '%s\n' $candidates
+    else
+        __fish_complete_path (commandline -ct)
+    end
 end
 complete -c skc -f -a '(__skc_complete)'
-complete -c skc -n 'test -z "$(__skc_complete)"' -F
-"""
+""".lstrip()
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 COMMAND = Command(
     "completion",
     arguments=(Argument("shell", "bash, zsh or fish.", completes="bash zsh fish"),),
+    options=(FORMAT,),
     examples=(
         'eval "$(skc completion bash)"',
         "skc completion zsh > ~/.zfunc/_skc",
@@ -90,31 +103,64 @@ def run(arguments: Arguments) -> int:
     shell = arguments.text("shell")
     if shell not in SCRIPTS:
         raise InvalidOption(f'<shell> takes {", ".join(SCRIPTS)}, not "{shell}"')
-    print(SCRIPTS[shell], end="")
-    return 0
+    script = SCRIPTS[shell]
+    return show(arguments, lambda: {"shell": shell, "script": script}, lambda: script.splitlines())
 
 
 def candidates(words: Sequence[str]) -> list[str]:
     """Return what the last of `words` can become; nothing where the shell should offer files."""
     *before, current = words or [""]
+    before = _skip_common(before)
     if not before:
-        return _with_prefix(current, [*NAMES, "--help", "--version"])
+        return _with_prefix(current, [*NAMES, "help", "--help", "--version", "-C", *_NAMES_BEFORE])
+    if before[-1] in _VALUES_BEFORE and len(before) == 1:
+        return _with_prefix(current, _VALUES_BEFORE[before[-1]])
     if before == ["help"]:
         return _with_prefix(current, [*NAMES, *TOPICS])
     if before[0] not in NAMES:
         return []
-    command = load(before[0]).COMMAND
+    return _of_command(load(before[0]).COMMAND, before[1:], current)
+
+
+# Options that may stand before the command, and their values; -C takes a directory, which the shell offers.
+_NAMES_BEFORE = ("--color", "--no-pager")
+_VALUES_BEFORE: dict[str, Sequence[str]] = {"-C": (), "--color": ("auto", "always", "never")}
+
+
+def _skip_common(words: Sequence[str]) -> list[str]:
+    """Return the words from the command on, or from an option before it that still needs its value."""
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        if rest[0] in _VALUES_BEFORE and len(rest) == 1:
+            return rest
+        del rest[: 2 if rest[0] in _VALUES_BEFORE else 1]
+    return rest
+
+
+def _of_command(command: Command, before: Sequence[str], current: str) -> list[str]:
+    """Return what a word of a command can become, after the words before it."""
     options = {option.name: option for option in command.options}
-    previous = options.get(before[-1])
+    for letter in SHORT:
+        if name := expand(letter, options):
+            options[letter] = options[name]
+    if "--" in before:
+        return []  # what follows is text
+    line = Line(_positional(before, options), [word for word in before if word.startswith("-")])
+    previous = options.get(before[-1]) if before else None
     if previous is not None and previous.value:
-        return _values(previous, current, before)
+        return _values(previous, line, current)
+    name, equals, value = current.partition("=")
+    if equals and name in options and options[name].value:
+        return [f"{name}={each}" for each in _values(options[name], line, value)]
     if current.startswith("-"):
-        return _with_prefix(current, [name for name in options if name not in before])
-    position = len(_positional(before[1:], options))
+        given = [option for option in options.values() if not option.repeat and option.name in before]
+        names = [name for name in options if name.startswith("--")]
+        return _with_prefix(current, [name for name in names if options[name] not in given])
+    position = len(line.positional)
     if position >= len(command.arguments) and command.arguments and command.arguments[-1].repeat:
         position = len(command.arguments) - 1
     if position < len(command.arguments):
-        return _with_prefix(current, _offers(command.arguments[position].completes, before))
+        return offer_values(command.arguments[position].completes, line, current)
     return []
 
 
@@ -132,45 +178,10 @@ def _positional(words: Sequence[str], options: dict[str, Option]) -> list[str]:
     return positional
 
 
-def _values(option: Option, current: str, before: Sequence[str]) -> list[str]:
-    if option.completes == "agents":  # a list: what was written before the last comma stays
-        first, comma, last = current.rpartition(",")
-        return [f"{first}{comma}{name}" for name in _with_prefix(last, _offers("agents", before))]
-    return _with_prefix(current, option.choices or _offers(option.completes, before))
-
-
-def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
-    """Return the names of skills, agents, sections or files, or the words of `what` themselves."""
-    try:
-        if what == "skills":
-            return sorted({skill.name for skill in stored_skills(current_directory())})
-        if what == "registries":
-            return [each.registry for each in read_credentials()]
-        if what == "repos":
-            return _repositories(before)
-        if what == "repositories":
-            return _repositories(("sync",))
-        if what == "agents":
-            return [agent.name for agent in read_agents()]
-        if what in ("sections", "sources"):
-            skill = resolve(before[1], current_directory())
-            if what == "sources":
-                return [file.name for file in list_files(skill.source)]
-            return [entry.heading for entry in read_outline(skill)]
-    except (SkillcError, OSError):
-        return []
-    return what.split()
-
-
-def _repositories(before: Sequence[str]) -> list[str]:
-    """Return the names that `repo remove` and `repo sync` can be given."""
-    if not {"remove", "sync"} & set(before):
-        return []
-    cwd = current_directory()
-    config = SkillsConfig.load(cwd)
-    if "remove" in before:
-        return [repository.name for repository in config.repositories]
-    return [one.name for one in repositories_in_force(config, next(library_roots(cwd), None))]
+def _values(option: Option, line: Line, current: str) -> list[str]:
+    if option.choices:
+        return _with_prefix(current, option.choices)
+    return offer_values(option.completes, line, current)
 
 
 def _with_prefix(prefix: str, words: Iterable[str]) -> list[str]:

@@ -1,7 +1,4 @@
-"""`skc diagnose`: what was repaired, quarantined, shadowed or hidden in the repositories.
-
-JSON: `{"diagnostics"}`, each `{"source_name", "path", "code", "severity", "message"}`.
-"""
+"""`skc diagnose`: what was repaired, quarantined, shadowed or hidden in the repositories."""
 
 from __future__ import annotations
 
@@ -17,7 +14,13 @@ COMMAND = Command(
     "diagnose",
     options=(
         Option("--repository", "Only of this repository.", value="<name>", completes="repositories"),
-        Option("--code", "Only with this code, such as W011. Can be repeated.", value="<code>", repeat=True),
+        Option(
+            "--code",
+            "Only with this code, such as W011. Can be repeated.",
+            value="<code>",
+            repeat=True,
+            completes="codes",
+        ),
         Option("--errors", "Only errors: skills that can't be used."),
         FORMAT,
     ),

@@ -11,7 +11,7 @@ from skillc.quotes import shell_quote
 from skillc.text import one_line
 from skillc.workspace import Workspace
 
-SKILL = Argument("skill", "A skill's name, or the path of its folder.", completes="skills")
+SKILL = Argument("skill", "A skill's name, or the path of its folder.", completes="stored")
 TARGET = Option(
     "--target",
     "Agents or paths, separated by commas; without it, all.",

@@ -1,8 +1,4 @@
-"""`skc find`: which skills fit a task, over all repositories.
-
-JSON: `{"query", "results", "corrections"}`, each result `{"id", "name", "description", "score",
-"source_name", "also", "copies", "matched", "section", "read"}`, best first.
-"""
+"""`skc find`: which skills fit a task, over all repositories."""
 
 from __future__ import annotations
 
@@ -28,9 +24,16 @@ COMMAND = Command(
         Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
         Option("--all", "Show copies and near-copies of a skill as results of their own."),
         Option("--repository", "Only skills of this repository.", value="<name>", completes="repositories"),
-        Option("--collection", "Only skills of this collection, and of those below it.", value="<path>"),
-        Option("--capability", "Only skills that need this capability.", value="<name>"),
-        Option("--tag", "Only skills with this tag in their frontmatter.", value="<tag>"),
+        Option(
+            "--collection",
+            "Only skills of this collection, and of those below it.",
+            value="<path>",
+            completes="collections",
+        ),
+        Option(
+            "--capability", "Only skills that need this capability.", value="<name>", completes="capabilities"
+        ),
+        Option("--tag", "Only skills with this tag in their frontmatter.", value="<tag>", completes="tags"),
         FORMAT,
     ),
     description="Any word of the task may match. Names and descriptions count more than the text below them.",

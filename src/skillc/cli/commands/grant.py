@@ -28,7 +28,10 @@ COMMAND = Command(
     ),
     options=(
         Option(
-            "--prefix", "Only for the skills below this path. Default: the whole registry.", value="<path>"
+            "--prefix",
+            "Only for the skills below this path. Default: the whole registry.",
+            value="<path>",
+            completes="collections",
         ),
         TO,
         FORMAT,

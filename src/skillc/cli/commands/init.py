@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.compiler import create_skill, create_store
+from skillc.compiler import create_skill, create_store, describe_creation
 from skillc.paths import require_home
 
 COMMAND = Command(
@@ -20,8 +20,4 @@ def run(arguments: Arguments) -> int:
     root = require_home() if arguments.has("global") else workspace().cwd
     name = arguments.optional("name")
     path = create_store(root) if name is None else create_skill(root, name)
-    if name is None:
-        text = f"Skills live in {path}\nNext: skc init <name>"
-    else:
-        text = f"Created {path}\nNext: write its description and sections, then 'skc build {name}'"
-    return show(arguments, lambda: {"name": name, "path": path}, lambda: [text])
+    return show(arguments, lambda: {"name": name, "path": path}, lambda: [describe_creation(name, path)])

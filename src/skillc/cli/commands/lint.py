@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import groupby
 
-from skillc import lint
+from skillc import errors, lint
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import print_json, table
-from skillc.cli.progress import Progress
 from skillc.cli.style import STRONG, paint, paint_findings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.errors import DirectoryNotFound, InvalidOption, SkillcError, unexpected
-from skillc.library import Skill, stored_skills
+from skillc.library import stored_skills
 from skillc.text import one_line
-from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator, Sequence
+
+    from skillc.errors import SkillcError
+    from skillc.library import Skill
+    from skillc.workspace import Workspace
 
 FORMATS = ("text", "json", "sarif", "github")
 
@@ -27,7 +29,7 @@ COMMAND = Command(
     arguments=(
         Argument(
             "skill",
-            "A skill's name, its folder, or any file in it. With --all: folders to search for skills.",
+            "A skill's name, its folder, any file in it, or a folder with skills.",
             required=False,
             repeat=True,
             completes="skills",
@@ -43,9 +45,12 @@ COMMAND = Command(
             "Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans; all.",
             value="<rules>",
             repeat=True,
+            completes="rules",
         ),
-        Option("--ignore", "Do not check these rules.", value="<rules>", repeat=True),
-        Option("--explain", "Say what a rule wants and how to satisfy it.", value="<rule>"),
+        Option("--ignore", "Do not check these rules.", value="<rules>", repeat=True, completes="rules"),
+        Option(
+            "--explain", "Say what a rule wants and how to satisfy it.", value="<rule>", completes="rules"
+        ),
         Option("--statistics", "Print how often each rule is broken, most first."),
         Option("--force", "Also lint compiled skills."),
         Option("--format", "Output format.", choices=FORMATS, default="text"),
@@ -73,43 +78,55 @@ def run(arguments: Arguments) -> int:
     names = arguments.texts("skill")
     everything = arguments.has("all")
     if not names and not everything:
-        raise InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
+        raise errors.InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
     here = workspace()
     if everything:
-        skills = _below(names, here.cwd)
-    else:  # several names may be files of one skill
-        skills = _unique(lint.find_skill_of(name, here.cwd) for name in names)
-    choice = _choice(arguments)
-    reports, failures = _lint(skills, arguments, choice, here)
+        skills, is_named = _below(names, here.cwd), False
+    else:
+        skills, is_named = _find(names, here.cwd)
+    results = _check(skills, arguments, here, is_named)
+    try:
+        reports, failures = _collect(skills, results, arguments, here.cwd)
+    finally:
+        results.close()  # after an interrupt, too: its worker processes end now
     _print(reports, failures, here.cwd, arguments)
     return 1 if failures or any(report.errors for report in reports) else 0
 
 
 def _choice(arguments: Arguments) -> lint.Choice:
-    select, ignore = (_rules(arguments.texts(name)) for name in ("select", "ignore"))
+    select, ignore = (_rules(name, arguments.texts(name)) for name in ("select", "ignore"))
     return lint.Choice(select, ignore, arguments.has("strict"))
 
 
-def _rules(words: Sequence[str]) -> frozenset[str]:
+def _rules(option: str, words: Sequence[str]) -> frozenset[str]:
     """Return the numbers of the rules that words with commas between them select."""
     numbers: set[str] = set()
     for word in filter(None, (part.strip() for text in words for part in text.split(","))):
         rules = lint.find_rules(word)
         if not rules:
-            raise InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
+            raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
         numbers |= {rule.id for rule in rules}
+    if words and not numbers:  # none would mean all
+        raise errors.InvalidOption(f"--{option} needs a rule; {see(COMMAND)}")
     return frozenset(numbers)
 
 
 def _explain(arguments: Arguments, word: str) -> int:
     rules = lint.find_rules(word)
     if not rules:
-        raise InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
+        raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
     return show(
         arguments,
         lambda: {"rules": [rule.as_json() for rule in rules]},
         lambda: (line for rule in rules for line in rule.lines()),
     )
+
+
+def _find(names: Sequence[str], cwd: str) -> tuple[list[Skill], bool]:
+    """Return the skills of all names, and whether each was named, and not a folder that has skills."""
+    skills = [lint.find_skills_of(name, cwd, _say_unreadable) for name in names]
+    is_named = all(len(group) == 1 for group in skills)
+    return _unique(skill for group in skills for skill in group), is_named  # several may be files of one
 
 
 def _unique(skills: Iterable[Skill]) -> list[Skill]:
@@ -120,55 +137,80 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
     if not folders:
         return list(stored_skills(cwd))
     for folder in folders:
-        if not os.path.isdir(os.path.join(cwd, folder)):
-            raise DirectoryNotFound(folder)
-    return _unique(skill for folder in folders for skill in lint.find_skills_below(os.path.join(cwd, folder)))
+        path = os.path.join(cwd, folder)
+        if os.path.isfile(path):
+            raise errors.InvalidOption(f"'{folder}' is a file; give --all folders, or leave --all out")
+        if not os.path.isdir(path):
+            raise errors.DirectoryNotFound(folder)
+    paths = [os.path.join(cwd, folder) for folder in folders]
+    return _unique(skill for path in paths for skill in lint.find_skills_below(path, _say_unreadable))
 
 
-def _lint(
-    skills: Sequence[Skill], arguments: Arguments, choice: lint.Choice, here: Workspace
+def _say_unreadable(error: OSError) -> None:
+    print(f"info: skipping a folder: {errors.unexpected(error).message}", file=sys.stderr)
+
+
+def _check(
+    skills: Sequence[Skill], arguments: Arguments, here: Workspace, is_named: bool
+) -> Generator[lint.Report | SkillcError, None, None]:
+    """Yield the result of each skill; accesses are logged where the skills were named."""
+    fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
+    choice = _choice(arguments)
+    if len(skills) == 1 and is_named:
+        yield here.lint(skills[0], fix=fix, force=force, choice=choice)
+    else:
+        results = here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
+        yield from _count_off(skills, results)
+
+
+def _count_off(
+    skills: Sequence[Skill], results: Iterable[lint.Report | SkillcError]
+) -> Iterator[lint.Report | SkillcError]:
+    """Yield the results, and show on a terminal how many there are."""
+    from skillc.cli.progress import Progress  # takes longer to load than one skill to lint
+
+    with Progress(len(skills), "skills") as progress:
+        for skill, result in zip(skills, results, strict=True):
+            progress.step(skill.name)
+            yield result
+
+
+def _collect(
+    skills: Sequence[Skill], results: Iterable[lint.Report | SkillcError], arguments: Arguments, cwd: str
 ) -> tuple[list[lint.Report], list[SkillcError]]:
-    """Lint each skill and print its findings; one that can't be linted does not stop the others."""
+    """Print the findings of each skill; one that can't be linted does not stop the others."""
     reports: list[lint.Report] = []
     failures: list[SkillcError] = []
-    with Progress(len(skills), "skills") as progress:
-        for skill in skills:
-            progress.step(skill.name)
-            try:
-                report = _report(skill, arguments, choice, here)
-            except Exception as error:
-                if len(skills) == 1:
-                    raise
-                failures.append(unexpected(error))
-                progress.say(f"{failures[-1].line()} ({skill.source})")
-                continue
-            progress.clear()
-            reports.append(report)
-            _print_findings(report, arguments, here.cwd)
+    for skill, result in zip(skills, results, strict=True):
+        if not isinstance(result, errors.SkillcError):
+            reports.append(result)
+            _print_findings(result, arguments, cwd)
+        elif len(skills) == 1:
+            raise result
+        else:
+            failures.append(result)
+            print(f"{result.line()} ({skill.source})", file=sys.stderr)
     return reports, failures
-
-
-def _report(skill: Skill, arguments: Arguments, choice: lint.Choice, here: Workspace) -> lint.Report:
-    """Lint one skill; the access is logged where it was named."""
-    fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
-    if not arguments.has("all"):
-        return here.lint(skill, fix=fix, force=force, choice=choice)
-    return (lint.fix_skill if fix else lint.lint_skill)(skill, force=force, choice=choice)
 
 
 def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None:
     """Print what there is to say of a skill before all are done: findings, and text for people."""
-    form = arguments.text("format")
     if report.skipped:
         print(f"info: skipping compiled skill '{one_line(report.skill.name)}'", file=sys.stderr)
+    elif arguments.text("format") != "text" or arguments.has("statistics"):
         return
-    if form != "text":
-        return
-    if arguments.has("diff"):
-        for line in lint.diff_fixes(report.skill, report):
-            print(line)
-    elif not arguments.has("statistics"):
+    elif arguments.has("diff"):
+        _print_diff(report, cwd)
+    else:
         _print_text(report, cwd, arguments.has("verbose"))
+
+
+def _print_diff(report: lint.Report, cwd: str) -> None:
+    lines = list(lint.diff_fixes(report.skill, report, lint.name_file(report, "", cwd)))
+    for line in lines:
+        print(line)
+    if not lines and report.findings:
+        print(f"info: --fix changes nothing in '{one_line(report.skill.name)}'", file=sys.stderr)
 
 
 def _print(
@@ -176,49 +218,47 @@ def _print(
 ) -> None:
     """Print the result as a whole on stdout."""
     form = arguments.text("format")
-    if form == "json":
+    if form in ("text", "json") and arguments.has("statistics"):
+        _print_statistics(reports, failures, form)
+    elif form == "json":
         print_json(lint.summarise_reports(reports, failures))
     elif form == "sarif":
         print_json(lint.render_sarif(reports, cwd, failures))
     elif form == "github":
         for report in reports:
             for finding in report.findings:
-                print(lint.render_workflow_command(finding, _path(report, finding, cwd)))
+                print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
     elif not reports and not failures:
         print("No skills.")
-    elif arguments.has("statistics"):
-        counts = Counter(finding.rule for report in reports for finding in report.findings)
-        rows = [(f"{count:,}", rule.id, rule.name) for rule, count in counts.most_common()]
-        for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
-            print(line)
     elif len(reports) + len(failures) > 1:
         errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
         print(f"{len(reports)} skills: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
 
 
+def _print_statistics(reports: Sequence[lint.Report], failures: Sequence[SkillcError], form: str) -> None:
+    counts: dict[lint.Rule, int] = {}
+    for finding in (finding for report in reports for finding in report.findings):
+        counts[finding.rule] = counts.get(finding.rule, 0) + 1
+    most_first = sorted(counts.items(), key=lambda item: -item[1])
+    if form == "json":
+        rules = [{"rule": rule.id, "name": rule.name, "count": count} for rule, count in most_first]
+        print_json({"rules": rules, "skills": len(reports), "failed": len(failures)})
+        return
+    if not reports and not failures:
+        print("No skills.")
+        return
+    rows = [(f"{count:,}", rule.id, rule.name) for rule, count in most_first]
+    for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
+        print(line)
+
+
 def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
-    for _, findings in groupby(report.findings, key=lambda finding: finding.file):
-        group = list(findings)
-        print(paint(one_line(_path(report, group[0], cwd)), STRONG))
-        for line in paint_findings(finding.line_text() for finding in group):
+    for file, findings in lint.group_findings(report, cwd):
+        print(paint(file, STRONG))
+        for line in paint_findings(findings):
             print(line)
-    for fix in report.fixed:
-        print(f"Fixed {fix.rule} in {one_line(fix.file)}")
-    counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
-    fixable = f" ({report.fixable} can be fixed with --fix)" if report.fixable else ""
-    print(f"{one_line(report.skill.name)}: {counts if report.findings else 'nothing to fix'}{fixable}")
-    tokens = report.tokens
-    if tokens is not None:
-        files = f", {tokens.in_files} in {_count(len(tokens.files), 'other file')}" if tokens.files else ""
-        print(f"  about {tokens.metadata} tokens of metadata, {tokens.body} of body{files}")
-        for name, count in tokens.files if verbose else ():
-            print(f"  {count:>8}  {one_line(name)}")
-
-
-def _path(report: lint.Report, finding: lint.Finding, cwd: str) -> str:
-    """Return a finding's file as a terminal or a service finds it: relative to here where it is below."""
-    path = os.path.join(report.skill.source, finding.file)
-    return path.removeprefix(os.path.join(os.path.realpath(cwd), ""))
+    for line in lint.summarise_report(report, verbose=verbose):
+        print(line)
 
 
 def _count(number: int, what: str) -> str:

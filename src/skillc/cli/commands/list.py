@@ -5,11 +5,10 @@ from __future__ import annotations
 from skillc.cli import show, workspace
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.compiler import SkillStatus, list_skills
+from skillc.compiler import LIST_HEADER, list_skills
 from skillc.errors import warning
-from skillc.install import count_agent_skills
+from skillc.install import advise_first_skill
 from skillc.library import find_ghosts
-from skillc.text import one_line
 
 COMMAND = Command(
     "list",
@@ -22,7 +21,9 @@ COMMAND = Command(
             default="all",
         ),
         Option("--limit", "Maximum number of skills.", kind="count"),
-        Option("--pattern", "List only names that match, such as 'pdf-*'.", value="<glob>"),
+        Option(
+            "--pattern", "List only names that match, such as 'pdf-*'.", value="<glob>", completes="stored"
+        ),
         Option("--check-obsolete", "Check whether files changed since the last build."),
         FORMAT,
     ),
@@ -44,24 +45,9 @@ def run(arguments: Arguments) -> int:
     file = here.switched_off_by()
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
-    if not listing.skills:
-        return show(arguments, listing.as_json, lambda: ["No skills." if listing.total else _advise()])
-    header = ["SKILL", "SCOPE", "STATUS", "SOURCE"][: 4 if arguments.has("verbose") else 3]
-    rows = [(e.skill.name, e.skill.scope, _status(e), e.skill.source)[: len(header)] for e in listing.skills]
-    count = f"{len(rows):,} of " if len(rows) < listing.total else ""
-    total = f"{count}{listing.total:,} skill{'' if listing.total == 1 else 's'}"
-    return show(arguments, listing.as_json, lambda: [*table(header, rows), total])
-
-
-def _status(entry: SkillStatus) -> str:
-    return f"{entry.status} ({entry.disabled})" if entry.disabled else entry.status
-
-
-def _advise() -> str:
-    """Return what to do where there is no skill: agents may have some."""
-    count, directories = count_agent_skills()
-    if not count:
-        return "No skills yet. 'skc init <name>' makes one."
-    skills = f"{count:,} skill{'' if count == 1 else 's'}"
-    places = one_line(", ".join(directories))
-    return f"No skills yet, but {skills} in {places}; 'skc import' takes them over."
+    if not listing.total:
+        return show(arguments, listing.as_json, lambda: [advise_first_skill()])
+    width = 4 if arguments.has("verbose") else 3
+    rows = [row[:width] for row in listing.rows()]
+    lines = table(LIST_HEADER[:width], rows) if rows else ()
+    return show(arguments, listing.as_json, lambda: [*lines, listing.total_line()])

@@ -7,7 +7,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 
 COMMAND = Command(
     "load",
-    arguments=(Argument("id", "The skill's ID, such as extraction/email-extractor."),),
+    arguments=(Argument("id", "The skill's ID, such as extraction/email-extractor.", completes="ids"),),
     options=(FORMAT,),
     examples=("skc load extraction/email-extractor",),
 )

@@ -10,6 +10,7 @@ from skillc.cli import show
 from skillc.cli.approval import terminal
 from skillc.cli.mistakes import see
 from skillc.cli.output import table
+from skillc.cli.progress import Pause
 from skillc.cli.registry import connect
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
@@ -20,9 +21,13 @@ MAX_INPUT = 8192  # bytes that are read from stdin
 
 COMMAND = Command(
     "login",
-    arguments=(Argument("url", "The registry's address. Without one: your logins.", required=False),),
+    arguments=(
+        Argument(
+            "url", "The registry's address. Without one: your logins.", required=False, completes="registries"
+        ),
+    ),
     options=(
-        Option("--token-env", "Take the token from this variable.", value="<name>"),
+        Option("--token-env", "Take the token from this variable.", value="<name>", completes="environment"),
         Option("--token-stdin", "Take the token from stdin."),
         FORMAT,
     ),
@@ -78,7 +83,8 @@ def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
     if not terminal():
         raise InvalidOption("there is no terminal to ask on: use --token-env or --token-stdin")
     print(f"Make a token on the page of your account: {registry}/account", file=sys.stderr)
-    return getpass.getpass(f"Token for {registry}: ", sys.stderr)
+    with Pause():
+        return getpass.getpass(f"Token for {registry}: ", sys.stderr)
 
 
 def _list(arguments: Arguments) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 
 from skillc.cli import workspace
-from skillc.cli.output import print_json
+from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, require_extra
 from skillc.install import ClientChange, plan_addition, plan_removal
@@ -24,7 +23,7 @@ COMMAND = Command(
             "Groups of tools to offer.",
             value="<a,b>",
             default="gateway,library,run",
-            completes="gateway library run",
+            completes="groups",
         ),
         Option(
             "--allow-host",
@@ -37,15 +36,24 @@ COMMAND = Command(
             "Put this skill into the server's instructions. Can be repeated.",
             value="<id>",
             repeat=True,
+            completes="ids",
         ),
         Option(
             "--capability",
             "Offer skills that need this capability, too. Can be repeated.",
             value="<name>",
             repeat=True,
+            completes="capabilities",
         ),
-        Option("--install", "Add this server to an agent's configuration.", value="<agent>"),
-        Option("--uninstall", "Remove this server from an agent's configuration.", value="<agent>"),
+        Option(
+            "--install", "Add this server to an agent's configuration.", value="<agent>", completes="clients"
+        ),
+        Option(
+            "--uninstall",
+            "Remove this server from an agent's configuration.",
+            value="<agent>",
+            completes="clients",
+        ),
         Option("--project", "With these two: change the project's configuration instead of the user's."),
         Option("--print", "With these two: print the change without writing it."),
         Option("--force", "With --uninstall: remove the entry even if a person changed it."),
@@ -80,9 +88,11 @@ def run(arguments: Arguments) -> int:
         return _install(agent, arguments)
     if old_agent is not None:
         return _uninstall(old_agent, arguments)
-    if arguments.has("print") or arguments.has("project") or arguments.as_json:
-        raise InvalidOption("--print, --project and --format json go with --install and --uninstall")
+    if arguments.has("print") or arguments.has("project"):
+        raise InvalidOption("--print and --project go with --install and --uninstall")
     address = arguments.optional("http")
+    if arguments.as_json and address is None:
+        raise InvalidOption("--format json goes with --http, --install and --uninstall; stdout is MCP's here")
     with require_extra("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
     workspace()  # says on stderr which directories are not used
@@ -92,8 +102,15 @@ def run(arguments: Arguments) -> int:
         serve_stdio(here, groups, preload)
         return 0
     host, port = _address(address)
-    announce = partial(print, "Serving on", flush=True)
-    serve_http(here, groups, host, port, arguments.texts("allow_host"), announce, preload)
+    serve_http(
+        here,
+        groups,
+        host,
+        port,
+        arguments.texts("allow_host"),
+        lambda url: announce(arguments, f"Serving on {url}", url=url),
+        preload,
+    )
     return 0
 
 

@@ -1,9 +1,4 @@
-"""`skc open`: a file of a skill [RFC-0002:C-OPEN].
-
-JSON: `{"path", "size", "encoding", "content", "more_lines"}`; `content` is what is printed as text,
-in base64 where it is not UTF-8 (`encoding` is `utf-8` or `base64`), `size` the whole file's, and
-`more_lines` how many lines --max-lines left out.
-"""
+"""`skc open`: a file of a skill [RFC-0002:C-OPEN]."""
 
 from __future__ import annotations
 

@@ -14,7 +14,11 @@ from skillc.paths import current_directory
 
 COMMAND = Command(
     "outdated",
-    arguments=(Argument("skill", "Skills of the lock; all without one.", required=False, repeat=True),),
+    arguments=(
+        Argument(
+            "skill", "Skills of the lock; all without one.", required=False, repeat=True, completes="locked"
+        ),
+    ),
     options=(MIN_AGE, GLOBAL, ALLOW_HOST, FORMAT),
     description=(
         "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"

@@ -11,7 +11,7 @@ from skillc.install import change_lock, find_root
 from skillc.paths import current_directory
 from skillc.text import one_line
 
-SKILLS = Argument("skill", "Skills of the lock.", repeat=True, completes="skills")
+SKILLS = Argument("skill", "Skills of the lock.", repeat=True, completes="locked")
 
 COMMAND = Command(
     "pin",

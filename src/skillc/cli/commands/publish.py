@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from skillc.audit import read_policy
 from skillc.cli import show, workspace
-from skillc.cli.progress import Progress
-from skillc.cli.registry import TO, connect, find_registry
+from skillc.cli.progress import Progress, working
+from skillc.cli.registry import TO, admit_job, advise, connect, find_registry
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
-from skillc.install import Release, Upload, check_skill, plan_upload, send_upload
+from skillc.install import Release, Upload, check_skill, plan_upload, require_publisher, send_upload
 from skillc.library import Skill, locate_skill
 from skillc.skills import SkillId
 from skillc.text import one_line
@@ -26,13 +26,23 @@ COMMAND = Command(
     arguments=(SKILL,),
     options=(
         TO,
-        Option("--id", "The skill's ID in the registry. Default: its collection and name.", value="<id>"),
+        Option(
+            "--id",
+            "The skill's ID in the registry. Default: its collection and name.",
+            value="<id>",
+            completes="ids",
+        ),
         Option(
             "--version",
             "The version. Default: 'version' in the metadata of SKILL.md, else the next patch.",
             value="<version>",
         ),
-        Option("--tag", "The tag that points at this version. Default: latest.", value="<tag>"),
+        Option(
+            "--tag",
+            "The tag that points at this version. Default: latest.",
+            value="<tag>",
+            completes="latest",
+        ),
         Option("--note", "What changed, for people.", value="<text>"),
         Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),
         Option("--yes", "Publish what the audit blocks, too."),
@@ -42,7 +52,8 @@ COMMAND = Command(
         "Lints and audits the skill first: errors of lint (E300) and findings that block (E084) stop it. Only"
         " files that changed are sent. If nothing changed since the last version, it says so and ends with"
         " status 0; with --tag, the tag is set. A version never changes, so its number must be new (E091). If"
-        " someone else published meanwhile, that is E091, too."
+        " someone else published meanwhile, that is E091, too. In GitHub Actions and GitLab CI no token is"
+        " needed where the registry trusts the workflow ('skc publisher'): the job's ID token gets one."
     ),
     examples=(
         "skc publish release-notes",
@@ -58,23 +69,30 @@ def run(arguments: Arguments) -> int:
     credential = find_registry(arguments.optional("to"))
     skill = locate_skill(arguments.text("skill"), here.cwd)
     here.tell(skill.diagnostics)
-    skill_id = arguments.optional("id")
-    skill_id = SkillId(skill_id if skill_id is not None else _default_id(skill))
-    package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
-    with connect(credential) as api:
+    skill_id = _parse_id(arguments.optional("id"), skill)
+    with working("Packing and checking the skill"):
+        package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
+    credential = admit_job(credential, skill_id, may_fail=arguments.has("dry_run"))
+    with advise(credential), connect(credential) as api:
         upload = plan_upload(api, package, arguments.optional("version") or "")
         if arguments.has("dry_run"):
+            require_publisher(api, package.skill)
             return _show_plan(arguments, upload, api)
         release = _publish(arguments, upload, api)
     value = release.as_json() | {"registry": credential.registry}
     return show(arguments, lambda: value, lambda: [_report(release, upload, credential.registry)])
 
 
-def _default_id(skill: Skill) -> str:
+def _parse_id(text: str | None, skill: Skill) -> SkillId:
+    """Return the ID that a person gave, or the skill's own."""
     try:
-        return SkillId(skill.name)
-    except InvalidSkillId:
-        raise InvalidOption(f"'{skill.name}' is no ID of a skill; give one with --id") from None
+        return SkillId(skill.name if text is None else text)
+    except InvalidSkillId as error:
+        rule = "lower-case letters, digits and hyphens, with slashes between its parts"
+        if text is None:
+            raise InvalidOption(f"'{skill.name}' is no ID of a skill ({rule}); give one with --id") from None
+        error.details = error.details or f"hint: an ID has {rule}"
+        raise
 
 
 def _publish(arguments: Arguments, upload: Upload, api: RegistryApi) -> Release:

@@ -30,7 +30,12 @@ COMMAND = Command(
         Argument("workflow", "With add: the workflow's file, such as release.yml.", required=False),
     ),
     options=(
-        Option("--prefix", "With add: the skills below this path, or this skill. Required.", value="<path>"),
+        Option(
+            "--prefix",
+            "With add: the skills below this path, or this skill. Required.",
+            value="<path>",
+            completes="collections",
+        ),
         Option("--issuer", f"With add: where ID tokens come from. Default: {GITHUB}.", value="<url>"),
         Option("--ref", "With add: only on this ref; refs/tags/v* is all with this start.", value="<ref>"),
         Option("--environment", "With add: only in this environment.", value="<name>"),

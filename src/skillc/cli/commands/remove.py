@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
+from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.install import Removal, find_removable, preview_removal, remove_skill
@@ -13,7 +14,7 @@ from skillc.text import one_line
 COMMAND = Command(
     "remove",
     arguments=(
-        Argument("skill", "A skill's name, or the path of its folder.", repeat=True, completes="skills"),
+        Argument("skill", "A skill's name, or the path of its folder.", repeat=True, completes="stored"),
     ),
     options=(
         Option("--keep-source", "Leave the skill in its store; remove what was made from it."),
@@ -43,9 +44,11 @@ def run(arguments: Arguments) -> int:
         if not confirm(text, "Remove?"):
             raise InvalidOption("nothing removed; 'skc remove --yes' removes without asking")
     removals = []
-    for skill in skills:
-        removals.append(remove_skill(skill, here.cwd, keep_source=keep, purge=purge))
-        here.tell(removals[-1].diagnostics)
+    with Progress(len(skills), "skills") as progress:
+        for skill in skills:
+            progress.step(skill.name)
+            removals.append(remove_skill(skill, here.cwd, keep_source=keep, purge=purge))
+            here.tell(removals[-1].diagnostics)
     return _show(arguments, removals, keep)
 
 

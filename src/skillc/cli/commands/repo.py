@@ -37,7 +37,12 @@ COMMAND = Command(
         Option(
             "--skills-root", "git: the folder in the repository that contains the skills.", value="<folder>"
         ),
-        Option("--auth-token-env", "git, http: the environment variable with the token.", value="<VARIABLE>"),
+        Option(
+            "--auth-token-env",
+            "git, http: the environment variable with the token.",
+            value="<VARIABLE>",
+            completes="environment",
+        ),
         Option("--strict", "Quarantine skills that break the Agent Skills format."),
         Option("--required", "Fail if this repository is unavailable, instead of going on with the others."),
         Option("--keep-defaults", "If this is the first repository: add the default folders before it."),

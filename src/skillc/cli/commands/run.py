@@ -18,13 +18,14 @@ from skillc.tools import Answer, ApprovalRequest, Envelope, Tool, parse_values
 
 COMMAND = Command(
     "run",
-    arguments=(SKILL, Argument("tool", "A tool from 'skc tools <skill>'.")),
+    arguments=(SKILL, Argument("tool", "A tool from 'skc tools <skill>'.", completes="tools")),
     options=(
         Option(
             "--param",
             "A parameter. Repeat for more parameters, and for each item of a list.",
             value="<k=v>",
             repeat=True,
+            completes="parameters",
         ),
         Option("--json", "Parameters as a JSON object.", value="<object>"),
         Option("--mode", "The mode to run in.", choices=("Global", "Dev", "Meeting"), default="Global"),

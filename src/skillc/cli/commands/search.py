@@ -1,7 +1,4 @@
-"""`skc search`: sections of a skill that hold some words [RFC-0004:C-SEARCH].
-
-JSON: `{"query", "results"}`, each result `{"file", "section", "snippet", "score"}`, best first.
-"""
+"""`skc search`: sections of a skill that hold some words [RFC-0004:C-SEARCH]."""
 
 from __future__ import annotations
 

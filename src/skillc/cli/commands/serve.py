@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from skillc.cli import workspace
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.output import announce
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, MissingExtra, require_extra
 from skillc.registry import RegistryConfig, ReviewRules
 from skillc.server import (
@@ -71,6 +72,7 @@ COMMAND = Command(
             "Let a maintainer review what publishers publish below this path. Can be repeated.",
             value="<prefix>",
             repeat=True,
+            completes="collections",
         ),
         Option(
             "--review-findings",
@@ -93,6 +95,7 @@ COMMAND = Command(
         ),
         Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
         Option("--read-only", "Serve the configured repositories instead of a registry."),
+        FORMAT,
     ),
     description=(
         "Serves a registry: versions, tags, roles, tokens. docs/registry.md has its HTTP API. The first "
@@ -133,8 +136,8 @@ def _serve_repositories(arguments: Arguments, port: int) -> int:
     host = arguments.text("host")
     token = read_token(TOKEN, host, "--host")
     names = arguments.texts("allow_host")
-    announce = partial(print, "Serving on", flush=True)
-    serve_engine(workspace(progress=True).engine(), host, port, announce, names=names, token=token)
+    engine = workspace(progress=True).engine()
+    serve_engine(engine, host, port, partial(_announce, arguments), names=names, token=token)
     return 0
 
 
@@ -156,7 +159,7 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
     if urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
-    serve_registry(launch, partial(print, "Serving on", flush=True), _show_token)
+    serve_registry(launch, partial(_announce, arguments), partial(_show_token, arguments))
     return 0
 
 
@@ -168,6 +171,10 @@ def _reload(arguments: Arguments, launch: Launch) -> Launch:
         oidc = replace(oidc, client_secret=before.client_secret)
         settings = replace(settings, sign_in=replace(settings.sign_in, oidc=oidc))
     return replace(launch, config=_read_config(arguments), settings=settings)
+
+
+def _announce(arguments: Arguments, url: str) -> None:
+    announce(arguments, f"Serving on {url}", url=url)
 
 
 def _mount_mcp(service: Service) -> Mapping[str, Any]:
@@ -223,5 +230,5 @@ def _read_url(text: str) -> str:
     return text.rstrip("/")
 
 
-def _show_token(secret: str) -> None:
-    print(f"The admin's token, shown this once: {secret}", flush=True)
+def _show_token(arguments: Arguments, secret: str) -> None:
+    announce(arguments, f"The admin's token, shown this once: {secret}", token=secret)

@@ -1,8 +1,4 @@
-"""`skc show`: one section of a skill [RFC-0002:C-SHOW].
-
-JSON: `{"file", "heading", "level", "line", "more_lines", "content"}`; `content` is what is printed
-as text, bytes that are not UTF-8 replaced, `more_lines` how many lines --max-lines left out.
-"""
+"""`skc show`: one section of a skill [RFC-0002:C-SHOW]."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ COMMAND = Command(
             value="<heading>",
             completes="sections",
         ),
-        Option("--file", "Search only this file for the section.", value="<path>"),
+        Option("--file", "Search only this file for the section.", value="<path>", completes="markdown"),
         Option("--max-lines", "Maximum number of lines to print.", kind="count"),
         FORMAT,
     ),

@@ -1,9 +1,4 @@
-"""`skc sources`: the files of a skill [RFC-0002:C-SOURCES, D19].
-
-JSON: `{"root", "entries", "more"}`. `entries` are `{"path", "type"}` in the tree's order, `path`
-below the skill's root, `type` `file` or `directory`; a directory that is not opened has `files` too,
-how many are below it. `more` is how many entries --limit left out.
-"""
+"""`skc sources`: the files of a skill [RFC-0002:C-SOURCES, D19]."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ COMMAND = Command(
     arguments=(SKILL,),
     options=(
         Option("--depth", "Maximum depth of the tree.", kind="count"),
-        Option("--dir", "List only this directory.", value="<path>"),
+        Option("--dir", "List only this directory.", value="<path>", completes="directories"),
         Option("--limit", "Maximum number of entries.", kind="count", default=100),
         Option(
             "--pattern",

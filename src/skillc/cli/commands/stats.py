@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from time import gmtime, strftime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from skillc import __version__, atomic, usage
 from skillc.cli import can_print, show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import warn
-from skillc.cli.style import CODE, columns, cut, pad, paint, width_of
+from skillc.cli.style import CODE, columns, cut, paint, width_of
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
 from skillc.gateway import read_outline
 from skillc.library import Skill, stored_skills
 from skillc.paths import current_directory
+from skillc.tables import pad
 from skillc.text import one_line
 
 COMMAND = Command(
@@ -75,7 +76,7 @@ def run(arguments: Arguments) -> int:
         filters = _filters(arguments)
         if arguments.optional("skill") is not None:
             return usage.compute_stats(skills[0], group, filters), []
-        by_skill = [] if arguments.as_json or group != "summary" else _by_skill(skills, filters)
+        by_skill = [] if arguments.as_json or group != "summary" else usage.count_by_skill(skills, filters)
         return usage.compute_stats(skills, group, filters), by_skill
 
     log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
@@ -83,7 +84,7 @@ def run(arguments: Arguments) -> int:
     warn(stats.diagnostics)
     if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
-    return show(arguments, stats.as_json, lambda: _lines(stats, by_skill))
+    return show(arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars))
 
 
 def _with_skills(
@@ -102,18 +103,6 @@ def _filters(arguments: Arguments) -> usage.Filters:
     since, until = arguments.optional("since"), arguments.optional("until")
     every = arguments.has("all")
     return usage.Filters.parse(since, until, arguments.texts("project"), current_directory(), every=every)
-
-
-def _labels(skills: Sequence[Skill]) -> list[str]:
-    """Return the names of skills; equal ones with their scope."""
-    names = [skill.name for skill in skills]
-    return [f"{s.name} ({s.scope})" if names.count(s.name) > 1 else s.name for s in skills]
-
-
-def _by_skill(skills: Sequence[Skill], filters: usage.Filters) -> list[tuple[str, int]]:
-    """Return the number of accesses of each skill, most first."""
-    totals = [sum(usage.compute_stats(skill, "commands", filters).data.values()) for skill in skills]
-    return sorted(zip(_labels(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
 
 
 def _prune(arguments: Arguments, oldest: str) -> int:
@@ -149,7 +138,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         subject = skills if name is None else skills[0]
         stats = {group: usage.compute_stats(subject, group, filters) for group in usage.GROUPS}
         sections, diagnostics = _unread(skills, filters)
-        counts = _by_skill(skills, filters) if name is None else ()
+        counts = usage.count_by_skill(skills, filters) if name is None else ()
         title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
         days = usage.count_by_day(skills, filters)
         maker = strftime(f"Made by skc {__version__} on %Y-%m-%d at %H:%M UTC", gmtime())
@@ -158,7 +147,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         return (*stats["summary"].diagnostics, *diagnostics)
 
     warn(_with_skills(arguments, {"html": file}, write))
-    return show(arguments, lambda: {"html": path}, lambda: [f"Wrote {path}"])
+    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"])
 
 
 def _unread(
@@ -167,7 +156,7 @@ def _unread(
     """Return the sections that no agent read, by skill and file."""
     sections: dict[str, dict[str, list[tuple[int, str]]]] = {}
     diagnostics: tuple[Diagnostic, ...] = ()
-    for label, skill in zip(_labels(skills), skills, strict=True):
+    for label, skill in zip(usage.label_skills(skills), skills, strict=True):
         try:
             headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
         except Exception as error:  # one bad skill must not cost the others their page
@@ -177,50 +166,14 @@ def _unread(
     return sections, diagnostics
 
 
-def _lines(stats: usage.Stats, by_skill: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Yield statistics for people: a few lines, or bars."""
-    title = f"'{stats.skill}'" if stats.skill else "all skills"
-    period = f", {stats.start} to {stats.end}" if stats.start else ""
-    yield one_line(f"{stats.query.capitalize()} of {title}{period}")
-    if stats.query == "summary":
-        for name, count in stats.data.items():
-            yield f"  {name.replace('_', ' '):<16} {count:>8,}"
-        if by_skill:
-            yield ""
-            yield from _bars(by_skill)
-            yield _total(by_skill)
-    else:
-        rows = _search_rows(stats.data) if stats.query == "search" else _rows(stats.data)
-        yield from [*_bars(rows), _total(rows)] if rows else ["  nothing yet"]
-
-
-def _total(rows: Sequence[tuple[str, int]]) -> str:
-    return f"  {sum(count for _, count in rows):,} in all"
-
-
-def _rows(data: Any) -> list[tuple[str, int]]:
-    """Return each thing that was counted as one text, with its count."""
-    if isinstance(data, dict):
-        return list(data.items())
-    texts = ("  ".join(str(e[key]) for key in e if key != "count" and e[key]) for e in data)
-    return [(text or "(none)", entry["count"]) for text, entry in zip(texts, data, strict=True)]
-
-
-def _search_rows(searches: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Return each query with what it found, and how often it was used."""
-    texts = [(search["query"] or "(none)", usage.describe_results(search)) for search in searches]
-    rows = [f"{query}  ({results})" if results else query for query, results in texts]
-    return [(row, search["count"]) for row, search in zip(rows, searches, strict=True)]
-
-
 def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     """Return counts in a column; on a terminal with bars."""
-    rows = [(one_line(text), count) for text, count in rows]
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
     room = columns() - digits - 5
     if room < 24:  # no terminal, or too narrow for bars
-        return [f"  {count:>{digits},}  {text}" for text, count in rows]
+        return usage.format_rows(rows)
+    rows = [(one_line(text), count) for text, count in rows]
     block = "█" if can_print("█") else "#"
     label = min(max((width_of(text) for text, _ in rows), default=0), room - 12)
     lines = []

@@ -58,7 +58,8 @@ def run(arguments: Arguments) -> int:
     start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
     lines = [one_line(f"{start} {count} entries for '{skill}'{end}") for skill, count in skills]
     value = {
-        "synced": [{"skill": skill, "entries": count} for skill, count in skills],
+        # `skill` goes with the next release
+        "synced": [{"id": skill, "skill": skill, "entries": count} for skill, count in skills],
         "failed": [{"code": error.code, "message": error.message} for error in errors],
         "dry_run": dry_run,
     }

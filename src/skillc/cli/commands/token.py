@@ -29,7 +29,12 @@ COMMAND = Command(
     ),
     options=(
         Option("--role", "With create: what the token may do. Default: reader.", choices=ROLES),
-        Option("--prefix", "With create: only the skills below this path.", value="<path>"),
+        Option(
+            "--prefix",
+            "With create: only the skills below this path.",
+            value="<path>",
+            completes="collections",
+        ),
         Option("--expires", "With create: how long it is valid, such as 12h, 90d or 8w.", value="<time>"),
         Option("--label", "With create: what it is for.", value="<text>"),
         Option("--owner", "With create: the subject that it is for; only admins may.", value="<subject>"),

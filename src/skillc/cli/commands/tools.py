@@ -9,13 +9,17 @@ from skillc.cli.syntax import SKILL, Arguments, Command, Option
 from skillc.text import one_line
 from skillc.tools import ExecutableSkill, describe_tool, find_skill, format_tools, load_executable
 
-FORMATS = ("text", "json", "openai", "anthropic", "mcp")
+FORMATS = ("text", "json", "object", "openai", "anthropic", "mcp")
 
 COMMAND = Command(
     "tools",
     arguments=(SKILL,),
     options=(Option("--format", "Output format.", choices=FORMATS, default="text"),),
-    description="Most skills declare no tools. docs/tools.md explains how to declare them.",
+    description=(
+        "Most skills declare no tools. docs/tools.md explains how to declare them.\n"
+        'json is a list with each tool\'s policy, object the same as {"tools": [...]}; openai, anthropic and'
+        " mcp are lists as those take them."
+    ),
     examples=("skc tools git", "skc tools git --format openai"),
 )
 
@@ -32,7 +36,12 @@ def run(arguments: Arguments) -> int:
         lambda _: load_executable(location.directory, location.skill_id),
     )
     here.tell(skill.diagnostics)
-    return show(arguments, lambda: format_tools(skill.tools, form), lambda: _lines(skill))
+
+    def value() -> object:
+        tools = format_tools(skill.tools, "json" if form == "object" else form)
+        return {"tools": tools} if form == "object" else tools
+
+    return show(arguments, value, lambda: _lines(skill))
 
 
 def _lines(skill: ExecutableSkill) -> Iterator[str]:

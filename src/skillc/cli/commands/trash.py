@@ -18,7 +18,9 @@ COMMAND = Command(
     "trash",
     arguments=(
         Argument("action", "list, restore or empty.", completes=" ".join(ACTIONS)),
-        Argument("item", "With restore: an ID, a path, or its last part.", required=False),
+        Argument(
+            "item", "With restore: an ID, a path, or its last part.", required=False, completes="restorable"
+        ),
     ),
     options=(Option("--yes", "With empty: delete without asking."), FORMAT),
     description=(

@@ -41,8 +41,18 @@ COMMAND = Command(
     ),
     options=(
         Option("--digest", "With allow or adopt: the digest of what you reviewed.", value="<digest>"),
-        Option("--variable", "With allow or prune: a variable that the project uses.", value="<name>"),
-        Option("--host", "With --variable: the host that gets it, as in 'https://host'.", value="<host>"),
+        Option(
+            "--variable",
+            "With allow or prune: a variable that the project uses.",
+            value="<name>",
+            completes="variables",
+        ),
+        Option(
+            "--host",
+            "With --variable: the host that gets it, as in 'https://host'.",
+            value="<host>",
+            completes="hosts",
+        ),
         FORMAT,
     ),
     description=(

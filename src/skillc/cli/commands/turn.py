@@ -14,9 +14,19 @@ COMMAND = Command(
         Argument("message", "The user's message. A leading /skill-id loads that skill.", is_text=True),
     ),
     options=(
-        Option("--ref", "Put this skill into the message. Can be repeated.", value="<id>", repeat=True),
         Option(
-            "--preload", "Put this skill into the system prompt. Can be repeated.", value="<id>", repeat=True
+            "--ref",
+            "Put this skill into the message. Can be repeated.",
+            value="<id>",
+            repeat=True,
+            completes="ids",
+        ),
+        Option(
+            "--preload",
+            "Put this skill into the system prompt. Can be repeated.",
+            value="<id>",
+            repeat=True,
+            completes="ids",
         ),
         FORMAT,
     ),

@@ -10,7 +10,8 @@ import webbrowser
 
 from skillc import server
 from skillc.cli import workspace
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.output import announce
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, require_extra
 
 COMMAND = Command(
@@ -18,6 +19,7 @@ COMMAND = Command(
     options=(
         Option("--port", "The port to listen on; 0 picks a free one.", value="<port>", default="0"),
         Option("--no-open", "Print the address, and open no browser."),
+        FORMAT,
     ),
     description=(
         "Shows every skill in use here: its text and files, what it asks for, and how agents used it; "
@@ -36,12 +38,12 @@ def run(arguments: Arguments) -> int:
     with require_extra("server"):
         serve_ui = server.serve_ui  # loads it
 
-    def announce(url: str) -> None:
-        print(f"Your skills: {url}", flush=True)
+    def open_browser(url: str) -> None:
+        announce(arguments, f"Your skills: {url}", url=url)
         if not arguments.has("no_open") and _has_screen():
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    serve_ui(workspace(progress=True), int(port), announce)
+    serve_ui(workspace(progress=True), int(port), open_browser)
     return 0
 
 

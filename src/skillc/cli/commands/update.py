@@ -16,7 +16,7 @@ from skillc.text import one_line, terminal_text
 
 MIN_AGE = Option("--min-age", "Leave versions alone that are younger, such as 12h, 3d or 2w.", value="<age>")
 NAMES = Argument(
-    "skill", "Skills of the lock; all without one.", required=False, repeat=True, completes="skills"
+    "skill", "Skills of the lock; all without one.", required=False, repeat=True, completes="locked"
 )
 KINDS = ("hosts", "commands", "environment", "writes", "installs")
 

@@ -12,7 +12,9 @@ from skillc.skills import SkillId
 
 COMMAND = Command(
     "yank",
-    arguments=(Argument("version", "The skill's ID and the version: payments/refunds@1.2.0."),),
+    arguments=(
+        Argument("version", "The skill's ID and the version: payments/refunds@1.2.0.", completes="versions"),
+    ),
     options=(
         Option("--reason", "Why; people who have it installed read this.", value="<text>"),
         Option("--undo", "Let it be installed again."),

@@ -9,25 +9,27 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.index.skills.batch import read_tags
-    from skillc.index.skills.database import read_note, write_note
-    from skillc.index.skills.documents import DocumentFolder
+    from skillc.index.skills.batch import Statistics, read_batch, read_tags
+    from skillc.index.skills.database import Database, checksum, read_note, select_in, verify, write_note
     from skillc.index.skills.explain import FoundSkill, FoundSkills, format_results
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
-    from skillc.index.skills.folder import Folder, MemoryFolder
-    from skillc.index.skills.scan import MAX_SKILL_FILE, id_prefix
+    from skillc.index.skills.folder import Folder, MemoryFolder, VirtualFolder
+    from skillc.index.skills.recall import recall_folder
+    from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile, id_prefix
     from skillc.index.skills.snapshot import Entry, Snapshot, stored_path
+    from skillc.index.skills.writer import write_change
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "batch": "read_tags",
-            "database": "read_note write_note",
-            "documents": "DocumentFolder",
+            "batch": "Statistics read_batch read_tags",
+            "database": "Database checksum read_note select_in verify write_note",
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
-            "folder": "Folder MemoryFolder",
+            "folder": "Folder MemoryFolder VirtualFolder",
             "explain": "FoundSkill FoundSkills format_results",
-            "scan": "MAX_SKILL_FILE id_prefix",
+            "recall": "recall_folder",
+            "scan": "MAX_SKILL_FILE SkillFile id_prefix",
             "snapshot": "Entry Snapshot stored_path",
+            "writer": "write_change",
         },
     )

@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from operator import itemgetter
 from time import time, time_ns
 
 from skillc.errors import MissingField, warning
 from skillc.index import UNSETTLED, stamp_of
-from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert, read_counts
+from skillc.index.skills.invert import SegmentLists, invert
+from skillc.index.skills.postings import MAX_SLOTS, read_counts
 from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
-from skillc.paths import SKILL_FILES
 from skillc.skills import find_violations, parse, read_metadata
 
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from skillc.index import Stamp
     from skillc.index.skills.database import Database
     from skillc.index.skills.folder import MemorySkill
-    from skillc.index.skills.postings import Frequencies, InvertedLists
+    from skillc.index.skills.invert import Frequencies, InvertedLists
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
     from skillc.index.skills.weights import TermWeights
 
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
         tuple[str, ...],
     ]
     Contents = tuple[Values, SkillText | None]  # of a SKILL.md: what it says, and its text for searching
-    Job = tuple[int, str, str]  # a slot, the path of a SKILL.md, and the ID of its skill
-    # What files say, by slot; the sketches of their texts, by slot; and their posting lists.
-    Chunk = tuple[list[tuple[int, Values]], dict[int, bytes], InvertedLists]
+    Job = tuple[int, str, str, bytes | None]  # a slot, the path of a SKILL.md, the ID, the file if at hand
+    SkillRow = tuple[int, Values, bytes | None]  # a slot, what a SKILL.md says, the sketch of its text
+    Chunk = tuple[list[SkillRow], InvertedLists]
 
 PARALLEL_FROM = 400  # files that are worth starting other processes
 CHUNK = 2000  # files that are inverted together
@@ -69,35 +70,37 @@ def read_batch(
     strict: bool,
     files: Sequence[SkillFile],
     statistics: Statistics | None,
-    on_progress: Callable[[int], None],
+    on_progress: Callable[[int], None] = lambda count: None,
     until: float | None = None,
+    contents: Mapping[str, bytes] | None = None,
 ) -> Batch:
     """Read files in their order; with `statistics` also their texts, as posting lists.
 
-    `on_progress` is called with how many are read. At the time `until` the rest is left out.
+    `on_progress` is called with how many are read. At the time `until` the rest is left out. `contents` has
+    files that are at hand, by path.
     """
     batch = Batch()
+    data = contents or {}
     for start in range(0, len(files), MAX_SLOTS):
         group = files[start : start + MAX_SLOTS]
-        order = sorted(range(len(group)), key=lambda number: (group[number].skill_id, group[number].path))
-        slots = {number: slot for slot, number in enumerate(order)}
+        in_order = sorted(group, key=lambda file: (file.skill_id, file.path))
+        slots = {file.path: slot for slot, file in enumerate(in_order)}
         jobs = [
-            (slots[number], os.path.join(root, file.path), file.skill_id) for number, file in enumerate(group)
+            (slots[file.path], os.path.join(root, file.path), file.skill_id, data.get(file.path))
+            for file in group
         ]
-        values: list[tuple[int, Values]] = []
-        sketches: dict[int, bytes] = {}
+        rows: list[SkillRow] = []
         lists = SegmentLists()
-        for chunk, chunk_sketches, chunk_lists in read_chunks(jobs, strict, statistics, until):
-            values += chunk
-            sketches |= chunk_sketches
+        for chunk_rows, chunk_lists in read_chunks(jobs, strict, statistics, until):
+            rows += chunk_rows
             lists.add(chunk_lists)
-            on_progress(start + len(values))
-        values.sort(key=lambda pair: pair[0])
-        if len(values) < len(group):  # the last group, as time is up
-            lists.renumber([slot for slot, _ in values])
-        files_read = [(group[order[slot]], fields) for slot, fields in values]
-        batch.entries += [Entry(file.path, file.skill_id, *fields) for file, fields in files_read]
-        batch.sketches += [sketches.get(slot) for slot, _ in values]
+            on_progress(start + len(rows))
+        rows.sort(key=itemgetter(0))
+        if len(rows) < len(group):  # the last group, as time is up
+            lists.renumber([slot for slot, _, _ in rows])
+        for slot, values, sketch in rows:
+            batch.entries.append(Entry(in_order[slot].path, in_order[slot].skill_id, *values))
+            batch.sketches.append(sketch)
         batch.lists.append(lists)
         if until is not None and time() > until:
             break
@@ -116,45 +119,16 @@ def invert_texts(
             SkillText(name, text, (body or "").encode("utf-8", "replace"), tags)
             for _, name, text, _, tags, body in group
         ]
-        lists = SegmentLists()
+        stemmer.forget()
         weights = list(enumerate(weigh_terms(stemmer, texts)))
-        lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
+        lists = SegmentLists()
+        lists.add(invert(weights, stemmer.vocabulary, statistics.skills, statistics.body_frequencies))
         batch.lists.append(lists)
         batch.sketches += [skill.sketch for _, skill in weights]
         batch.entries += [
             Entry(i, i, (0, 0, 0), text, needs, None, None, 0, tags) for i, _, text, needs, tags, _ in group
         ]
     return batch
-
-
-def invert_documents(documents: Sequence[tuple[str, bytes]], statistics: Statistics) -> Batch:
-    """Return a batch of SKILL.md files that are at hand as bytes, each with the ID of its skill."""
-    batch = Batch()
-    group = sorted(documents)
-    jobs = [(slot, skill_id, data) for slot, (skill_id, data) in enumerate(group)]
-    workers = min(count_cores(), 2) if can_spawn() else 0
-    if len(jobs) >= PARALLEL_FROM and workers > 1:
-        chunks = Pool(DocumentReader).run([jobs[n::workers] for n in range(workers)], workers, fork=False)
-    else:
-        chunks = iter([DocumentReader(statistics.skills, statistics.body_frequencies)(jobs)])
-    values: list[tuple[int, Values]] = []
-    sketches: dict[int, bytes] = {}
-    lists = SegmentLists()
-    for chunk, chunk_sketches, chunk_lists in chunks:
-        values += chunk
-        sketches |= chunk_sketches
-        lists.add(chunk_lists)
-    for slot, fields in sorted(values, key=lambda pair: pair[0]):
-        skill_id = group[slot][0]
-        batch.entries.append(Entry(document_path(skill_id), skill_id, *fields))
-        batch.sketches.append(sketches.get(slot))
-    batch.lists.append(lists)
-    return batch
-
-
-def document_path(skill_id: str) -> str:
-    """Return the path of a skill that has no folder."""
-    return f"{skill_id}/{SKILL_FILES[0]}"
 
 
 def read_chunks(
@@ -176,7 +150,7 @@ def read_chunks(
 
 
 class SkillReader:
-    """Reads SKILL.md files; called with the jobs of a chunk. For `others`, see `postings.invert`."""
+    """Reads SKILL.md files; called with the jobs of a chunk. For `others`, see `invert`."""
 
     def __init__(
         self,
@@ -189,67 +163,30 @@ class SkillReader:
         self._until = until
         self._has_started = False
         self._strict = strict
-        self._stemmer = Stemmer() if with_text else None
-        self._statistics = others, frequencies
-
-    def __call__(self, jobs: Sequence[Job]) -> Chunk:
-        values: list[tuple[int, Values]] = []
-        weights: list[tuple[int, TermWeights]] = []
-        sketches: dict[int, bytes] = {}
-        for start in range(0, len(jobs), GROUP):
-            slots, texts = [], []
-            for slot, path, skill_id in jobs[start : start + GROUP]:
-                if self._is_late():
-                    break
-                self._has_started = True
-                fields, text = parse_skill_file(path, skill_id, self._strict, self._stemmer is not None)
-                values.append((slot, fields))
-                if text is not None:
-                    slots.append(slot)
-                    texts.append(text)
-            if self._stemmer is not None:
-                new, new_sketches = _weigh_group(self._stemmer, slots, texts)
-                sketches |= new_sketches
-                weights += new
-        return values, sketches, invert(weights, *self._statistics)
-
-    def _is_late(self) -> bool:
-        """Return whether to stop; one file is always read, so that every call gets further."""
-        return self._until is not None and self._has_started and time() > self._until
-
-
-class DocumentReader:
-    """Reads SKILL.md files that are at hand; called with slots, IDs and bytes. As `SkillReader` otherwise."""
-
-    def __init__(self, others: int = 0, frequencies: Frequencies | None = None) -> None:
+        self._with_text = with_text
         self._stemmer = Stemmer()
         self._statistics = others, frequencies
 
-    def __call__(self, jobs: Sequence[tuple[int, str, bytes]]) -> Chunk:
-        values: list[tuple[int, Values]] = []
+    def __call__(self, jobs: Sequence[Job]) -> Chunk:
+        self._stemmer.forget()
+        rows: list[SkillRow] = []
         weights: list[tuple[int, TermWeights]] = []
-        sketches: dict[int, bytes] = {}
         for start in range(0, len(jobs), GROUP):
-            slots, texts = [], []
-            for slot, skill_id, data in jobs[start : start + GROUP]:
-                stamp = len(data), 0, 0
-                fields, text = _parse(document_path(skill_id), skill_id, stamp, data, False, True)
-                values.append((slot, fields))
-                if text is not None:
-                    slots.append(slot)
-                    texts.append(text)
-            new, new_sketches = _weigh_group(self._stemmer, slots, texts)
-            sketches |= new_sketches
-            weights += new
-        return values, sketches, invert(weights, *self._statistics)
+            skills = list(self._read(jobs[start : start + GROUP]))
+            texts = {slot: text for slot, _, text in skills if text is not None}
+            group = dict(zip(texts, weigh_terms(self._stemmer, [*texts.values()]), strict=True))
+            sketches = {slot: skill.sketch for slot, skill in group.items()}
+            rows += [(slot, values, sketches.get(slot)) for slot, values, _ in skills]
+            weights += group.items()
+        return rows, invert(weights, self._stemmer.vocabulary, *self._statistics)
 
-
-def _weigh_group(
-    stemmer: Stemmer, slots: Sequence[int], texts: Sequence[SkillText]
-) -> tuple[list[tuple[int, TermWeights]], dict[int, bytes]]:
-    """Return the weights and the sketches of texts, each with its slot."""
-    weights = list(zip(slots, weigh_terms(stemmer, texts), strict=True))
-    return weights, {slot: skill.sketch for slot, skill in weights}
+    def _read(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Values, SkillText | None]]:
+        """Yield the slots of files and what they say, until it is late; one file is always read."""
+        for slot, path, skill_id, data in jobs:
+            if self._until is not None and self._has_started and time() > self._until:
+                return
+            self._has_started = True
+            yield slot, *parse_skill_file(path, skill_id, self._strict, self._with_text, data)
 
 
 class Statistics:
@@ -279,11 +216,15 @@ class Statistics:
         return self._database.read(query)
 
 
-def parse_skill_file(path: str, skill_id: str, strict: bool, with_text: bool) -> Contents:
-    """Return what a SKILL.md says and, `with_text`, its text for searching.
+def parse_skill_file(
+    path: str, skill_id: str, strict: bool, with_text: bool, data: bytes | None = None
+) -> Contents:
+    """Return what a SKILL.md, which may be at hand, says and, `with_text`, its text for searching.
 
     A file that can't be used has no description, and its diagnostics say why.
     """
+    if data is not None:
+        return _parse(path, skill_id, (len(data), 0, 0), data, strict, with_text)
     try:
         with open(path, "rb", buffering=0) as file:
             stamp = stamp_of(os.fstat(file.fileno()))

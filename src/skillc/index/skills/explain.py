@@ -162,27 +162,27 @@ def explain(
 
     start = _body_start(data)
     headings = find_headings(data, start)
-    # The name that a skill gives itself, which need not be its ID's.
-    own_name = data[:start].partition(b"\nname:")[2].partition(b"\n")[0].decode("utf-8", "replace")
-    fields = {
-        "name": split_words(f"{candidate.skill_id.rpartition('/')[2]} {own_name}"),
-        "description": split_words(candidate.description),
-        "tags": split_words(" ".join(candidate.tags)),
-        "headings": split_words(" ".join([heading.text for heading in headings])),
-        "body": split_words(data[start:]),
-    }
-    counter = _TermCounter(set[bytes]().union(*fields.values()), weights, stemmer)
-    counts = {field: counter.count(words) for field, words in fields.items()}
-    scores = _score_terms(counts, {field: len(words) for field, words in fields.items()}, weights)
-    terms = [
-        (term, tuple(field for field in fields if term in counts[field]))
-        for term in sorted(scores, key=lambda term: (-scores[term], term))
-    ]
     titles = ["", *(heading.text for heading in headings)]
     bounds = [start, *(heading.start for heading in headings), len(data)]
+    # The name that a skill gives itself, which need not be its ID's.
+    own_name = data[:start].partition(b"\nname:")[2].partition(b"\n")[0].decode("utf-8", "replace")
+    counter = _TermCounter(weights, stemmer)
+    sections = [counter.count(data[bounds[n] : bounds[n + 1]]) for n in range(len(titles))]
+    fields = {
+        "name": counter.count(f"{candidate.skill_id.rpartition('/')[2]} {own_name}"),
+        "description": counter.count(candidate.description),
+        "tags": counter.count(" ".join(candidate.tags)),
+        "headings": counter.count(" ".join(titles)),
+        "body": _Counts.sum(sections),
+    }
+    scores = _score_terms(fields, weights)
+    terms = [
+        (term, tuple(field for field, counts in fields.items() if term in counts))
+        for term in sorted(scores, key=lambda term: (-scores[term], term))
+    ]
     section_scores = [
-        _score_section(title, split_words(data[bounds[n] : bounds[n + 1]]), counter, scores)
-        for n, title in enumerate(titles)
+        _score_section(counter.count(title), counts, scores) if counts else 0.0
+        for title, counts in zip(titles, sections, strict=True)
     ]
     best = section_scores.index(max(section_scores))  # the first of equals
     return terms, " ".join(titles[best].split())
@@ -196,42 +196,60 @@ def _body_start(data: bytes) -> int:
     return data.find(b"\n", end + 1) + 1 if end > 0 else 0
 
 
+class _Counts(dict[str, int]):
+    """How often terms occur in a text of so many words."""
+
+    length = 0
+
+    @classmethod
+    def sum(cls, parts: Iterable[_Counts]) -> _Counts:
+        total = cls()
+        for part in parts:
+            total.length += part.length
+            for term, count in part.items():
+                total[term] = total.get(term, 0) + count
+        return total
+
+
 class _TermCounter:
-    """Counts the terms of `weights` among words; `words` are all that will be counted."""
+    """Counts the terms of `weights` in texts."""
 
-    def __init__(self, words: set[bytes], weights: Weights, stemmer: Stemmer) -> None:
-        starts = {term[:2].encode() for term in weights}  # a stem starts as its word does
-        likely = [word for word in words if word[:2] in starts or not word.isascii()]
-        self._terms: dict[bytes, list[str]] = {}
-        for word, stems in zip(likely, stemmer.stem(likely), strict=True):
-            terms = [term for term in stems.decode().split() if term in weights]
-            if terms:
-                self._terms[word] = terms
+    def __init__(self, weights: Weights, stemmer: Stemmer) -> None:
+        self._weights = weights
+        self._stemmer = stemmer
+        self._starts = {term[:2].encode() for term in weights}  # a stem starts as its word does
 
-    def count(self, words: Iterable[bytes]) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for word in filter(self._terms.__contains__, words):
-            for term in self._terms[word]:
-                counts[term] = counts.get(term, 0) + 1
+    def count(self, text: bytes | str) -> _Counts:
+        words, starts = split_words(text), self._starts
+        likely = [word for word in words if word[:2] in starts]
+        if not text.isascii():
+            likely += [word for word in words if not word.isascii() and word[:2] not in starts]
+        counts = _Counts()
+        counts.length = len(words)
+        for stems in self._stemmer.stem(likely) if likely else ():
+            for term in stems.decode().split():
+                if term in self._weights:
+                    counts[term] = counts.get(term, 0) + 1
         return counts
 
 
-def _score_terms(
-    counts: dict[str, dict[str, int]], lengths: dict[str, int], weights: Weights
-) -> dict[str, float]:
+def _score_terms(fields: dict[str, _Counts], weights: Weights) -> dict[str, float]:
     """Return what each term adds to the score of a skill, but for the opening of its body."""
-    head_length = sum(boost * lengths[field] for field, boost in FIELDS.items())
+    head_length = sum(boost * fields[field].length for field, boost in FIELDS.items())
+    body = fields["body"]
     scores = {}
-    for term in {term for field in counts.values() for term in field}:
-        count = sum(boost * counts[field].get(term, 0) for field, boost in FIELDS.items())
+    for term in {term for counts in fields.values() for term in counts}:
+        count = sum(boost * fields[field].get(term, 0) for field, boost in FIELDS.items())
         head = tf_weight(count, head_length, HEAD_LENGTH) + HEAD_BONUS if count else 0.0
-        body = tf_weight(counts["body"].get(term, 0), lengths["body"], BODY_LENGTH)
-        scores[term] = weights[term][0] * head + weights[term][1] * (body if count else body + BODY_BONUS)
+        rest = tf_weight(body.get(term, 0), body.length, BODY_LENGTH)
+        scores[term] = weights[term][0] * head + weights[term][1] * (rest if count else rest + BODY_BONUS)
     return scores
 
 
-def _score_section(title: str, words: list[bytes], counter: _TermCounter, scores: dict[str, float]) -> float:
-    counts: dict[str, float] = dict.fromkeys(counter.count(split_words(title)), IN_HEADING)
-    for term, count in counter.count(words).items():
-        counts[term] = counts.get(term, 0.0) + count
-    return sum(scores[term] * tf_weight(count, len(words), SECTION_LENGTH) for term, count in counts.items())
+def _score_section(title: _Counts, counts: _Counts, scores: dict[str, float]) -> float:
+    """Return how well a section fits; its heading is a part of its text, and counts once more."""
+    total = 0.0
+    for term, count in counts.items():
+        times = count + (IN_HEADING if term in title else 0)
+        total += scores[term] * tf_weight(times, counts.length, SECTION_LENGTH)
+    return total

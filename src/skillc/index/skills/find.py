@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
-    from skillc.index.skills.documents import DocumentFolder
     from skillc.index.skills.explain import Explanation
-    from skillc.index.skills.folder import MemoryFolder
+    from skillc.index.skills.folder import VirtualFolder
     from skillc.index.skills.query import Order
 
-    AnyFolder = Folder | MemoryFolder | DocumentFolder
+    AnyFolder = Folder | VirtualFolder
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = list[Candidate]  # skills that are twins, best first
     Places = list[tuple[str, str]]  # repositories and IDs

@@ -155,8 +155,8 @@ class Folder:
         sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
         directories = execute(sql, (number, FEW_DIRECTORIES + 1)).fetchall()
         if len(directories) <= FEW_DIRECTORIES:
-            for path, mtime, ctime in directories:
-                if not has_times(self._path(path), (mtime, ctime)):
+            for path, *times in directories:
+                if not has_times(f"{self.root}/{os.fsdecode(path)}", (*times,)):
                     return None
         return self._number_if_complete(execute)
 
@@ -288,17 +288,40 @@ def _say_partial(read: int, there: int, is_late: bool) -> str:
     return f"{read} of {'at least ' if is_late else ''}{there} skills were read in time"
 
 
-class MemoryFolder:
-    """The skills of a server or a program, which have no folder; searched as a `Folder` is.
-
-    A skill without a body is found by its head.
-    """
+class VirtualFolder:
+    """Skills in an index that have no folder, such as those of a server; searched as a `Folder` is."""
 
     KEY = ("documents", False)  # in place of root and strictness
     partial = ""
 
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
+        return self.database.read(lambda execute: find_folder(execute, *self.KEY)[0])
+
+    def is_read_by(self, reader: FolderReader) -> bool:
+        return find_folder(reader.execute, *self.KEY)[0] == reader.folder
+
+    def offers(self, skill_id: str, reader: FolderReader) -> bool:
+        return reader.has_skill(skill_id)
+
+    def is_current(self, path: str | bytes, stamp: object) -> bool:
+        return True
+
+    def skill_directory(self, path: str | bytes) -> str:
+        return ""
+
+    def read_skill_file(self, path: str | bytes) -> bytes:
+        """Return the SKILL.md of a skill, or its body; empty where there is none."""
+        raise NotImplementedError
+
+
+class MemoryFolder(VirtualFolder):
+    """The skills of a server or a program, indexed in memory. A skill without a body is found by its head."""
+
     def __init__(self, index: SkillIndex) -> None:
-        self.database = Database(IN_MEMORY)
+        super().__init__(Database(IN_MEMORY))
         self._index = index
         self._skills: dict[str, MemorySkill] = {}
 
@@ -319,21 +342,6 @@ class MemoryFolder:
             self.database.write(lambda execute: write_change(execute, *self.KEY, None, removals, batch))
             self._skills = current
 
-    def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
-        return self.database.read(lambda execute: find_folder(execute, *self.KEY)[0])
-
-    def is_read_by(self, reader: FolderReader) -> bool:
-        return True
-
-    def offers(self, skill_id: str, reader: FolderReader) -> bool:
-        return reader.has_skill(skill_id)
-
-    def is_current(self, path: str, stamp: object) -> bool:
-        return True
-
-    def skill_directory(self, path: str) -> str:
-        return ""
-
-    def read_skill_file(self, path: str) -> bytes:
-        skill = self._skills.get(path)
+    def read_skill_file(self, path: str | bytes) -> bytes:
+        skill = self._skills.get(os.fsdecode(path))
         return (skill[5] or "").encode("utf-8", "replace") if skill else b""

@@ -8,7 +8,8 @@ from operator import itemgetter
 
 from skillc.index.skills import postings
 from skillc.index.skills.database import MAX_VALUES, checksum, select_in, verify
-from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS, MIN_FREQUENCY
+from skillc.index.skills.invert import MIN_FREQUENCY, encode_list, posting, to_records
+from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS
 from skillc.index.skills.snapshot import CONTENTS
 
 TYPE_CHECKING = False
@@ -133,9 +134,9 @@ def _tag_lists(
 
 
 def _encode(pairs: list[int], size: int) -> bytes:
-    return postings.encode_list(postings.to_records(pairs), size)
+    return encode_list(to_records(pairs), size)
 
 
 def _move(pairs: Any, new_slots: list[int | None]) -> list[int]:
     moves = [(new_slots[slot], weight) for slot, weight in pairs]
-    return [postings.posting(slot, weight) for slot, weight in moves if slot is not None]
+    return [posting(slot, weight) for slot, weight in moves if slot is not None]

@@ -127,14 +127,16 @@ class Segment:
         """Return how many heads and bodies have each of some terms."""
         if len(self._counts) > MAX_COUNTS:
             self._counts.clear()
-        new = [term for term in terms if term not in self._counts]
-        counts = read_counts(execute, self.number, new)
-        for term in new:
-            if term not in counts:
-                verify_absence(execute, self.number, term)
-                counts[term] = 0, 0
-        self._counts |= counts
-        return {term: self._counts[term] for term in terms}
+        counts = {term: self._counts[term] for term in terms if term in self._counts}
+        if len(counts) < len(terms):
+            new = [term for term in terms if term not in counts]
+            found = dict.fromkeys(new, (0, 0)) | read_counts(execute, self.number, new)
+            for term in new:
+                if found[term] == (0, 0):
+                    verify_absence(execute, self.number, term)
+            self._counts |= found
+            counts |= found
+        return counts
 
     def lists(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[bytes, bytes]]:
         """Return the posting lists of each term, for head and body."""
@@ -182,8 +184,9 @@ class Query:
         words: dict[bytes, int] = {}
         for word in split_words(task)[:MAX_WORDS]:
             words[word] = words.get(word, 0) + 1
-        for (word, count), terms in zip(words.items(), stemmer.stem(list(words)), strict=True):
-            for term in terms.decode().split():
+        stems = b"\n".join(stemmer.stem(list(words))).decode().split("\n") if words else []
+        for (word, count), terms in zip(words.items(), stems, strict=True):
+            for term in terms.split():
                 self._words.setdefault(term, word)
                 self._counts[term] = self._counts.get(term, 0) + count
         self._readers = readers
@@ -279,20 +282,19 @@ class Query:
     def _weigh(self, counts: dict[str, tuple[int, int]]) -> dict[str, tuple[float, float]]:
         """Return the weights of the strongest terms in head and body, by how many skills have each."""
         total = sum(segment.size for _, _, segment in self._segments)
-        weights, strength = {}, {}
-        for term, count in self._counts.items():
-            heads, bodies = counts.get(term, (0, 0))
-            if heads or bodies:
-                extra = STOP_WORD_SKILLS if self._words[term] in STOP_WORDS else 0
-                boost = sqrt(count)  # a term that occurs four times counts twice
-                head = boost * idf(heads + extra, total + extra)
-                body = boost * idf(bodies + extra, total + extra) * BODY
-                strength[term] = min(head, body)
-                weights[term] = head if heads else 0.0, body if bodies else 0.0
+        terms = [term for term in self._counts if counts.get(term, (0, 0)) != (0, 0)]
         # Skills that share only stop words with a task do not fit it, unless it has no other words.
-        keywords = {term: weight for term, weight in weights.items() if self._words[term] not in STOP_WORDS}
-        weights = keywords or weights
+        keywords = [term for term in terms if self._words[term] not in STOP_WORDS]
+        extra = 0 if keywords else STOP_WORD_SKILLS
+        weights, strength = {}, {}
+        for term in keywords or terms:
+            heads, bodies = counts[term]
+            boost = sqrt(self._counts[term])  # a term that occurs four times counts twice
+            head = boost * idf(heads + extra, total + extra)
+            body = boost * idf(bodies + extra, total + extra) * BODY
+            strength[term] = head if head < body else body
+            weights[term] = head if heads else 0.0, body if bodies else 0.0
         if len(weights) <= MAX_TERMS:
             return weights
-        strongest = sorted(weights, key=lambda term: (-strength[term], term))[:MAX_TERMS]
-        return {term: weights[term] for term in strongest}
+        strongest = sorted(sorted(weights), key=strength.__getitem__, reverse=True)  # equals by term
+        return {term: weights[term] for term in strongest[:MAX_TERMS]}

@@ -1,8 +1,9 @@
 """Score the skills of a segment: add up the weights in posting lists, in plain Python.
 
 Python adds slowly one by one, but it adds integers of any length at once. A dense list becomes one long
-integer with two bytes for each slot; adding such integers adds the scores of all skills in a few
-microseconds. Sparse lists are added one by one. Scores are integers up to 65,535: at most 255 a list.
+integer with a byte for each slot; adding such integers adds the scores of all skills in a few microseconds.
+Sums that may not fit into a byte go on in two. Sparse lists are added one by one. Scores are integers up to
+65,535: at most 255 a list.
 """
 
 from __future__ import annotations
@@ -40,13 +41,7 @@ def top_slots(
     `lists` are posting lists as they are stored, each with the share that it counts with. Slots outside of
     `ranges`, from one to before another, are left out.
     """
-    scores = bytearray(2 * size)
-    total = 0
-    for share, data in lists:
-        if len(data) == size:
-            scores[_LOW::2] = data.translate(weight_table(share))
-            total += int.from_bytes(scores, sys.byteorder)
-    scores[:] = total.to_bytes(2 * size, sys.byteorder)
+    scores = _add_dense(size, [(weight_table(share), data) for share, data in lists if len(data) == size])
     cells = memoryview(scores).cast("H")
     for share, data in lists:
         if len(data) != size:
@@ -64,6 +59,24 @@ def top_slots(
     highest = sum([weight_table(share)[255] for share, _ in lists])
     slots = sorted(_candidates(scores, highest, limit), key=cells.__getitem__, reverse=True)  # stable
     return [(slot, cells[slot]) for slot in slots[:limit]]
+
+
+def _add_dense(size: int, lists: Sequence[tuple[bytes, bytes]]) -> bytearray:
+    """Return the sums of dense lists, which come after their weight tables: two bytes for each slot."""
+    sums, room = [0], 255
+    for table, data in lists:
+        if table[255] > room:
+            sums.append(0)
+            room = 255
+        sums[-1] += int.from_bytes(data.translate(table), sys.byteorder)
+        room -= table[255]
+    scores = bytearray(2 * size)
+    total = 0
+    for number in sums:
+        scores[_LOW::2] = number.to_bytes(size, sys.byteorder)
+        if len(sums) > 1:
+            total += int.from_bytes(scores, sys.byteorder)
+    return bytearray(total.to_bytes(2 * size, sys.byteorder)) if total else scores
 
 
 def _candidates(scores: bytearray, highest: int, limit: int) -> list[int]:

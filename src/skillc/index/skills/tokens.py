@@ -11,6 +11,7 @@ overlapping pairs of characters.
 
 from __future__ import annotations
 
+from skillc.index.skills.twins import hash_term
 from skillc.startup import sqlite
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_WORD = 32  # characters; longer words are keys, hashes and encoded data
-UNKNOWN = b"?"  # in place of the terms of a word that is not in the cache
+NONE, UNKNOWN = 0, -1  # in place of a number: of a word without terms, of one that is not in the cache
 MAX_CACHE = 250_000  # words whose terms are kept in memory
 BATCH = 20_000  # words that go through the table together
 
@@ -71,29 +72,45 @@ def split_words(text: bytes | str) -> list[bytes]:
     return data.translate(_BYTES).split()
 
 
-class _TermCache(dict[bytes, bytes]):
-    """The terms of words, joined by spaces; `multiple` are the values of more than one term.
+class _WordCache(dict[bytes, int]):
+    """The numbers of words, each that of its term; a word of several terms has one of its own, with `parts`.
 
-    Words that are looked up and missing are collected in `new`.
+    `terms` are by number, several joined by spaces, and so are their `hashes`. Words that are looked up and
+    missing are collected in `new`.
     """
 
     def __init__(self) -> None:
+        self.terms = [b""]
+        self.hashes = [0]
+        self.parts: dict[int, list[int]] = {}
         self.new: set[bytes] = set()
-        self.multiple: set[bytes] = set()
+        self._numbers = {b"": NONE}
 
-    def __missing__(self, word: bytes) -> bytes:
+    def __missing__(self, word: bytes) -> int:
         if word.isascii() and not word.isalpha():  # a number, a version, a key: nothing to stem
-            self[word] = term = word if len(word) <= MAX_WORD else b""
-            return term
+            self[word] = number = self.number(word) if len(word) <= MAX_WORD else NONE
+            return number
         self.new.add(word)
         return UNKNOWN
 
+    def number(self, term: bytes) -> int:
+        """Return the number of a term, a new one if it has none."""
+        number = self._numbers.setdefault(term, len(self.terms))
+        if number == len(self.terms):
+            self.terms.append(term)
+            self.hashes.append(hash_term(term))
+        return number
+
 
 class Stemmer:
-    """Turns words into terms, with a cache of at most MAX_CACHE words. For one thread at a time."""
+    """Turns words into terms, with a cache of about MAX_CACHE words. For one thread at a time.
+
+    Texts are counted by the numbers of their terms, which are valid until `forget` is called: numbers are
+    looked up and compared in half the time. `vocabulary` has the terms by number, `hashes` those of terms.
+    """
 
     def __init__(self) -> None:
-        self._cache = _TermCache()
+        self._cache = _WordCache()
         self._connection = sqlite.connect(":memory:", isolation_level=None, check_same_thread=False)
         self._connection.execute(
             "CREATE VIRTUAL TABLE words USING fts5(word, content='', columnsize=0, tokenize='porter ascii')"
@@ -103,58 +120,68 @@ class Stemmer:
     def __del__(self) -> None:
         self._connection.close()
 
+    @property
+    def vocabulary(self) -> list[bytes]:
+        return self._cache.terms
+
+    @property
+    def hashes(self) -> list[int]:
+        return self._cache.hashes
+
     def terms(self, text: str) -> list[str]:
         return b" ".join(self.stem(split_words(text))).decode().split()
 
-    def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[bytes, int]]:
-        """Return how often each term occurs in each text, which is a list of words.
+    def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[int, int]]:
+        """Return how often each term, by its number, occurs in each text, which is a list of words.
 
         The new words of all texts are stemmed together, which is faster than text by text.
         """
         from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter uses
 
-        cache = self._trim_cache()
-        results: list[dict[bytes, int]] = [{} for _ in texts]
+        cache = self._cache
+        results: list[dict[int, int]] = [{} for _ in texts]
         for counts, words in zip(results, texts, strict=True):
             count(counts, map(cache.__getitem__, words))
         new = self._stem_new()
         for counts, words in zip(results, texts, strict=True):
             if counts.pop(UNKNOWN, 0):
                 count(counts, map(cache.__getitem__, filter(new.__contains__, words)))
-            for terms in cache.multiple.intersection(counts):
-                times = counts.pop(terms)
-                for term in terms.split():
+            for word in cache.parts.keys() & counts if cache.parts else ():
+                times = counts.pop(word)
+                for term in cache.parts[word]:
                     counts[term] = counts.get(term, 0) + times
-            counts.pop(b"", None)
+            counts.pop(NONE, None)
         return results
 
     def stem(self, words: Sequence[bytes]) -> list[bytes]:
         """Return the terms of each word, joined by spaces; a word may have none or several."""
-        cache = self._trim_cache()
-        terms = list(map(cache.__getitem__, words))
-        return list(map(cache.__getitem__, words)) if self._stem_new() else terms
+        self.forget()
+        numbers = list(map(self._cache.__getitem__, words))
+        if self._cache.new and self._stem_new():
+            numbers = list(map(self._cache.__getitem__, words))
+        return list(map(self._cache.terms.__getitem__, numbers))
 
-    def _trim_cache(self) -> _TermCache:
+    def forget(self) -> None:
+        """Drop the cache if it is full, and with it all numbers."""
         if len(self._cache) > MAX_CACHE:
-            self._cache.clear()
-            self._cache.multiple.clear()
-        return self._cache
+            self._cache = _WordCache()
 
     def _stem_new(self) -> set[bytes]:
         """Add the words that were missing to the cache, and return them."""
-        new, self._cache.new = self._cache.new, set()
+        cache = self._cache
+        new, cache.new = cache.new, set()
         plain = {word for word in new if word.isascii()}
         foreign = {word: _split_foreign(word.decode("utf-8", "replace")) for word in new - plain}
         plain.update(part for parts in foreign.values() for part in parts if part.isalpha())
-        self._cache.update(dict.fromkeys(plain, b""))
+        cache.update(dict.fromkeys(plain, NONE))
         words = [word for word in plain if len(word) <= MAX_WORD]
         for start in range(0, len(words), BATCH):
             self._stem_batch(words[start : start + BATCH])
         for word, parts in foreign.items():
-            terms = [self._cache[part] if part.isascii() else part for part in parts]
-            self._cache[word] = b" ".join(terms)
-            if len(terms) > 1:
-                self._cache.multiple.add(self._cache[word])
+            numbers = [cache[part] if part.isascii() else cache.number(part) for part in parts]
+            cache[word] = number = cache.number(b" ".join([cache.terms[n] for n in numbers]))
+            if len(numbers) > 1:
+                cache.parts[number] = numbers
         return new
 
     def _stem_batch(self, words: list[bytes]) -> None:
@@ -162,8 +189,7 @@ class Stemmer:
         execute, cache = self._connection.execute, self._cache
         execute("INSERT INTO words (rowid, word) VALUES (1, ?)", (b" ".join(words).decode(),))
         for term, position in execute("SELECT term, offset FROM terms"):
-            word, stem = words[position], term.encode()
-            cache[word] = word if word == stem else stem
+            cache[words[position]] = cache.number(term.encode())
         execute("INSERT INTO words (words) VALUES ('delete-all')")
 
 

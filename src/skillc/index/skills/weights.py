@@ -11,6 +11,7 @@ when a task is searched for.
 
 from __future__ import annotations
 
+from itertools import repeat
 from math import log
 
 from skillc.index.skills.tokens import split_words
@@ -18,7 +19,7 @@ from skillc.index.skills.twins import make_sketch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from skillc.index.skills.tokens import Stemmer
 
@@ -75,28 +76,32 @@ class SkillText:
 
 
 class TermWeights:
-    """The weights of terms, in the body without bonus; the first `shared_count` there are always kept."""
+    """The weights of terms, by number; in the body without bonus, the first `shared_count` always kept."""
 
     __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared_count", "sketch")
 
-    def __init__(self, head: dict[bytes, float], outline: dict[bytes, int], body: dict[bytes, int]) -> None:
-        self.sketch = make_sketch([*head, *body])
-        counts = {term: body.pop(term) for term in head if term in body}
-        self.shared_count = len(counts)
-        counts.update(body)
+    def __init__(
+        self, head: dict[int, int], outline: dict[int, int], body: dict[int, int], hashes: list[int]
+    ) -> None:
+        shared = {term: body.pop(term) for term in head if term in body}
+        self.sketch = make_sketch(map(hashes.__getitem__, (*head, *body)))
+        sums: dict[int, float] = {**head}
         for term, count in outline.items():
-            head[term] = head.get(term, 0) + OUTLINE * count
-        self.head_terms, self.head_weights = tuple(head), _weigh(head, HEAD_LENGTH, HEAD_BONUS)
-        self.body_terms, self.body_weights = tuple(counts), _weigh(counts, BODY_LENGTH, 0)
+            sums[term] = sums.get(term, 0) + OUTLINE * count
+        self.head_terms, self.head_weights = (*sums,), _weigh(sums.values(), HEAD_LENGTH, HEAD_BONUS)
+        self.body_terms, counts = (*shared, *body), (*shared.values(), *body.values())
+        self.body_weights = _weigh(counts, BODY_LENGTH, 0)
+        self.shared_count = len(shared)
 
 
 def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeights]:
     words = SkillText.head_words, SkillText.outline_words, lambda text: split_words(text.body)
-    return list(map(TermWeights, *(stemmer.count_terms(list(map(field, texts))) for field in words)))
+    heads, outlines, bodies = (stemmer.count_terms(list(map(field, texts))) for field in words)
+    return list(map(TermWeights, heads, outlines, bodies, repeat(stemmer.hashes)))
 
 
-def _weigh(counts: Mapping[bytes, float], mean_length: int, bonus: float) -> bytes:
-    length = sum(counts.values())
-    tf = {count: tf_weight(count, length, mean_length) + bonus for count in set(counts.values())}
+def _weigh(counts: Collection[float], mean_length: int, bonus: float) -> bytes:
+    length = sum(counts)
+    tf = {count: tf_weight(count, length, mean_length) + bonus for count in set(counts)}
     table = {count: int(BYTE * weight) or 1 for count, weight in tf.items()}
-    return bytes(map(table.__getitem__, counts.values()))
+    return bytes(map(table.__getitem__, counts))

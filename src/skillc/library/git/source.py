@@ -57,6 +57,12 @@ class GitSkillSource(SnapshotSource):
         return len(await self._open(commit).list()) if commit else None
 
     @property
+    def folder(self) -> str | None:
+        """The folder of the skills in the current checkout; None before the first. Fetches nothing."""
+        commit = self._checkouts.read_state().commit
+        return self._open(commit).root if commit else None
+
+    @property
     def commit(self) -> str | None:
         """The commit that was served last."""
         return self._state.commit or None

@@ -20,13 +20,14 @@ from urllib.parse import quote, urlencode
 import httpx2
 
 from skillc import __version__, errors
-from skillc.library.credentials import parse_registry
+from skillc.library.credentials import check_token, parse_registry
 from skillc.library.http.client import REDIRECTS, explain_failure, ssl_context
 from skillc.library.secrets import hide_secrets, private_logs
 from skillc.skills import SkillId
 from skillc.text import cut, one_line
 
 TIME_OUT = 30.0  # seconds to connect, and for each wait
+PUBLISH_TIMES = 10  # so much longer a registry may take to answer when it stores and audits what was sent
 MAX_TIME = 900.0  # seconds for an answer as a whole
 MAX_JSON = 64 << 20  # bytes
 MAX_MESSAGE = 500  # characters of an error's text
@@ -126,6 +127,7 @@ class RegistryApi:
     ) -> None:
         self.registry = parse_registry(registry)
         self._token = token
+        self._secrets = [token]  # what no error repeats
         self._tell_wait = tell_wait
         self._client = httpx2.Client(verify=ssl_context(), timeout=time_out)
         self._time_out = time_out
@@ -139,7 +141,15 @@ class RegistryApi:
     # Reading
 
     def whoami(self) -> Identity:
-        value = self.get("whoami").value()
+        """Return what the token may do; raises RegistryUnavailable where there is no registry of ours."""
+        absent = self._unusable("there is no registry of skillc's at this address")
+        absent.details = "hint: it is the address of 'skc serve', without the path of a skill or a page"
+        try:
+            value = self.get("whoami").value()
+        except (errors.NotFound, errors.Invalid):
+            raise absent from None
+        except errors.RegistryUnavailable as error:
+            raise absent if error.reason in ("HTTP 404", "HTTP 405") else error from None
         subject = value.get("subject")
         if not isinstance(subject, str) or not subject:
             raise self._unusable("it does not say which subject the token has: it is no registry of skillc's")
@@ -224,6 +234,7 @@ class RegistryApi:
             query=options if is_archive else None,
             headers=condition,
             tell_progress=tell_progress,
+            time_out=self._time_out * PUBLISH_TIMES,
         ).value()
         return _read_version(value)
 
@@ -271,6 +282,22 @@ class RegistryApi:
     def distrust(self, publisher_id: str) -> None:
         self.send("DELETE", f"trusted-publishers/{quote(publisher_id, safe='')}")
 
+    def audience(self) -> str:
+        """Return what ID tokens of CI for this registry are for."""
+        audience = _text(self.get("_/oidc/audience").value(), "audience")
+        if not audience:
+            raise self._unusable("it does not say which audience ID tokens for it have")
+        return audience
+
+    def mint(self, id_token: str, path: str) -> str:
+        """Return a token for the ID token of a job of CI, which publishes at a path or below it."""
+        self._secrets.append(id_token)
+        value = self.send("POST", "_/oidc/mint-token", {"token": id_token, "prefix": path}).value()
+        try:
+            return check_token(_text(value, "token"))
+        except errors.InvalidOption:
+            raise self._unusable("it gave no token for the ID token") from None
+
     def send_usage(self, batch: Mapping[str, Any]) -> dict[str, int]:
         """Send counts of use; return how many rows were taken, and how many ignored."""
         value = self.send("POST", "usage", batch).value()
@@ -290,10 +317,12 @@ class RegistryApi:
         headers: Mapping[str, str] | None = None,
         limit: int = MAX_JSON,
         tell_progress: Callable[[int, int], None] | None = None,
+        time_out: float = 0.0,
     ) -> Answer:
         """Send a request and return the answer; raises the error that the registry names, or E092.
 
         The body is `value` as JSON, or else `content`. `tell_progress` gets the bytes sent, and all.
+        `time_out` is how long the registry may take to answer, where that is longer than usual.
         """
         words = {key: text for key, text in (query or {}).items() if text}
         url = f"{self.registry}/{path}{f'?{urlencode(words)}' if words else ''}"
@@ -303,7 +332,7 @@ class RegistryApi:
             fields |= {"Content-Type": media_type, "Content-Length": str(len(content))}
         for attempt in range(MAX_ATTEMPTS):
             body = _pieces(content, tell_progress) if content is not None else None
-            response, data = self._exchange(method, url, fields, body, limit)
+            response, data = self._exchange(method, url, fields, body, limit, time_out)
             wait = _seconds(response.headers.get("Retry-After", ""))
             if response.status_code not in BUSY or attempt == MAX_ATTEMPTS - 1 or wait > MAX_WAIT:
                 break
@@ -319,14 +348,24 @@ class RegistryApi:
         return headers | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
 
     def _exchange(
-        self, method: str, url: str, headers: Mapping[str, str], content: Iterator[bytes] | None, limit: int
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: Iterator[bytes] | None,
+        limit: int,
+        time_out: float = 0.0,
     ) -> tuple[httpx2.Response, bytes]:
         start = time.monotonic()
+        time_out = max(time_out, self._time_out)
+        patience = httpx2.Timeout(self._time_out, read=time_out)
         data = bytearray()
         try:
             with (
                 private_logs(),
-                self._client.stream(method, url, headers=dict(headers), content=content) as response,
+                self._client.stream(
+                    method, url, headers=dict(headers), content=content, timeout=patience
+                ) as response,
             ):
                 for chunk in response.iter_raw():
                     data += chunk
@@ -337,7 +376,9 @@ class RegistryApi:
         except errors.SkillcError:
             raise
         except Exception as error:
-            raise self._unusable(explain_failure(error, self._time_out)) from None
+            failure = self._unusable(explain_failure(error, time_out))
+            failure.details = "hint: check the address and the network, then try again"
+            raise failure from None
         return response, bytes(data)
 
     def _error(self, response: httpx2.Response, data: bytes) -> errors.SkillcError:
@@ -351,9 +392,9 @@ class RegistryApi:
         fields = Answer(status, data).value().get("error")
         fields = fields if isinstance(fields, dict) else {}
         message = _text(fields, "message") or f"HTTP {status}"
-        message = cut(one_line(hide_secrets(message, [self._token])), MAX_MESSAGE)
+        message = cut(one_line(hide_secrets(message, self._secrets)), MAX_MESSAGE)
         if status in (401, 403):
-            return _refusal(message, self.registry)
+            return _refusal(message, status, self.registry)
         kind = _ERRORS.get(_text(fields, "code"))
         if kind is None or status >= 500 or status in BUSY or kind is errors.RegistryUnavailable:
             asked = response.headers.get("Retry-After", "")
@@ -365,11 +406,14 @@ class RegistryApi:
         return errors.RegistryUnavailable(self.registry, reason)
 
 
-def _refusal(message: str, registry: str) -> errors.RegistryRefused:
+def _refusal(message: str, status: int, registry: str) -> errors.RegistryRefused:
     error = errors.RegistryRefused(message.removeprefix("the registry refused: "))
-    error.details = (
-        f"hint: 'skc login {registry}' stores a token; the role comes from an admin of the registry"
-    )
+    login = f"'skc login {registry}'"
+    if status == 401:
+        way = f"make one at {registry}/account or ask an admin, then {login}"
+        error.details = f"hint: the token is missing, wrong, expired or revoked; {way}"
+    else:
+        error.details = f"hint: an admin of the registry gives roles; {login} stores a token that has one"
     return error
 
 

@@ -73,6 +73,12 @@ def index_addresses(url: str) -> list[str]:
     return [f"{place}/{name}/index.json" for name in PLACES for place in bases]
 
 
+def index_beside(url: str) -> str:
+    """Return where the index is whose site has a marketplace at this address; empty for any other address."""
+    base = _INSIDE.sub("", url.partition("?")[0])
+    return f"{base}/{PLACES[0]}/index.json" if url.endswith("/marketplace.json") and base != url else ""
+
+
 def read_index(data: Any, address: str) -> SiteIndex | None:
     """Return what the JSON at an address says; None if it is no index."""
     if not isinstance(data, dict) or not isinstance(data.get("skills"), list):

@@ -115,6 +115,10 @@ class WellKnownSkillSource(HttpSkillSource):
                     self._list_path, self.quarantined = address, listing.skipped
                     return listing
         reason = "there is no index of skills (.well-known/agent-skills/index.json)"
+        if self.base_url.endswith("/marketplace.json"):
+            reason += (
+                "; a marketplace without one is for 'skc add', or add the git repositories that it names"
+            )
         raise RepositoryUnavailable(self.name or self.base_url, reason)
 
     def _make_site_folder(self, entry: Entry) -> str:

@@ -1,19 +1,28 @@
 """The tools for authors of skills: init, list, build, lint, stats."""
 
-import json
 import os
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from skillc.compiler import PublishOptions, create_skill, create_store, find_targets, list_skills
+from skillc.compiler import (
+    LIST_HEADER,
+    PublishOptions,
+    create_skill,
+    create_store,
+    describe_creation,
+    find_targets,
+    list_skills,
+)
 from skillc.errors import InvalidOption
-from skillc.library import Skill, stored_skills
-from skillc.lint import Choice, find_skill_of, summarise_reports
+from skillc.install import advise_first_skill
+from skillc.library import Skill, find_ghosts, stored_skills
+from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
 from skillc.paths import project_roots, require_home
-from skillc.usage import Filters, Stats, check_group, compute_stats
+from skillc.tables import format_table
+from skillc.usage import Filters, check_group, compute_stats, count_by_skill, render_stats
 from skillc.workspace import Workspace
 
 Global = Annotated[bool, Field(description="Use the home directory's store instead of the project's.")]
@@ -30,8 +39,7 @@ def skc_init(
     call.workspace.tell_owners()
     root = require_home() if to_global else call.workspace.cwd
     path = create_store(root) if name is None else create_skill(root, name)
-    text = f"Skills live in {path}" if name is None else f"Created {path}; write it, then build '{name}'"
-    return Answer({"name": name, "path": path}, text)
+    return Answer({"name": name, "path": path}, describe_creation(name, path))
 
 
 @tool("Skills in the stores", "gateway", ListResult, slow=True)
@@ -56,9 +64,12 @@ def skc_list(
         here.cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
     )
     here.tell_owners()
-    here.tell(listing.diagnostics)
-    value = listing.as_json()
-    return Answer(value, _json(value))
+    here.tell((*listing.diagnostics, *find_ghosts()))
+    if not listing.total:
+        return Answer(listing.as_json(), advise_first_skill())
+    rows = [row[:3] for row in listing.rows()]
+    lines = format_table(LIST_HEADER[:3], rows) if rows else ()
+    return Answer(listing.as_json(), "\n".join([*lines, listing.total_line()]))
 
 
 @tool("Build a skill", "gateway", BuildResult, slow=True, writes=True, destructive=True)
@@ -109,17 +120,13 @@ def skc_lint(
 ) -> Answer:
     """Check a skill against the Agent Skills format and good practice, and estimate what it costs a context.
     Changes nothing."""
-    report = call.workspace.lint(
-        find_skill_of(skill, call.workspace.cwd), force=force, choice=Choice(strict=strict)
-    )
+    here = call.workspace
+    report = here.lint(find_skill_of(skill, here.cwd), force=force, choice=Choice(strict=strict))
     value = summarise_reports([report])
     if report.skipped:
         return Answer(value, f"info: skipping compiled skill '{report.skill.name}'")
-    lines = [finding.text() for finding in report.findings] or ["nothing to fix"]
-    tokens = value["skills"][0]["tokens"]
-    size = f", about {tokens['total']} tokens, {tokens['body']} of them in SKILL.md" if tokens else ""
-    lines.append(f"{value['errors']} errors, {value['warnings']} warnings{size}")
-    return Answer(value, "\n".join(lines))
+    lines = [line for file, findings in group_findings(report, here.cwd) for line in (file, *findings)]
+    return Answer(value, "\n".join([*lines, *summarise_report(report)]))
 
 
 @tool("What agents used", "gateway", StatsResult, slow=True)
@@ -139,21 +146,18 @@ def skc_stats(
     """Count what agents read of a skill, or of all: which sections, files, searches and errors."""
     here = call.workspace
 
-    def count(skills: Skill | list[Skill]) -> Stats:
+    def count(skills: list[Skill]) -> Answer:
         check_group(group_by)
-        return compute_stats(skills, group_by, Filters.parse(since, until, project or [], here.cwd))
+        filters = Filters.parse(since, until, project or [], here.cwd)
+        stats = compute_stats(skills if skill is None else skills[0], group_by, filters)
+        by_skill = count_by_skill(skills, filters) if skill is None and group_by == "summary" else ()
+        here.tell(stats.diagnostics)
+        return Answer(stats.as_json(), "\n".join(render_stats(stats, by_skill)))
 
     if skill is None:
-        stats = count(list(stored_skills(here.cwd)))
-    else:
-        stats = here.operate("stats", skill, {"group_by": group_by, "since": since, "until": until}, count)
-    here.tell(stats.diagnostics)
-    value = stats.as_json()
-    return Answer(value, _json(value))
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return count(list(stored_skills(here.cwd)))
+    log: dict[str, str | int | bool | None] = {"group_by": group_by, "since": since, "until": until}
+    return here.operate("stats", skill, log, lambda one: count([one]))
 
 
 AUTHOR_TOOLS = (skc_init, skc_list, skc_build, skc_lint, skc_stats)

@@ -48,6 +48,15 @@ Count = Annotated[
     int, pydantic.Field(ge=1), pydantic.BeforeValidator(whole_number), pydantic.AfterValidator(_bounded)
 ]
 
+# An error, as commands print it [D62].
+_TEXT = {"type": "string"}
+_ERROR: dict[str, Any] = {
+    "type": "object",
+    "description": "instead of all else, if the call failed",
+    "properties": {"code": _TEXT, "message": _TEXT, "hint": {"type": ["string", "null"]}},
+    "required": ["code", "message", "hint"],
+}
+
 # The types of JSON in the words of a message.
 _TYPES = {"string": "text", "integer": "a positive integer", "boolean": "true or false"}
 _TYPES |= {"array": "a list of texts", "object": "an object"}
@@ -107,11 +116,11 @@ class ToolDefinition:
         return {name: getattr(model, name) for name in self.arguments.model_fields}
 
     def fail(self, error: SkillcError, lines: Sequence[str]) -> CallToolResult:
-        """Return a coded error as a result, for the model to act on; of a run with its envelope [D55]."""
+        """Return a coded error as a result, for the model to act on [D62]; of a run its envelope [D55]."""
         remarks = (*lines, *(diagnostic.line() for diagnostic in error.diagnostics))
         envelope = Envelope.of_error(error) if self.group == "run" else None
         content: list[ContentBlock] = [TextContent(text=utf8_text(text)) for text in (error.text(), *remarks)]
-        value = _utf8_value(envelope.as_json()) if envelope else None
+        value = _utf8_value((envelope or error).as_json())
         return CallToolResult(content=content, structured_content=value, is_error=True)
 
     def _complaint(self, error: pydantic.ValidationError) -> str:
@@ -162,7 +171,7 @@ def tool(
             title=title,
             description=" ".join(cleandoc(function.__doc__ or "").split()),
             input_schema={"required": []} | _plain_schema(model.model_json_schema()),
-            output_schema=_plain_schema(pydantic.TypeAdapter(result).json_schema()),
+            output_schema=_with_error(_plain_schema(pydantic.TypeAdapter(result).json_schema())),
             annotations=hints,
         )
         return ToolDefinition(name, group, function, model, declaration, slow)
@@ -204,6 +213,15 @@ def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
     result: dict[str, Any] = plain(schema)
     return result
+
+
+def _with_error(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a result or an error: clients check the structured content of both."""
+    properties = dict(schema["properties"])
+    properties["error"] = {"anyOf": [properties["error"], _ERROR]} if "error" in properties else _ERROR
+    either = [{"required": schema["required"]}, {"required": ["error"]}]
+    rest = {key: value for key, value in schema.items() if key != "required"}
+    return rest | {"properties": properties, "anyOf": either}
 
 
 def result_of(answer: Answer, lines: Sequence[str]) -> CallToolResult:

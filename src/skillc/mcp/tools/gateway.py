@@ -26,7 +26,7 @@ def skc_outline(
     """List the headings of all Markdown files of a skill, so that you can fetch just the sections you need
     with skc_show. Start here when a skill is large or new to you."""
     entries = call.workspace.outline(skill, level)
-    return Answer({"result": [entry.as_json() for entry in entries]}, "\n".join(render_outline(entries)))
+    return Answer({"headings": [entry.as_json() for entry in entries]}, "\n".join(render_outline(entries)))
 
 
 @tool("Show a section of a skill", "gateway", SectionResult)

@@ -1,11 +1,10 @@
 """The tools over all repositories: which skills there are, and one as it enters a conversation."""
 
-import json
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from skillc.engine import TOOLS
+from skillc.engine import TOOLS, render_browse
 from skillc.index.skills import Scope, format_results
 from skillc.mcp.tools.definition import Answer, Call, tool, whole_number
 from skillc.mcp.tools.results import BrowseResult, FindResult, LoadResult
@@ -54,7 +53,7 @@ async def browse_skills(
     here.tell_owners()
     value = await here.engine().browse(path, query, cursor)
     here.tell(here.library().warnings())
-    return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return Answer(value, "\n".join(render_browse(value)))
 
 
 async def load_skill(call: Call, id: Annotated[str, _description("load_skill", "id")]) -> Answer:

@@ -26,13 +26,21 @@ def _about(kind: Any, description: str) -> Any:
 InitResult = _record(name=str | None, path=str)
 
 _Status = _about(str, "normal, not-built or obsolete")
-_Stored = _record(name=str, scope=str, status=_Status, source_path=str, runtime_path=str)
+_Stored = _record(
+    name=str,
+    scope=str,
+    status=_Status,
+    source_path=str,
+    runtime_path=str,
+    disabled=NotRequired[_about(str, "where agents do without it")],
+)
 ListResult = _record(
     skills=_list(_Stored), total=_about(int, "before any filter"), filtered=_about(int, "before the limit")
 )
 
 BuildResult = _record(
-    skill=str,
+    id=str,
+    skill=_about(str, "as id"),
     status=_about(str, "built, updated or unchanged"),
     source_path=str,
     runtime_path=str,
@@ -45,7 +53,8 @@ BuildResult = _record(
 
 _Finding = _record(rule=str, name=str, severity=str, message=str, file=str, line=int, fixable=bool)
 _Report = _record(
-    skill=str,
+    id=str,
+    skill=_about(str, "as id"),
     path=str,
     skipped=bool,
     errors=int,
@@ -67,7 +76,7 @@ StatsResult = _record(
 # Gateway
 _Heading = _record(file=str, level=int, heading=str, line=int)
 OutlineResult = _record(
-    result=_about(_list(_Heading), "every heading in order; pass one as `section` to skc_show")
+    headings=_about(_list(_Heading), "every heading in order; pass one as `section` to skc_show")
 )
 _More = _about(int, "how many lines max_lines left out")
 SectionResult = _record(file=str, heading=str, level=int, line=int, more_lines=_More, content=str)

@@ -46,11 +46,10 @@ def run_tool(
     assert envelope is not None
     if envelope.interruption is not None:
         here.report(envelope.interruption.text())
-    texts = [envelope.output or "(no output)"]
-    if not envelope.success:  # a model that reads the text alone has to know, too
-        texts += [f"exit code: {envelope.exit_code}", *([envelope.error] if envelope.error else [])]
-    text = "\n".join(texts)
-    return Answer(envelope.as_json(), text, failed=not envelope.success)
+    elif not envelope.success:  # a model that reads the text alone has to know, too
+        here.report(envelope.error or f"exit code: {envelope.exit_code}")
+    # Some models refuse an empty text.
+    return Answer(envelope.as_json(), envelope.output or "(no output)", failed=not envelope.success)
 
 
 RUN_TOOLS = (run_tool,)

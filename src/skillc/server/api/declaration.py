@@ -12,16 +12,17 @@ from typing import Any
 from urllib.parse import unquote
 
 from starlette.convertors import Convertor, register_url_convertor
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from skillc.errors import RegistryRefused, SignInRequired
 from skillc.registry import PUBLIC, Caller, Role
 from skillc.server.api.shapes import check_shape
 from skillc.server.requests import MAX_LIMIT, MAX_REQUEST, REQUEST_TIME, read_object
-from skillc.server.responses import Refusal, guard
+from skillc.server.responses import Endpoint, Refusal, guard
 from skillc.server.service import Service
 from skillc.skills import SkillId
 
@@ -127,7 +128,8 @@ class Operation:
     async def respond(self, service: Service, request: Request) -> Response:
         """Answer a request; the caller is checked before anything is looked up or read."""
         caller = await self._identify(service, request)
-        query = {each.name: each.parse(_read(request, each)) for each in self.parameters}
+        values = request.query_params if request.scope["query_string"] else NO_QUERY
+        query = {each.name: each.parse(_read(request, values, each)) for each in self.parameters}
         return await self.handle(Call(service, request, caller, query))
 
     async def _identify(self, service: Service, request: Request) -> Caller:
@@ -137,13 +139,15 @@ class Operation:
         if self.needs_token and caller is PUBLIC:
             raise SignInRequired
         if "id" in request.path_params and "{id:skill}" in self.path:
-            caller.require(self.role, SkillId(request.path_params["id"]))
+            skill_id = request.path_params["id"] = SkillId(request.path_params["id"])
+            caller.require(self.role, skill_id)
         elif not any(permission.role >= self.role for permission in caller.permissions):
             raise RegistryRefused(f"it needs the role {self.role.label}")
         return caller
 
 
 NO_CALLER = Caller("")
+NO_QUERY = QueryParams()
 
 
 def make_route(service: Service, operations: Iterable[Operation]) -> Route:
@@ -159,10 +163,10 @@ def make_route(service: Service, operations: Iterable[Operation]) -> Route:
     return RawRoute(path, guard(respond), methods=list(by_method))
 
 
-def _read(request: Request, parameter: Parameter) -> str:
+def _read(request: Request, query: QueryParams, parameter: Parameter) -> str:
     if parameter.is_header:
         return request.headers.get(parameter.name, "")
-    values = request.query_params.getlist(parameter.name)
+    values = query.getlist(parameter.name)
     if len(values) > 1:
         raise Refusal(400, f"'{parameter.name}' is there more than once")
     return values[0] if values else ""
@@ -195,7 +199,19 @@ _BELOW = re.compile(
 
 
 class RawRoute(Route):
-    """A route that is compared with the path as it was sent, so that `%2F` is no slash."""
+    """A route that is compared with the path as it was sent, so that `%2F` is no slash.
+
+    Its endpoint raises nothing, so it needs none of the wrappers that Starlette has for exceptions.
+    """
+
+    def __init__(self, path: str, endpoint: Endpoint, methods: list[str]) -> None:
+        super().__init__(path, endpoint, methods=methods)
+
+        async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+            response = await endpoint(Request(scope, receive, send))
+            await response(scope, receive, send)
+
+        self.app = respond
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] != "http":

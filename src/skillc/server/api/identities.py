@@ -80,7 +80,7 @@ class Audience(TypedDict):
 
 
 class MintRequest(TypedDict):
-    """An ID token; `prefix` chooses where several trusted publishers fit."""
+    """An ID token; `prefix` is what the token is for: a path at or below that of a trusted publisher."""
 
     token: str
     prefix: NotRequired[str]

@@ -167,10 +167,7 @@ async def resolve_version(call: Call) -> Version:
     if number and tag:
         raise Refusal(400, "give 'version' or 'tag', not both")
     registry, skill_id = call.service.registry, call.path["id"]
-    if registry.recalls(skill_id):  # most requests need no thread
-        skill: Skill = registry.skill(call.caller, skill_id)
-    else:
-        skill = await call.run(registry.skill, skill_id)
+    skill: Skill = registry.recall_skill(call.caller, skill_id) or await call.run(registry.skill, skill_id)
     if not number:
         return skill.resolve(tag or LATEST)
     version = skill.find(number)

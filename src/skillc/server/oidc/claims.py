@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from skillc.errors import RegistryRefused, SkillcError
-from skillc.registry import Identity, Job
+from skillc.registry import Identity, Job, is_name
 from skillc.server.oidc.configuration import OidcSettings
 
 # How a job may have been started. Others can be started by outsiders, or run their code.
@@ -24,7 +24,7 @@ def read_identity(claims: Claims, settings: OidcSettings) -> Identity:
     """Return the person; raises RegistryRefused for one that may not sign in."""
     email = _read_email(claims, settings)
     groups = _read_groups(claims, settings)
-    if settings.domains and email.rpartition("@")[2].lower() not in settings.domains:
+    if settings.domains and email.rpartition("@")[2] not in settings.domains:
         raise RegistryRefused("sign-in is for other e-mail domains")
     if settings.groups_allowed and not set(groups).intersection(settings.groups_allowed):
         raise RegistryRefused("sign-in is for members of other groups")
@@ -41,18 +41,27 @@ def read_identity(claims: Claims, settings: OidcSettings) -> Identity:
 
 
 def _read_email(claims: Claims, settings: OidcSettings) -> str:
-    """Return the address, in lower case; empty for one that was not verified."""
+    """Return the address, in lower case; empty for one that was not verified.
+
+    Unicode has letters whose lower case is in ASCII (the Kelvin sign): with them it stays as it is, so that
+    it is not the address of another.
+    """
     email = claims.get("email")
-    is_verified = claims.get("email_verified") in (True, "true") or not settings.needs_verified_email
-    is_address = isinstance(email, str) and email.count("@") == 1 and email.isprintable()
-    return str(email).lower() if is_address and is_verified else ""
+    verified = claims.get("email_verified")
+    is_verified = verified is True or verified == "true" or not settings.needs_verified_email
+    if not isinstance(email, str) or not email.isprintable() or " " in email or not is_verified:
+        return ""
+    name, _, domain = email.partition("@")
+    is_address = name and domain and "@" not in domain
+    return (email.lower() if email.isascii() else email) if is_address else ""
 
 
 def _read_groups(claims: Claims, settings: OidcSettings) -> tuple[str, ...]:
+    """Return the names of groups; those that no grant can name are left out."""
     groups = claims.get(settings.groups)
     if not isinstance(groups, list):
         return ()
-    return tuple(dict.fromkeys(group for group in groups if isinstance(group, str) and group))
+    return tuple(dict.fromkeys(group for group in groups if isinstance(group, str) and is_name(group)))
 
 
 def read_job(claims: Claims, kind: str) -> Job:

@@ -1,5 +1,7 @@
 """Run the code flow of OpenID Connect with PKCE: lead a browser to the issuer, and read what it brings back.
 
+Lead it there once more to sign out, where the issuer offers that (RP-Initiated Logout 1.0).
+
 State, nonce and verifier of a sign-in are made of one random text, which is in a cookie of the browser. So
 the server keeps nothing, any of its processes can go on, and no other browser can.
 """
@@ -11,20 +13,30 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from skillc.errors import RegistryRefused, RegistryUnavailable
+from skillc.errors import IssuerUnavailable, RegistryRefused
 from skillc.registry import Identity
 from skillc.server.oidc.claims import read_identity
 from skillc.server.oidc.configuration import OidcSettings
 from skillc.server.oidc.directory import Directory
 
 CALLBACK = "/login/callback"
+SIGNED_OUT = "/logout/callback"
 
 
 def create_attempt() -> str:
     return secrets.token_urlsafe(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A person that came back from the issuer, with the ID token that says so."""
+
+    identity: Identity
+    id_token: str = field(repr=False)
 
 
 class Flow:
@@ -34,12 +46,13 @@ class Flow:
         self.settings = settings
         self._issuer = directory.get(settings.issuer)
         self._redirect = f"{url}{CALLBACK}"
+        self._signed_out = f"{url}{SIGNED_OUT}"
 
     async def begin(self, attempt: str) -> str:
         """Return the address at the issuer that a browser is led to."""
         endpoint = (await self._issuer.metadata()).authorization_endpoint
         if not endpoint:
-            raise RegistryUnavailable(self.settings.issuer, "people can't sign in there")
+            raise IssuerUnavailable(self.settings.issuer, "people can't sign in there")
         query = {
             "response_type": "code",
             "client_id": self.settings.client_id,
@@ -50,22 +63,51 @@ class Flow:
             "code_challenge": _encode(hashlib.sha256(derive(attempt, "verifier").encode()).digest()),
             "code_challenge_method": "S256",
         }
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
+        return _extend(endpoint, query)
 
-    async def finish(self, attempt: str, query: Mapping[str, str]) -> Identity:
-        """Return the person that a browser came back as; raises RegistryRefused."""
-        if not attempt or not hmac.compare_digest(
-            derive(attempt, "state").encode(), query.get("state", "").encode()
-        ):
-            raise RegistryRefused("this sign-in was not begun in this browser, or too long ago")
-        if query.get("iss", self.settings.issuer) != self.settings.issuer or not query.get("code"):
-            raise RegistryRefused(f"the issuer did not sign you in{_error(query)}")
+    def check(self, attempt: str, query: Mapping[str, str]) -> None:
+        """Raise RegistryRefused for a browser that comes back from a sign-in that it did not begin."""
+        if not _is_state(attempt, "state", query):
+            raise RegistryRefused("this sign-in was not begun in this browser, or too long ago", _AGAIN)
+
+    async def finish(self, attempt: str, query: Mapping[str, str]) -> Arrival:
+        """Return the person that a browser came back as; raises RegistryRefused.
+
+        The details of a refusal say what the person can do.
+        """
+        self.check(attempt, query)
+        default = "" if (await self._issuer.metadata()).names_itself else self.settings.issuer
+        if query.get("iss", default) != self.settings.issuer:
+            raise RegistryRefused("the answer is of another issuer than the one that was asked", _TELL)
+        if not query.get("code"):
+            raise RegistryRefused(f"the issuer did not sign you in{_error(query)}", _DENIED)
         answer = await self._exchange(attempt, query["code"])
-        claims = await self._issuer.verify(str(answer["id_token"]), self.settings.client_id)
+        claims = await self._verify(str(answer["id_token"]))
         nonce = str(claims.get("nonce", ""))
         if not hmac.compare_digest(derive(attempt, "nonce").encode(), nonce.encode("utf-8", "replace")):
-            raise RegistryRefused("the ID token is of another sign-in")
-        return read_identity(await self._complete(claims, answer), self.settings)
+            raise RegistryRefused("the ID token is of another sign-in", _TELL)
+        identity = read_identity(await self._complete(claims, answer), self.settings)
+        return Arrival(identity, str(answer["id_token"]))
+
+    async def can_end(self) -> bool:
+        """Return whether people can sign out at the issuer."""
+        return bool((await self._issuer.metadata()).end_session_endpoint)
+
+    async def end(self, attempt: str, id_token: str) -> str:
+        """Return the address at the issuer where a browser signs out, and that leads back here."""
+        endpoint = (await self._issuer.metadata()).end_session_endpoint
+        if not endpoint:
+            raise IssuerUnavailable(self.settings.issuer, "people can't sign out there")
+        query = {
+            "client_id": self.settings.client_id,
+            "post_logout_redirect_uri": self._signed_out,
+            "state": derive(attempt, "end"),
+        }
+        return _extend(endpoint, query | ({"id_token_hint": id_token} if id_token else {}))
+
+    def has_ended(self, attempt: str, query: Mapping[str, str]) -> bool:
+        """Return whether a browser comes back from signing out at the issuer, where we led it."""
+        return _is_state(attempt, "end", query)
 
     async def _exchange(self, attempt: str, code: str) -> Mapping[str, Any]:
         """Return the issuer's answer to a code, with an ID token."""
@@ -87,21 +129,54 @@ class Flow:
             authorization = f"Basic {base64.b64encode(pair.encode()).decode()}"
         answer = await self._issuer.exchange(form, authorization)
         if not isinstance(answer.get("id_token"), str):
-            raise RegistryRefused(f"the issuer gave no ID token{_error(answer)}")
+            raise RegistryRefused(f"the issuer gave no ID token{_error(answer)}", _TELL)
         return answer
 
+    async def _verify(self, id_token: str) -> Mapping[str, Any]:
+        try:
+            return await self._issuer.verify(id_token, self.settings.client_id)
+        except RegistryRefused as error:
+            error.details = _TELL
+            raise
+
     async def _complete(self, claims: Mapping[str, Any], answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Add what the issuer says of a person elsewhere, where the ID token lacks the account's name."""
+        """Add what the issuer says of a person elsewhere, where the ID token lacks what decides here."""
         token = answer.get("access_token")
-        if claims.get(self.settings.subject) or not isinstance(token, str) or not token.isascii():
+        if self._has_needs(claims) or not isinstance(token, str) or not token.isascii():
             return claims
         more = await self._issuer.read_person(token)
-        return {**more, **claims} if more.get("sub") == claims["sub"] else claims
+        if more.get("sub") != claims["sub"]:
+            return claims
+        if "email" not in claims:  # what the ID token says is verified is no other address
+            claims = {name: value for name, value in claims.items() if name != "email_verified"}
+        return {**more, **claims}
+
+    def _has_needs(self, claims: Mapping[str, Any]) -> bool:
+        """Return whether claims have the account's name and, where these decide, its address and groups."""
+        settings = self.settings
+        names = [settings.subject, "email" if settings.domains else "sub"]
+        names.append(settings.groups if settings.groups_allowed else "sub")
+        return all(claims.get(name) for name in names)
 
 
 def derive(attempt: str, purpose: str) -> str:
     """Return one of the texts of a sign-in; none of them tells another."""
     return _encode(hmac.digest(attempt.encode(), purpose.encode(), "sha256"))
+
+
+_AGAIN = "Sign in again from here, and finish within ten minutes. If you are signed in already, go on."
+_DENIED = "It was cancelled, or your account may not use this registry. Try again, or ask its operators."
+_TELL = "Sign in again. If it happens again, tell the operators of this server: the issuer's answer is wrong."
+
+
+def _is_state(attempt: str, purpose: str, query: Mapping[str, str]) -> bool:
+    """Return whether a query has the state that was made of an attempt."""
+    state = query.get("state", "").encode()
+    return bool(attempt) and hmac.compare_digest(derive(attempt, purpose).encode(), state)
+
+
+def _extend(endpoint: str, query: Mapping[str, str]) -> str:
+    return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
 
 
 def _encode(data: bytes) -> str:

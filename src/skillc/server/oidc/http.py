@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from skillc.errors import RegistryUnavailable
+from skillc.errors import IssuerUnavailable
 from skillc.library import private_logs
 
 TIME_OUT = 10.0  # seconds for an answer as a whole
@@ -20,7 +20,7 @@ MAX_ANSWER = 1 << 20  # bytes
 async def request_json(
     url: str, form: Mapping[str, str] | None = None, authorization: str = ""
 ) -> dict[str, Any]:
-    """GET a URL, or POST a form to it, and return the JSON; raises RegistryUnavailable without what was sent.
+    """GET a URL, or POST a form to it, and return the JSON; raises IssuerUnavailable without what was sent.
 
     An answer with an error (4xx) that is JSON is returned, too: OAuth says there what went wrong.
     """
@@ -49,9 +49,9 @@ async def _request(url: str, form: Mapping[str, str] | None, authorization: str)
         async for chunk in response.aiter_bytes():
             data += chunk
             if len(data) > MAX_ANSWER:
-                raise ValueError
+                raise _unavailable(url, f"the answer is over {MAX_ANSWER >> 20} MiB")
         return response.status_code, bytes(data)
 
 
-def _unavailable(url: str, reason: str) -> RegistryUnavailable:
-    return RegistryUnavailable(urlsplit(url).netloc, reason)
+def _unavailable(url: str, reason: str) -> IssuerUnavailable:
+    return IssuerUnavailable(urlsplit(url).netloc, reason)

@@ -20,7 +20,7 @@ from joserfc import errors as jose, jwt
 from joserfc.jwk import ECKey, Key, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
 
-from skillc.errors import RegistryRefused, RegistryUnavailable
+from skillc.errors import IssuerUnavailable, RegistryRefused
 from skillc.server.oidc.addresses import is_secure, parse_issuer
 from skillc.server.oidc.http import request_json
 
@@ -46,7 +46,9 @@ class Metadata:
     authorization_endpoint: str = ""
     token_endpoint: str = ""
     userinfo_endpoint: str = ""
+    end_session_endpoint: str = ""
     auth_methods: tuple[str, ...] = ()
+    names_itself: bool = False  # in every answer to a browser (RFC 9207)
 
 
 class Issuer:
@@ -80,7 +82,7 @@ class Issuer:
         """Return the answer of the token endpoint, which may be an error of OAuth."""
         endpoint = (await self.metadata()).token_endpoint
         if not endpoint:
-            raise RegistryUnavailable(self.url, "it has no token endpoint")
+            raise IssuerUnavailable(self.url, "it has no token endpoint")
         return await request_json(endpoint, form, authorization)
 
     async def read_person(self, access_token: str) -> Claims:
@@ -112,14 +114,16 @@ class Issuer:
     async def _fetch_metadata(self) -> Metadata:
         document = await request_json(f"{self.url.rstrip('/')}/.well-known/openid-configuration")
         if document.get("issuer") != self.url:
-            raise RegistryUnavailable(self.url, "its discovery document names another issuer")
+            raise IssuerUnavailable(self.url, "its discovery document names another issuer")
         methods = document.get("token_endpoint_auth_methods_supported")
         return Metadata(
             jwks_uri=self._endpoint(document, "jwks_uri"),
             authorization_endpoint=self._endpoint(document, "authorization_endpoint", optional=True),
             token_endpoint=self._endpoint(document, "token_endpoint", optional=True),
             userinfo_endpoint=self._endpoint(document, "userinfo_endpoint", optional=True),
+            end_session_endpoint=self._end_session(document),
             auth_methods=tuple(methods) if isinstance(methods, list) else (),
+            names_itself=document.get("authorization_response_iss_parameter_supported") is True,
         )
 
     def _endpoint(self, document: Mapping[str, Any], name: str, optional: bool = False) -> str:
@@ -127,8 +131,15 @@ class Issuer:
         if optional and not url:
             return ""
         if not isinstance(url, str) or not is_secure(url, loopback=self.url.startswith("http:")):
-            raise RegistryUnavailable(self.url, f"'{name}' of its discovery document is no https URL")
+            raise IssuerUnavailable(self.url, f"'{name}' of its discovery document is no https URL")
         return url
+
+    def _end_session(self, document: Mapping[str, Any]) -> str:
+        """Return where people sign out; signing in works without it, so one that can't be used is none."""
+        try:
+            return self._endpoint(document, "end_session_endpoint", optional=True)
+        except IssuerUnavailable:
+            return ""
 
     async def _fetch_keys(self) -> KeySet:
         metadata = await self.metadata()
@@ -136,7 +147,7 @@ class Issuer:
         values = values[:MAX_KEYS] if isinstance(values, list) else []
         keys: list[Key] = [key for value in values if (key := _import_key(value))]
         if not keys:
-            raise RegistryUnavailable(self.url, "it publishes no key for RS256 or ES256")
+            raise IssuerUnavailable(self.url, "it publishes no key for RS256 or ES256")
         return KeySet(keys)
 
 
@@ -153,19 +164,21 @@ class _Kept(Generic[T]):
 
     async def get(self, *, again: bool = False) -> T:
         """Return the value, also an old one while there is no answer; `again` wants a newer one."""
+        if self._value is not None and not again and time.monotonic() - self._fetched <= KEEP:
+            return self._value  # also while another task waits for an issuer that is slow
         async with self._lock:
             now = time.monotonic()
             if (again or self._value is None or now - self._fetched > KEEP) and now - self._asked >= PAUSE:
                 await self._refresh(now)
             if self._value is None or now - self._fetched > KEEP_STALE:
-                raise RegistryUnavailable(self._name, self._reason)
+                raise IssuerUnavailable(self._name, self._reason)
             return self._value
 
     async def _refresh(self, now: float) -> None:
         self._asked = now
         try:
             self._value, self._fetched = await self._fetch(), now
-        except RegistryUnavailable as error:
+        except IssuerUnavailable as error:
             self._reason = error.reason
 
 

@@ -76,8 +76,10 @@ class BrowserRoute(Route):
     """The address of a skill in the API, for browsers alone: other clients get the next route."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if not prefers_html(Request(scope)):  # first, because it is false for almost all requests here
+            return Match.NONE, {}
         match, values = super().matches(scope)
-        if match is not Match.FULL or not prefers_html(Request(scope)):
+        if match is not Match.FULL:
             return Match.NONE, {}
         segments = values["path_params"]["id"].split("/")
         return (Match.NONE, {}) if _PARTS.intersection(segments[1:]) else (match, values)

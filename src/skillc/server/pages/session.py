@@ -12,6 +12,7 @@ from skillc.server.pages.registry_shelf import RegistryData, RegistryShelf
 from skillc.server.pages.visit import NOT_KEPT, Visit
 from skillc.server.service import Service
 from skillc.server.sessions import read_cookie
+from skillc.server.signin.pages import Problem
 
 
 class RegistrySite:
@@ -52,10 +53,12 @@ class SignInPages:
     def show_question(self, form_token: str) -> Response:
         return self._visit.page("sign-out.html", 200, NOT_KEPT, form_token=form_token)
 
-    def show_problem(self, message: str, status: int) -> Response:
-        advice = "Sign in again. If it happens again, ask the operator of this server."
-        values = {"code": "E090", "message": message, "advice": advice, "number": status}
-        return self._visit.page("error.html", status, NOT_KEPT, **values)
+    def show_end(self, issuer: str, path: str = "") -> Response:
+        return self._visit.page("signed-out.html", 200, NOT_KEPT, issuer=issuer, path=path)
+
+    def show_problem(self, problem: Problem, target: str) -> Response:
+        values = {"problem": problem, "next": target, "has_issuer": self._has_issuer}
+        return self._visit.page("sign-in-problem.html", problem.status, NOT_KEPT, **values)
 
 
 _NO_REQUEST = Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})

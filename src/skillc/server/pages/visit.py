@@ -123,6 +123,11 @@ class Visit:
         """The address of the site as its visitors know it."""
         return self.site.url or str(self.request.base_url).rstrip("/")
 
+    @property
+    def back(self) -> str:
+        """The query of a link to sign-in that leads back to this page."""
+        return lead_back(self.request)
+
     def query(self, name: str) -> str:
         return self.request.query_params.get(name, "")
 
@@ -236,9 +241,14 @@ def _check_sender(request: Request, url: str, visit: Visit | None = None) -> Non
 
 
 def _ask_to_sign_in(request: Request) -> Response:
-    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    back = f"?next={quote(path)}" if request.method == "GET" and path != "/" else ""
-    return redirect(f"/login{back}")
+    return redirect(f"/login{lead_back(request)}")
+
+
+def lead_back(request: Request) -> str:
+    """Return the query with which sign-in leads back to a page; empty for the home page and for forms."""
+    raw: bytes = request.scope.get("raw_path") or b"/"  # the other path is decoded: another one, for some
+    path = raw.decode("latin-1") + (f"?{request.url.query}" if request.url.query else "")
+    return f"?next={quote(path)}" if request.method == "GET" and path != "/" else ""
 
 
 def _show_error(site: Site, request: Request, visit: Visit | None, error: Exception) -> Response:

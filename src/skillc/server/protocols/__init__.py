@@ -16,6 +16,7 @@ def routes(service: Service) -> list[BaseRoute]:
     """Return all routes. None of them is in the way of an ID: no segment of one has a dot."""
     return [
         *wellknown.routes(service),
+        *wellknown.old_routes(service),
         *marketplaces.routes(service),
         *submission.routes(service),
         *withdrawal.routes(service),

@@ -7,7 +7,6 @@ hyphens where an older one has that name. So no new skill takes the name of anot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from skillc.registry import APPROVED, Caller, Registry, Skill, Version
@@ -35,7 +34,7 @@ def list_entries(registry: Registry, caller: Caller, prefix: str = "") -> list[E
 
     Those without a version to choose are left out, and those for which no name is left.
     """
-    entries = [entry for skill in _read(registry, caller, prefix) if (entry := _entry(skill))]
+    entries = [entry for skill in read_skills(registry, caller, prefix) if (entry := _entry(skill))]
     owners: dict[str, SkillId] = {}
     for entry in sorted(entries, key=lambda entry: (entry.since, entry.id)):
         for name in (to_name(entry.id.name), to_name(entry.id)):
@@ -45,11 +44,16 @@ def list_entries(registry: Registry, caller: Caller, prefix: str = "") -> list[E
     return [replace(entry, name=names[entry.id]) for entry in entries if entry.id in names]
 
 
-def _read(registry: Registry, caller: Caller, prefix: str) -> Iterator[Skill]:
-    after, left = "", MAX_SKILLS
-    while left > 0 and (page := registry.skills(caller, prefix, after, min(PAGE, left))):
-        yield from page
-        after, left = page[-1].id, left - len(page)
+def read_skills(registry: Registry, caller: Caller, prefix: str = "") -> list[Skill]:
+    """Return the skills that a caller may read, by ID: as many as a list may have."""
+    skills: list[Skill] = []
+    while len(skills) < MAX_SKILLS:
+        after, size = skills[-1].id if skills else "", min(PAGE, MAX_SKILLS - len(skills))
+        page = registry.skills(caller, prefix, after, size)
+        if not page:
+            break
+        skills += page
+    return skills
 
 
 def to_entry(version: Version, name: str = "", since: float = 0) -> Entry:

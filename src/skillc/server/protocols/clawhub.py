@@ -4,7 +4,8 @@
     /api/v1/whoami, /search, /skills, /skills/{slug}, /skills/{slug}/versions[/{version}],
     /skills/{slug}/file, /resolve, /download
 
-Errors are plain text. Times are milliseconds since 1970. Lists are by ID, whatever order is asked for.
+Errors are plain text. Times are milliseconds since 1970. Lists are by ID, or with `sort` the newest first: by
+the first version for `createdAt`, else by the last one, as the registry counts no stars or downloads.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import io
 import mimetypes
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +25,7 @@ from starlette.routing import BaseRoute, Route
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.install import fingerprint_of
 from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
+from skillc.server.protocols.catalog import read_skills
 from skillc.server.protocols.request import find_address, find_caller, parse_limit
 from skillc.server.protocols.response import plain
 from skillc.server.protocols.slugs import handle_of, owner_of, parse_slug, slug_of
@@ -115,7 +117,10 @@ class _Api:
         cursor, prefix = (request.query_params.get(n, "").replace(".", "/") for n in ("cursor", "prefix"))
         if not NAME_CHARACTERS.issuperset(prefix.replace("/", "")):
             return respond({"items": [], "nextCursor": None})
-        skills, more = await self._service.call(self._page, caller, cursor, prefix, limit)
+        read, order = self._page, request.query_params.get("sort", "")
+        if order:
+            read, cursor = self._newest(order), request.query_params.get("cursor", "")
+        skills, more = await self._service.call(read, caller, cursor, prefix, limit)
         return respond({"items": [_describe(skill) for skill in skills], "nextCursor": more})
 
     def _page(self, caller: Caller, after: str, prefix: str, limit: int) -> tuple[list[Skill], str | None]:
@@ -133,6 +138,26 @@ class _Api:
                         return skills, slug_of(skills[-1].id)
                     skills.append(skill)
         return skills, None
+
+    def _newest(self, order: str) -> Callable[..., tuple[list[Skill], str | None]]:
+        """Return what reads a page of the newest first; a cursor is the time and the slug of the last one."""
+
+        def key(skill: Skill) -> tuple[int, str]:
+            version = skill.versions[-1 if order == "createdAt" else 0]
+            return -_time(version.published_at), skill.id
+
+        def read(caller: Caller, cursor: str, prefix: str, limit: int) -> tuple[list[Skill], str | None]:
+            time, _, slug = cursor.partition("-")
+            after = (-int(time), slug.replace(".", "/")) if _is_number(time) else None
+            listed = read_skills(self._registry, caller)
+            keys = {each.id: key(each) for each in listed if each.latest and each.id.startswith(prefix)}
+            skills = sorted((each for each in listed if each.id in keys), key=lambda each: keys[each.id])
+            skills = [each for each in skills if after is None or keys[each.id] > after]
+            last = skills[limit - 1] if len(skills) > limit else None
+            more = f"{-keys[last.id][0]}-{slug_of(last.id)}" if last else None
+            return skills[:limit], more
+
+        return read
 
     async def skill(self, request: Request) -> Response:
         _, skill = await self._skill(request, request.path_params["slug"])
@@ -223,6 +248,10 @@ class _Api:
 def _reference(request: Request) -> str:
     query = request.query_params
     return query.get("version", "") or query.get("tag", "") or LATEST
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 16
 
 
 def _is_slug(text: str) -> bool:

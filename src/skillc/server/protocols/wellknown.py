@@ -1,29 +1,38 @@
-"""Well-known discovery 0.2.0: an index for the whole registry, for each prefix, and for each skill.
+"""Well-known discovery: an index for the whole registry, for each prefix, and for each skill.
 
     /.well-known/agent-skills/index.json                          everything
     /payments/.well-known/agent-skills/index.json                 what is below payments
     /skills/payments/refunds/.well-known/agent-skills/index.json  one skill, where its page is
     …/.well-known/agent-skills/archives/payments/refunds/1.2.0.tar.gz
 
-An entry is an archive of the latest version with its digest. The older form (`/.well-known/skills/`, with a
-list of files) is not there: it has no digests, and clients that read it read this one first.
+An entry of version 0.2.0 is an archive of the latest version with its digest. The older form is there for
+clients that know no other, such as opencode: it lists files, and has no digests.
+
+    /.well-known/skills/index.json, /payments/.well-known/skills/index.json, …
+    …/.well-known/skills/refunds/references/rules.md
 """
 
 from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import SkillNotFound
+from skillc.registry import Caller, StoredFile, Version
 from skillc.server.listings import respond_listing
-from skillc.server.protocols.catalog import Entry, list_entries
+from skillc.server.protocols.catalog import Entry, list_entries, to_entry
 from skillc.server.protocols.request import find_caller, find_prefix
-from skillc.server.responses import HEADERS, guard
+from skillc.server.responses import HEADERS, Refusal, guard, respond_tagged
 from skillc.server.service import Service
+from skillc.skills import MAX_SEGMENT
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-PLACE = ".well-known/agent-skills"
+PLACE, OLD_PLACE = ".well-known/agent-skills", ".well-known/skills"
+MAX_OLD = 1000  # skills in an index of the older form, which has to name all their files
 IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
@@ -61,6 +70,56 @@ def routes(service: Service) -> list[BaseRoute]:
     ]
 
 
+def old_routes(service: Service) -> list[BaseRoute]:
+    """Return the routes of the older form."""
+
+    def list_old(caller: Caller, prefix: str) -> dict[str, Version]:
+        """Return the latest versions by their names in an index of the older form."""
+        entries = list_entries(service.registry, caller, prefix)
+        if len(entries) > MAX_OLD:
+            raise Refusal(
+                403, f"these are over {MAX_OLD} skills; ask below a prefix, or for {PLACE}/index.json"
+            )
+        versions = {}
+        for entry in entries:
+            with suppress(SkillNotFound):  # deleted meanwhile
+                versions[entry.name] = service.registry.skill(caller, entry.id).resolve(entry.version)
+        return versions
+
+    async def old_index(request: Request) -> Response:
+        caller = await find_caller(service, request)
+        prefix = find_prefix(request)
+
+        def describe() -> list[dict[str, Any]]:
+            versions = list_old(caller, prefix)
+            return [_as_old_json(name, v, service.registry.files(caller, v)) for name, v in versions.items()]
+
+        return respond_tagged(request, {"skills": await service.call(describe)})
+
+    async def old_file(request: Request) -> Response:
+        caller = await find_caller(service, request)
+        prefix, name, path = find_prefix(request), request.path_params["name"], request.path_params["path"]
+
+        def read() -> bytes:
+            version = list_old(caller, prefix).get(name)
+            if version is None:
+                raise SkillNotFound(name[:MAX_SEGMENT], "this index has no such skill")
+            return service.registry.read_file(caller, version, path)
+
+        headers = HEADERS | {"Content-Disposition": "attachment"}  # a browser must not run what a skill holds
+        return Response(await service.call(read), headers=headers, media_type="application/octet-stream")
+
+    index_endpoint, file_endpoint = guard(old_index), guard(old_file)
+    return [
+        route
+        for above in ("", "/{prefix:path}")
+        for route in (
+            Route(f"{above}/{OLD_PLACE}/index.json", index_endpoint),
+            Route(f"{above}/{OLD_PLACE}/{{name}}/{{path:path}}", file_endpoint),
+        )
+    ]
+
+
 def _as_json(entry: Entry) -> dict[str, str]:
     return {
         "name": entry.name,
@@ -69,3 +128,8 @@ def _as_json(entry: Entry) -> dict[str, str]:
         "url": f"archives/{entry.id}/{entry.version}.tar.gz",
         "digest": entry.archive,
     }
+
+
+def _as_old_json(name: str, version: Version, files: tuple[StoredFile, ...]) -> dict[str, Any]:
+    paths = [file.path for file in files]
+    return {"name": name, "description": to_entry(version).description, "files": paths}

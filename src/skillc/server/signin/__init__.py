@@ -7,16 +7,21 @@ from starlette.routing import BaseRoute
 from skillc.errors import InvalidOption
 from skillc.server.oidc.flow import Flow
 from skillc.server.service import Service
-from skillc.server.signin import login
+from skillc.server.signin import login, logout
 from skillc.server.signin.pages import Pages
 
 
 def routes(service: Service, pages: Pages) -> list[BaseRoute]:
     """Return all routes; raises InvalidOption or MissingExtra where the configured issuer can't be used."""
+    flow = _create_flow(service)
+    return [*login.routes(service, flow, pages), *logout.routes(service, flow, pages)]
+
+
+def _create_flow(service: Service) -> Flow | None:
     settings = service.settings
     oidc = settings.sign_in.oidc
     if oidc is None:
-        return login.routes(service, None, pages)
+        return None
     if not settings.url:
         raise InvalidOption("with an OpenID Connect issuer, --url is needed: people are led back there")
-    return login.routes(service, Flow(oidc, service.issuers, settings.url), pages)
+    return Flow(oidc, service.issuers, settings.url)

@@ -1,39 +1,26 @@
-"""Sign in and out with a browser: GET and POST /login, GET /login/callback, GET and POST /logout."""
+"""Sign in with a browser: GET and POST /login, GET /login/callback."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Callable
-from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.errors import RegistryRefused, SignInRequired, unexpected
+from skillc.errors import SignInRequired
 from skillc.registry import NewSession
+from skillc.server.oidc.configuration import HERE
 from skillc.server.oidc.flow import CALLBACK, Flow, create_attempt
-from skillc.server.requests import REQUEST_TIME, receive_body
-from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
+from skillc.server.responses import Refusal
 from skillc.server.service import Service
-from skillc.server.sessions import (
-    FIELD,
-    check_form_token,
-    check_origin,
-    clear_cookie,
-    local_path,
-    make_form_token,
-    read_cookie,
-    set_cookie,
-)
-from skillc.server.signin.pages import Pages, redirect
+from skillc.server.sessions import check_origin, clear_cookie, local_path, read_cookie, set_cookie
+from skillc.server.signin.forms import read_form
+from skillc.server.signin.logout import keep_hint
+from skillc.server.signin.pages import Pages, fail, guard, redirect
 
 ATTEMPT = "skillc-login"  # the cookie of a sign-in that was begun
 ATTEMPT_TIME = 600  # seconds that a person has at the issuer
-MAX_FORM = 16 << 10  # bytes
-MAX_FIELDS = 20
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Login:
@@ -60,23 +47,32 @@ class Login:
         return response
 
     async def finish(self, request: Request) -> Response:
-        """Take a person that comes back from the issuer."""
-        self._service.limit(request)
+        """Take a person that comes back from the issuer. An attempt is good once, however it ends."""
         if self._flow is None:
             raise Refusal(404, "there is no issuer to sign in with")
         attempt, _, encoded = read_cookie(request, self._url, ATTEMPT).partition(".")
-        identity = await self._flow.finish(attempt, request.query_params)
-        settings = self._flow.settings
-        new = await self._service.call(
-            self._registry.sessions.sign_in, identity, settings.role, settings.prefix
-        )
-        response = await self._enter(request, new, _decode(encoded))
+        self._flow.check(attempt, request.query_params)
+        target = _decode(encoded)
+        try:
+            response = await self._welcome(request, self._flow, attempt, target)
+        except Exception as error:
+            response = fail(request, error, self._pages, target)
         clear_cookie(response, self._url, ATTEMPT)
+        return response
+
+    async def _welcome(self, request: Request, flow: Flow, attempt: str, target: str) -> Response:
+        arrival = await flow.finish(attempt, request.query_params)
+        settings = flow.settings
+        new = await self._service.call(
+            self._registry.sessions.sign_in, arrival.identity, settings.role, settings.prefix
+        )
+        response = await self._enter(request, new, target)
+        if settings.sign_out != HERE:
+            keep_hint(response, self._url, arrival.id_token, _seconds(new))
         return response
 
     async def sign_in(self, request: Request) -> Response:
         """Take a token from the form."""
-        self._service.limit(request)
         check_origin(request, self._url)
         form = await read_form(request)
         target = local_path(form.get("next", ""))
@@ -88,54 +84,26 @@ class Login:
         new = await self._service.call(self._registry.sessions.sign_in_with_token, caller)
         return await self._enter(request, new, target)
 
-    async def ask(self, request: Request) -> Response:
-        if not await self._service.visitor(request):
-            return redirect("/")
-        return self._pages.show_question(make_form_token(read_cookie(request, self._url)))
-
-    async def sign_out(self, request: Request) -> Response:
-        """End the session. Without one there is nothing to end."""
-        if visitor := await self._service.visitor(request):
-            check_origin(request, self._url)
-            check_form_token(read_cookie(request, self._url), (await read_form(request)).get(FIELD, ""))
-            await self._service.call(self._registry.sessions.sign_out, visitor.session)
-        response = redirect("/")
-        clear_cookie(response, self._url)
-        return response
-
     async def _enter(self, request: Request, new: NewSession, target: str) -> Response:
         """Give the browser its new session; the one that it had ends."""
         if visitor := await self._service.visitor(request):
             await self._service.call(self._registry.sessions.sign_out, visitor.session)
         response = redirect(target)
-        seconds = int((new.session.expires_at - new.session.created_at).total_seconds())
-        set_cookie(response, self._url, new.secret, seconds)
+        set_cookie(response, self._url, new.secret, _seconds(new))
         return response
 
 
 def routes(service: Service, flow: Flow | None, pages: Pages) -> list[BaseRoute]:
     login = Login(service, flow, pages)
-
-    def guard(endpoint: Endpoint) -> Endpoint:
-        return _guard(endpoint, pages)
-
     return [
-        Route("/login", guard(login.begin), methods=["GET"]),
-        Route("/login", guard(login.sign_in), methods=["POST"]),
-        Route(CALLBACK, guard(login.finish), methods=["GET"]),
-        Route("/logout", guard(login.ask), methods=["GET"]),
-        Route("/logout", guard(login.sign_out), methods=["POST"]),
+        Route("/login", guard(login.begin, service, pages), methods=["GET"]),
+        Route("/login", guard(login.sign_in, service, pages), methods=["POST"]),
+        Route(CALLBACK, guard(login.finish, service, pages), methods=["GET"]),
     ]
 
 
-async def read_form(request: Request) -> dict[str, str]:
-    """Return the fields of a form without files; refuses one that is large."""
-    data = bytearray()
-    await receive_body(request, data.extend, MAX_FORM, REQUEST_TIME)
-    try:
-        return dict(parse_qsl(data.decode(), max_num_fields=MAX_FIELDS))
-    except ValueError:
-        raise Refusal(400, "the form can't be read") from None
+def _seconds(new: NewSession) -> int:
+    return int((new.session.expires_at - new.session.created_at).total_seconds())
 
 
 def _decode(encoded: str) -> str:
@@ -144,26 +112,3 @@ def _decode(encoded: str) -> str:
         return local_path(base64.urlsafe_b64decode(f"{encoded}===").decode())
     except ValueError:
         return "/"
-
-
-def _guard(endpoint: Endpoint, pages: Pages) -> Endpoint:
-    """Wrap an endpoint: an error becomes a page."""
-
-    async def respond(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except Refusal as error:
-            response = pages.show_problem(str(error), error.status)
-            response.headers.update(error.headers or {})
-            return response
-        except RegistryRefused as error:
-            return pages.show_problem(error.message, status_of(error))
-        except Exception as error:
-            status = status_of(error)
-            message = f"{explain(request, error)} ({unexpected(error).code})"
-            response = pages.show_problem(message, status)
-            if status == 503:
-                response.headers["Retry-After"] = str(RETRY_SECONDS)
-            return response
-
-    return respond

@@ -1,6 +1,6 @@
-"""Skills that are kept elsewhere, such as in a registry: the index has a copy of each SKILL.md.
+"""The skills of a registry in an index for searching, with a copy of each SKILL.md.
 
-Their owner says what changed, so nothing is scanned, and notes in the same transaction how far it got: the
+The finder says what changed, so nothing is scanned, and notes in the same transaction how far it got: the
 mark. Several processes can share one file. Writing has a connection of its own, so that searches go on
 while segments are merged.
 """
@@ -8,25 +8,29 @@ while segments are merged.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
+from typing import Any
 from zlib import compress, decompress
 
-from skillc.index.skills.batch import Statistics, document_path, invert_documents
-from skillc.index.skills.database import Database, checksum, read_note, select_in, verify, write_note
-from skillc.index.skills.snapshot import find_folder
-from skillc.index.skills.writer import write_change
+from skillc import atomic
+from skillc.index.skills import (
+    Database,
+    SkillFile,
+    SkillIndex,
+    Statistics,
+    VirtualFolder,
+    checksum,
+    read_batch,
+    read_note,
+    select_in,
+    verify,
+    write_change,
+    write_note,
+)
+from skillc.paths import SKILL_FILES
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
+Document = tuple[str, str, bytes]  # the ID of a skill, a label that changes with its text, its SKILL.md
 
-    from skillc import atomic
-    from skillc.index.skills.find import SkillIndex
-    from skillc.index.skills.query import FolderReader
-
-    Document = tuple[str, str, bytes]  # the ID of a skill, a label that changes with its text, its SKILL.md
-
-KEY = ("documents", False)  # in place of root and strictness
 MARK = "mark"
 MAX_NOTES = 16
 MAX_WAL = 16 << 20  # bytes of the write-ahead log that stay on the disk
@@ -36,14 +40,12 @@ _TABLE = """CREATE TABLE IF NOT EXISTS documents
 (id TEXT PRIMARY KEY, label TEXT, data BLOB, checksum INTEGER)"""
 
 
-class DocumentFolder:
-    """The skills of one index file, by ID; searched as a `Folder` is. One thread writes at a time."""
-
-    partial = ""
+class DocumentFolder(VirtualFolder):
+    """The skills of one index file, by ID. One thread writes at a time."""
 
     def __init__(self, index: SkillIndex) -> None:
+        super().__init__(index.database)
         self._index = index
-        self.database = index.database
         self._writer = Database(self.database.path, mapped=False)
         self._file = self._written_file = _identify(self.database.path)
 
@@ -80,8 +82,9 @@ class DocumentFolder:
 
         Without a mark, more follows, and segments are merged when all is there.
         """
-        statistics = Statistics(self._writer, *KEY)
-        batch = invert_documents([(i, data) for i, _, data in documents], statistics)
+        contents = {_path_of(skill_id): data for skill_id, _, data in documents}
+        files = [SkillFile(_path_of(skill_id), skill_id, (0, 0, 0)) for skill_id, _, _ in documents]
+        batch = read_batch("", False, files, Statistics(self._writer, *self.KEY), contents=contents)
         gone = [*removals]
 
         def apply(execute: Any) -> bool:
@@ -91,8 +94,9 @@ class DocumentFolder:
             for skill_id, label, data in documents:
                 row = skill_id, label, compress(data, FAST)
                 execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (*row, checksum(*row)))
-            paths = map(document_path, gone)
-            write_change(execute, *KEY, None, paths, batch, with_digest=False, with_merge=mark is not None)
+            paths = map(_path_of, gone)
+            is_last = mark is not None
+            write_change(execute, *self.KEY, None, paths, batch, with_digest=False, with_merge=is_last)
             if mark is not None:
                 write_note(execute, MARK, mark, MAX_NOTES)
             return True
@@ -108,19 +112,7 @@ class DocumentFolder:
 
     def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
         self._reopen()
-        return self.database.read(lambda execute: find_folder(execute, *KEY)[0])
-
-    def is_read_by(self, reader: FolderReader) -> bool:
-        return find_folder(reader.execute, *KEY)[0] == reader.folder
-
-    def offers(self, skill_id: str, reader: FolderReader) -> bool:
-        return reader.has_skill(skill_id)
-
-    def is_current(self, path: str | bytes, stamp: object) -> bool:
-        return True
-
-    def skill_directory(self, path: str | bytes) -> str:
-        return ""
+        return super().refresh(force, time_out)
 
     def read_skill_file(self, path: str | bytes) -> bytes:
         """Return the SKILL.md of a skill; empty where it is gone meanwhile."""
@@ -145,6 +137,11 @@ class DocumentFolder:
                 self.database = Database(self._writer.path, mapped=False)
                 self._file = None
             self._file = self._file or _identify(self._writer.path)
+
+
+def _path_of(skill_id: str) -> str:
+    """Return the path of a skill that has no folder."""
+    return f"{skill_id}/{SKILL_FILES[0]}"
 
 
 def _size_of(path: str) -> int:

@@ -1,0 +1,195 @@
+"""Offer the values that an argument or option can have, for the shells' completion.
+
+Reads files of this machine alone. Rooms are loaded when a value of theirs is offered: it runs at each Tab.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from skillc import compiler, errors, gateway, install, library, lint, skills, tools, trash
+from skillc.paths import current_directory, library_roots
+from skillc.text import one_line
+
+COMMAS = ("agents", "groups", "rules")  # values that can be lists: what is before the last comma stays
+
+
+class Line:
+    """What is written so far: the words after the command that are no options, and the values of options."""
+
+    def __init__(self, positional: Sequence[str], switches: Iterable[str]) -> None:
+        self.positional = positional
+        self.switches = frozenset(switches)
+
+    @property
+    def skill(self) -> library.Skill:
+        return library.resolve(self.positional[0], current_directory())
+
+
+def offer_values(what: str, line: Line, current: str) -> list[str]:
+    """Return what the current word can become: values of a kind, or the words of `what` themselves."""
+    first, comma, last = current.rpartition(",") if what in COMMAS else ("", "", current)
+    try:
+        values = list(OFFERS[what](line)) if what in OFFERS else what.split()
+    except Exception:  # whatever is wrong, the next command says it; a prompt is no place for that
+        return []
+    matches = dict.fromkeys(value for value in values if value.startswith(last) and one_line(value) == value)
+    return [f"{first}{comma}{value}" for value in matches if value]
+
+
+def _skills(line: Line) -> list[str]:
+    """Return what a command takes for a skill: names in stores, IDs, and names of what is deployed."""
+    deployments = (record.skill for record in library.read_deployments())
+    return sorted({*_stored(line), *_ids(line), *deployments})
+
+
+def _stored(line: Line) -> list[str]:
+    return sorted({skill.name for skill in library.stored_skills(current_directory())})
+
+
+def _ids(line: Line) -> list[str]:
+    try:
+        return sorted({memory.id for memory in library.recall_skills(current_directory())})
+    except errors.SkillcError:
+        return []  # skills.toml can't be read; the stores have names all the same
+
+
+def _collections(line: Line) -> list[str]:
+    parents = (skill_id.split("/")[:-1] for skill_id in _ids(line))
+    return sorted({"/".join(parts[: n + 1]) for parts in parents for n in range(len(parts))})
+
+
+def _capabilities(line: Line) -> list[str]:
+    known = library.recall_skills(current_directory())
+    return sorted({each for memory in known for each in memory.capabilities})
+
+
+def _tags(line: Line) -> list[str]:
+    return sorted({tag for memory in library.recall_skills(current_directory()) for tag in memory.tags})
+
+
+def _repositories(line: Line) -> list[str]:
+    cwd = current_directory()
+    config = library.SkillsConfig.load(cwd)
+    return [one.name for one in library.repositories_in_force(config, next(library_roots(cwd), None))]
+
+
+def _names_for_repo(line: Line) -> list[str]:
+    """Return the names that `repo remove` and `repo sync` can be given."""
+    if "remove" in line.positional:
+        return [each.name for each in library.SkillsConfig.load(current_directory()).repositories]
+    return _repositories(line) if "sync" in line.positional else []
+
+
+def _sections(line: Line) -> Iterator[str]:
+    return (entry.heading for entry in gateway.read_outline(line.skill))
+
+
+def _files(line: Line) -> list[str]:
+    return [file.name for file in skills.list_files(line.skill.source)]
+
+
+def _markdown(line: Line) -> list[str]:
+    return [name for name in _files(line) if name.lower().endswith(".md")]
+
+
+def _directories(line: Line) -> list[str]:
+    parents = (name.split("/")[:-1] for name in _files(line))
+    return sorted({"/".join(parts[: n + 1]) for parts in parents for n in range(len(parts))})
+
+
+def _tools(line: Line) -> list[str]:
+    return [tool.name for tool in _executable(line).tools]
+
+
+def _parameters(line: Line) -> list[str]:
+    tool = next(tool for tool in _executable(line).tools if tool.name == line.positional[1])
+    return [f"{parameter.name}=" for parameter in tool.parameters]
+
+
+def _executable(line: Line) -> tools.ExecutableSkill:
+    return tools.load_executable(line.skill.source, line.positional[0])
+
+
+def _locked(line: Line) -> list[str]:
+    return sorted(install.read_lock(_root(line)))
+
+
+def _versions(line: Line) -> list[str]:
+    entries = install.read_lock(_root(line)).items()
+    return sorted(f"{name}@{version}" for name, entry in entries if (version := entry.own_text("version")))
+
+
+def _root(line: Line) -> str:
+    return install.find_root(current_directory(), is_global="--global" in line.switches)
+
+
+def _trash(line: Line) -> list[str]:
+    """Return the items of the trash by their last names, and by ID where a name is there twice."""
+    items = trash.items()
+    names = [os.path.basename(item.origin) for item in items]
+    return [name if names.count(name) == 1 else item.id for name, item in zip(names, items, strict=True)]
+
+
+def _restorable(line: Line) -> list[str]:
+    return _trash(line) if "restore" in line.positional else []
+
+
+def _rules(line: Line) -> list[str]:
+    return [*(rule.id for rule in lint.RULES), *(rule.name for rule in lint.RULES)]
+
+
+def _codes(line: Line) -> list[str]:
+    return sorted({*errors.WARNINGS, *(kind.code for kind in _kinds(errors.SkillcError))})
+
+
+def _kinds(kind: type[errors.SkillcError]) -> Iterator[type[errors.SkillcError]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _kinds(each)
+
+
+def _variables(line: Line) -> list[str]:
+    return sorted(os.environ)
+
+
+def _project_variables(line: Line) -> list[str]:
+    uses = library.variables_used(library.SkillsConfig.load(current_directory()))
+    return [use.variable for use in uses]
+
+
+def _project_hosts(line: Line) -> list[str]:
+    uses = library.variables_used(library.SkillsConfig.load(current_directory()))
+    return [use.host for use in uses]
+
+
+OFFERS: dict[str, Callable[[Line], Iterable[str]]] = {
+    "agents": lambda line: (agent.name for agent in compiler.read_agents()),
+    "capabilities": _capabilities,
+    "clients": lambda line: install.client_names(),
+    "codes": _codes,
+    "collections": _collections,
+    "directories": _directories,
+    "groups": lambda line: ("gateway", "library", "run"),
+    "hosts": _project_hosts,
+    "ids": _ids,
+    "locked": _locked,
+    "markdown": _markdown,
+    "parameters": _parameters,
+    "registries": lambda line: (each.registry for each in library.read_credentials()),
+    "repos": _names_for_repo,
+    "repositories": _repositories,
+    "restorable": _restorable,
+    "rules": _rules,
+    "sections": _sections,
+    "skills": _skills,
+    "sources": _files,
+    "stored": _stored,
+    "tags": _tags,
+    "tools": _tools,
+    "trash": _trash,
+    "variables": _project_variables,
+    "environment": _variables,
+    "versions": _versions,
+}

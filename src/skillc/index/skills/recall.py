@@ -1,0 +1,43 @@
+"""Recall what the index has of a folder, without looking at the folder or changing the index."""
+
+from __future__ import annotations
+
+from skillc import startup
+from skillc.index.skills.database import IN_MEMORY, library_file
+from skillc.index.skills.snapshot import stored_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # An ID, the capabilities that the skill needs, and its tags.
+    Memory = tuple[str, tuple[str, ...], tuple[str, ...]]
+
+MAX_SKILLS = 20_000
+
+
+def recall_folder(root: str) -> list[Memory]:
+    """Return the skills that a folder had when it was indexed; none if it was not, or can't be read."""
+    file = library_file()
+    if file == IN_MEMORY:
+        return []
+    sql = (
+        "SELECT skills.id, skills.capabilities, skills.tags FROM skills JOIN folders"
+        " ON folders.number = skills.folder WHERE folders.root = ? AND skills.description IS NOT NULL LIMIT ?"
+    )
+    try:
+        connection = startup.sqlite.connect(f"file:{_quote(file)}?mode=ro", uri=True, timeout=0.2)
+        try:
+            rows = connection.execute(sql, (stored_path(root), MAX_SKILLS)).fetchall()
+        finally:
+            connection.close()
+        return [(str(skill_id), _split(needs), _split(tags)) for skill_id, needs, tags in rows]
+    except startup.sqlite.Error:
+        return []
+
+
+def _split(text: object) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if isinstance(text, str) and text else ()
+
+
+def _quote(path: str) -> str:
+    """Return a path for a URI of SQLite."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

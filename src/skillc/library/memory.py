@@ -1,0 +1,85 @@
+"""Recall the skills of repositories from what is on this machine; no host is asked, nothing is changed.
+
+Completion asks at each Tab: what it needs is quick names, not the truth about every skill.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from skillc import paths
+from skillc.errors import SkillcError
+from skillc.index.skills import id_prefix, recall_folder
+from skillc.library.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
+
+MAX_SECONDS = 0.3  # for the walk of a folder that was never indexed
+MAX_DEPTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class SkillMemory:
+    """What is remembered of a skill."""
+
+    id: str
+    repository: str
+    capabilities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+def recall_skills(cwd: str) -> Iterator[SkillMemory]:
+    """Yield the skills of the repositories of `cwd` that are here: of folders and of git's checkouts."""
+    config = SkillsConfig.load(cwd)
+    for repository in repositories_in_force(config, next(paths.library_roots(cwd), None)):
+        root = _folder_of(repository)
+        if root is None:
+            continue
+        memories = recall_folder(root) or [(skill_id, (), ()) for skill_id in _walk(root)]
+        for skill_id, capabilities, tags in memories:
+            yield SkillMemory(skill_id, repository.name, capabilities, tags)
+
+
+def _folder_of(repository: SkillRepositoryConfig) -> str | None:
+    """Return the folder of a repository, or of its last checkout."""
+    if repository.type == "filesystem":
+        return os.path.abspath(repository.path)
+    if repository.type != "git":
+        return None
+    from skillc.library.repositories import source_of  # with asyncio and git, longer than all else here
+
+    try:
+        return getattr(source_of(repository), "folder", None)
+    except (SkillcError, OSError):
+        return None
+
+
+def _walk(root: str) -> Iterator[str]:
+    """Yield the IDs of the skills in a folder, as many as there is time for."""
+    end = time.monotonic() + MAX_SECONDS
+    directories = [("", 0)]
+    seen: set[tuple[int, int]] = set()  # links may lead in circles
+    while directories and time.monotonic() < end:
+        path, depth = directories.pop()
+        directory = os.path.join(root, path)
+        try:
+            status = os.stat(directory)
+            entries = list(os.scandir(directory))
+        except OSError:
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        if path and any(entry.name == "SKILL.md" for entry in entries):
+            yield id_prefix(path)
+        elif depth < MAX_DEPTH:
+            below = (entry.name for entry in entries if entry.name[0] != "." and _is_directory(entry))
+            directories += [(f"{path}/{name}".lstrip("/"), depth + 1) for name in below]
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

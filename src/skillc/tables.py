@@ -1,0 +1,53 @@
+"""Lay out tables of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from skillc.text import one_line
+
+Cells = Sequence[Sequence[str]]
+
+
+def format_table(header: Sequence[str], rows: Cells) -> Iterator[str]:
+    """Yield the lines of a table; a cell stays on its line whatever it holds.
+
+    >>> print(*format_table(("SKILL", "SCOPE"), [("pdf", "project")]), sep="\\n")
+    SKILL  SCOPE
+    pdf    project
+    """
+    cells = clean_cells(header, rows)
+    return align(cells, measure(cells))
+
+
+def clean_cells(header: Sequence[str], rows: Cells) -> list[list[str]]:
+    """Return the cells of a table, the header first, each on one line."""
+    return [[*header], *([one_line(cell) for cell in row] for row in rows)]
+
+
+def measure(cells: Cells) -> list[int]:
+    """Return the width of each column."""
+    return [max(map(width_of, column)) for column in zip(*cells, strict=True)]
+
+
+def align(cells: Cells, widths: Sequence[int]) -> Iterator[str]:
+    """Yield the lines of a table whose columns have these widths."""
+    return ("  ".join(map(pad, row, widths)).rstrip() for row in cells)
+
+
+def width_of(text: str) -> int:
+    """Return the columns that a text takes on a terminal.
+
+    >>> width_of("abc"), width_of("日本"), width_of("e\\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width  # a library of its own, seldom needed
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def pad(text: str, width: int) -> str:
+    """Return a text with spaces behind it, up to a width."""
+    return text + " " * (width - width_of(text))

@@ -1,0 +1,69 @@
+"""Statistics for people: a few lines, or a row for each thing that was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from skillc.library import Skill
+from skillc.text import one_line
+from skillc.usage.query import Filters
+from skillc.usage.stats import Stats, compute_stats, describe_results
+
+Rows = Sequence[tuple[str, int]]
+
+
+def count_by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
+    """Return the number of accesses of each skill, most first."""
+    totals = [sum(compute_stats(skill, "commands", filters).data.values()) for skill in skills]
+    return sorted(zip(label_skills(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
+
+
+def label_skills(skills: Sequence[Skill]) -> list[str]:
+    """Return the names of skills; equal ones with their scope."""
+    names = [skill.name for skill in skills]
+    return [f"{s.name} ({s.scope})" if names.count(s.name) > 1 else s.name for s in skills]
+
+
+def format_rows(rows: Rows) -> list[str]:
+    """Return counts in a column, each with what was counted."""
+    digits = len(f"{max((count for _, count in rows), default=0) or 1:,}")
+    return [f"  {count:>{digits},}  {one_line(text)}" for text, count in rows]
+
+
+def render_stats(
+    stats: Stats, by_skill: Rows = (), draw: Callable[[Rows], list[str]] = format_rows
+) -> Iterator[str]:
+    """Yield statistics for people; `draw` makes the lines of rows, such as bars on a terminal."""
+    title = f"'{stats.skill}'" if stats.skill else "all skills"
+    period = f", {stats.start} to {stats.end}" if stats.start else ""
+    yield one_line(f"{stats.query.capitalize()} of {title}{period}")
+    if stats.query == "summary":
+        for name, count in stats.data.items():
+            yield f"  {name.replace('_', ' '):<16} {count:>8,}"
+        if by_skill:
+            yield ""
+            yield from draw(by_skill)
+            yield _total(by_skill)
+    else:
+        rows = _search_rows(stats.data) if stats.query == "search" else _rows(stats.data)
+        yield from [*draw(rows), _total(rows)] if rows else ["  nothing yet"]
+
+
+def _total(rows: Rows) -> str:
+    return f"  {sum(count for _, count in rows):,} in all"
+
+
+def _rows(data: Any) -> list[tuple[str, int]]:
+    """Return each thing that was counted as one text, with its count."""
+    if isinstance(data, dict):
+        return list(data.items())
+    texts = ("  ".join(str(e[key]) for key in e if key != "count" and e[key]) for e in data)
+    return [(text or "(none)", entry["count"]) for text, entry in zip(texts, data, strict=True)]
+
+
+def _search_rows(searches: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Return each query with what it found, and how often it was used."""
+    texts = [(search["query"] or "(none)", describe_results(search)) for search in searches]
+    rows = [f"{query}  ({results})" if results else query for query, results in texts]
+    return [(row, search["count"]) for row, search in zip(rows, searches, strict=True)]

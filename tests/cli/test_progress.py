@@ -1,0 +1,122 @@
+"""What a terminal shows while a command works; and nothing anywhere else."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from skillc.cli.activity import ACTIVITIES
+from skillc.cli.progress import CLEAR, StatusLine
+from skillc.cli.summaries import NAMES
+from tests.conftest import World
+from tests.support.http import Stub, entry, page, stub
+from tests.support.terminal import show_on_terminal
+
+__all__ = ["stub"]
+
+SERVERS = {"mcp", "serve", "ui"}  # they say where they serve, and go on
+LISTING = page({"skills": [entry("pdf", description="Fill forms")]})
+
+
+@pytest.fixture
+def team(world: World, stub: Stub) -> World:
+    """A project whose one repository takes two seconds to answer."""
+    stub.gives(2.0, LISTING)
+    text = f'[[repositories]]\nname = "team"\ntype = "http"\nurl = "{stub.url}"\n'
+    (world.project / ".skillc" / "skills.toml").write_text(text)
+    return world
+
+
+def test_activities() -> None:
+    """[SURFACES: Terminal] Every command says what it is doing when it takes long."""
+    assert set(NAMES) - set(ACTIVITIES) == SERVERS | {"completion"}
+    assert set(ACTIVITIES) <= set(NAMES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["find form", "browse", "repo list", "inventory"])
+def test_slow_server(team: World, command: str) -> None:
+    """[SURFACES: Terminal] A command that waits for a repository names it, and takes the line away again."""
+    shown = show_on_terminal(team, *command.split(), with_progress=True)
+    before, _, result = shown.rpartition(CLEAR)
+    assert f"{CLEAR}Asking team" in before
+    assert "Asking" not in result
+    assert "pdf" in result or "team" in result
+
+
+@pytest.mark.slow
+def test_piped(team: World) -> None:
+    """[SURFACES: Terminal] Without a terminal nothing is shown, however long it takes."""
+    assert team.ok("find", "form").stderr == ""
+
+
+@pytest.mark.slow
+def test_dumb_terminal(team: World) -> None:
+    """[SURFACES: Terminal] Where a line can't be drawn over, as for a screen reader, it is printed once."""
+    shown = show_on_terminal(team, "find", "form", env={"TERM": "dumb"}, with_progress=True)
+    assert shown.count("Asking team\n") == 1
+    assert "\r" not in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.slow
+def test_source(world: World, stub: Stub) -> None:
+    """[SURFACES: Terminal] `add` says from where it fetches."""
+    stub.gives(2.0, page({"error": "no"}, 404))
+    shown = show_on_terminal(world, "add", f"{stub.url}/skills.git", "--yes", with_progress=True)
+    assert f"{CLEAR}Fetching {stub.url}/skills.git" in shown
+
+
+@pytest.mark.slow
+def test_interrupt_before_the_pager(team: World) -> None:
+    """[SURFACES: Terminal] Ctrl+C ends a command that waits: the pager starts when there is output."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skillc", "browse"],
+        cwd=team.project,
+        env=team.env | {"TERM": "xterm", "PAGER": "less"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
+    os.close(terminal)
+    shown = b""
+    while b"Asking team" not in shown:
+        shown += os.read(controller, 4096)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    os.close(controller)
+
+
+def test_status_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Terminal] The line makes way for output, and overwrites no line that has not ended."""
+    controller, terminal = pty.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    with open(terminal, "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        line = StatusLine()
+        line.push("Reading")
+        for text in ("whole\n", "", "part"):
+            line.tick()
+            line.make_way(text)
+            stream.write(text)
+            stream.flush()
+            time.sleep(0.9)  # longer than the line waits
+        line.tick()
+        line.pop()
+    seen = b""
+    try:
+        while piece := os.read(controller, 4096):
+            seen += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(controller)
+    expected = f"{CLEAR}Reading{CLEAR}whole\r\n{CLEAR}Reading{CLEAR}{CLEAR}Reading{CLEAR}part"
+    assert seen.decode() == expected

@@ -1,0 +1,323 @@
+"""Sign-in with an issuer of our own in a browser, on both stores, with JavaScript and without.
+
+The issuer asks with a page of its own, remembers who signed in, and lets people sign out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser
+
+from skillc.registry import SYSTEM, Grant, Registry, Role
+from skillc.server import OidcSettings, SignInSettings
+from tests.server.pages.conftest import Visitor
+from tests.support.axe import find_barriers
+from tests.support.http import Stub
+from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, Issuer, issuer
+from tests.support.pages import make_person, serving
+
+__all__ = ["issuer"]
+pytestmark = pytest.mark.slow
+
+Open = Callable[..., Visitor]
+
+
+@pytest.fixture(params=[True, False], ids=["script", "no-script"])
+def has_script(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture
+def visit(registry: Registry, browser: Browser, issuer: Issuer, has_script: bool) -> Iterator[Open]:
+    """A function that serves the registry with settings of sign-in, and returns a visitor."""
+    issuer.asks = True
+    issuer.changes = {"end_session_endpoint": f"{issuer.url}/end-session"}
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant("ana@example.com", Role.READER))
+    visitors = []
+    with ExitStack() as stack:
+
+        def open_visitor(*, public_read: bool = True, **settings: Any) -> Visitor:
+            oidc = OidcSettings(issuer.url, CLIENT_ID, CLIENT_SECRET, **settings)
+            sign_in = SignInSettings(oidc)
+            url = stack.enter_context(serving(registry, public_read=public_read, sign_in=sign_in))
+            issuer.returns = {f"{url}/logout/callback"}
+            context = browser.new_context(java_script_enabled=has_script)
+            stack.callback(context.close)
+            context.set_default_timeout(20_000)
+            visitor = Visitor(context, url)
+            visitor.others = (issuer.url,)
+            visitors.append(visitor)
+            return visitor
+
+        yield open_visitor
+        assert [fault for visitor in visitors for fault in visitor.faults] == []
+
+
+def names(visitor: Visitor) -> set[str]:
+    return {cookie["name"] for cookie in visitor.context.cookies(f"{visitor.url}/logout")}
+
+
+def answer(visitor: Visitor, word: str = "yes") -> None:
+    """Press a button of the issuer's page."""
+    assert not visitor.page.url.startswith(visitor.url)
+    visitor.page.click(f"button[value={word}]")
+    visitor.page.wait_for_url(f"{visitor.url}/**")
+
+
+def test_there_and_back(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] from a page to the issuer and back to that page; the account; out again."""
+    visitor = visit()
+    page = visitor.page
+    visitor.go("/s/payments/refunds@1.1.0?from=here&x=%C3%A9%26")
+    page.click("nav >> text=Sign in")
+    assert page.inner_text("h1") == "Sign in to skillc?"
+    answer(visitor)
+    assert visitor.path == "/s/payments/refunds@1.1.0?from=here&x=%C3%A9%26"
+    assert names(visitor) == {"skillc-session"}
+    page.click("nav >> text=Account")
+    assert page.inner_text("h1") == "Ana Example"
+    assert "ana@example.com" in visitor.text
+    assert "reader everywhere" in visitor.text
+    page.click("text=Sign out")
+    assert visitor.path == "/"
+    assert names(visitor) == set()
+    assert page.locator("nav >> text=Sign in").count() == 1
+    visitor.go("/account")  # the issuer has a session still, and does not ask
+    assert visitor.path == "/account"
+    assert issuer.requests.count("/answer") == 1
+
+
+def test_private_registry(visit: Open) -> None:
+    """[SURFACES: Sign-in] whatever page of a private registry is opened, sign-in comes first."""
+    visitor = visit(public_read=False)
+    visitor.go("/find?q=pay+money+back")
+    answer(visitor)
+    assert visitor.path == "/find?q=pay+money+back"
+    assert "payments/refunds" in visitor.text
+
+
+def check_problem(visitor: Visitor, what: str, advice: str, code: str = "E090") -> None:
+    """A page says what happened and what to do, and leads on: back to sign-in, or to that with a token."""
+    assert visitor.text.startswith(code)
+    assert visitor.page.inner_text("h1") == what
+    assert advice in visitor.text
+    assert "skillc-session" not in names(visitor)
+    (token,) = visitor.page.locator("main a >> text=Sign in with a token").all()
+    assert token.get_attribute("href") == "/login?token&next=/account"
+
+
+def sign_in_again(visitor: Visitor) -> None:
+    visitor.page.click("main a >> text=Sign in again")
+    if not visitor.page.url.startswith(visitor.url):
+        answer(visitor)
+    assert visitor.path == "/account"
+    assert visitor.page.inner_text("h1") == "Ana Example"
+
+
+def test_refused_at_the_issuer(visit: Open) -> None:
+    """[SURFACES: Sign-in] a person that says no is told so, and can try again or use a token."""
+    visitor = visit()
+    visitor.go("/account")
+    answer(visitor, "no")
+    check_problem(visitor, "The issuer did not sign you in (access_denied)", "It was cancelled, or your")
+    assert names(visitor) == set()
+    sign_in_again(visitor)
+
+
+def test_wrong_state(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an answer to a sign-in that this browser did not begin makes no session."""
+    visitor = visit()
+    visitor.go("/account")
+    visitor.go(f"/login/callback?code={next(iter(issuer.codes))}&state=wrong&next=/account")
+    check_problem(visitor, "This sign-in was not begun in this browser, or too long ago", "Sign in again")
+    assert "/token" not in issuer.requests
+    sign_in_again(visitor)
+
+
+def test_nonce_replayed(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an ID token of an earlier sign-in makes no session."""
+    visitor = visit()
+    visitor.go("/account")
+    (query,) = issuer.codes.values()
+    issuer.token_claims = {"nonce": query["nonce"]}
+    visitor.go("/account")
+    answer(visitor)
+    check_problem(visitor, "The ID token is of another sign-in", "tell the operators of this server")
+    issuer.token_claims = {}
+    sign_in_again(visitor)
+
+
+def test_callback_twice(visit: Open) -> None:
+    """[SURFACES: Sign-in] an answer that is sent again is refused, and harms no session."""
+    visitor = visit()
+    answers: list[str] = []
+    visitor.page.on(
+        "request", lambda request: answers.append(request.url) if "callback" in request.url else None
+    )
+    visitor.go("/account")
+    answer(visitor)
+    visitor.page.goto(answers[0])
+    assert "If you are signed in already, go on." in visitor.text
+    visitor.page.click("main a >> text=Home")
+    visitor.page.click("nav >> text=Account")
+    assert visitor.page.inner_text("h1") == "Ana Example"
+
+
+def test_issuer_that_is_down(visit: Open, issuer: Issuer, registry: Registry) -> None:
+    """[SURFACES: Sign-in] the page says that the issuer is down; a token signs in, and leads back, too."""
+    visitor = visit()
+    issuer.failure = 500
+    assert visitor.go("/account") == 503
+    check_problem(visitor, "The sign-in of your organisation does not answer", "Try again in a", "E092")
+    visitor.page.click("main a >> text=Sign in with a token")
+    visitor.page.fill("#token", make_person(registry, "eva", Role.READER))
+    visitor.page.click("main button")
+    assert visitor.path == "/account"
+    assert visitor.page.inner_text("h1") == "eva"
+
+
+def test_issuer_that_goes_down(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an issuer that is down when a person comes back is told in the same way."""
+    visitor = visit()
+    visitor.go("/account")
+    issuer.answers["/token"] = {"error": "temporarily_unavailable"}
+    answer(visitor)
+    check_problem(visitor, "The issuer gave no ID token (temporarily_unavailable)", "Sign in again")
+    issuer.answers.clear()
+    sign_in_again(visitor)
+
+
+def test_people_of_others(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] a person that may not sign in is told why."""
+    visitor = visit(domains=("acme.example",))
+    visitor.go("/account")
+    answer(visitor)
+    check_problem(visitor, "Sign-in is for other e-mail domains", "Sign in with another account, or ask")
+
+
+def sign_out(visitor: Visitor) -> None:
+    visitor.go("/account")
+    answer(visitor)
+    assert names(visitor) == {"skillc-session", "skillc-id"}
+    assert len(visitor.context.cookies(f"{visitor.url}/account")) == 1  # the ID token is for /logout alone
+    visitor.page.click("text=Sign out")
+
+
+def test_sign_out_at_the_issuer(visit: Open, issuer: Issuer, has_script: bool) -> None:
+    """[SURFACES: Sign-in] where it is offered, one more click ends the session at the issuer, too."""
+    visitor = visit(sign_out="offer")
+    sign_out(visitor)
+    assert visitor.page.inner_text("h1") == "You are signed out"
+    host = urlsplit(issuer.url).netloc
+    assert f"At {host} you are still signed in" in visitor.text
+    assert issuer.has_session
+    assert "skillc-session" not in names(visitor)
+    assert not has_script or find_barriers(visitor.page) == []
+    visitor.page.click("main a >> text=Sign out there, too")
+    visitor.page.wait_for_url("**/logout/callback?**")
+    assert f"Here, and at {host}." in visitor.text
+    assert not issuer.has_session
+    assert names(visitor) == set()
+    assert not has_script or find_barriers(visitor.page) == []
+    (end,) = issuer.ends
+    assert {*end} == {"client_id", "id_token_hint", "post_logout_redirect_uri", "state"}
+    visitor.page.click("main a >> text=Sign in")
+    assert visitor.page.inner_text("h1") == "Sign in to skillc?"  # it asks again
+
+
+def test_sign_out_that_goes_on_by_itself(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] `sign_out = "issuer"` goes on to the issuer without a click or a script."""
+    visitor = visit(sign_out="issuer")
+    sign_out(visitor)
+    visitor.page.wait_for_url("**/logout/callback?**")
+    assert "Here, and at" in visitor.text
+    assert not issuer.has_session
+    visitor.page.reload()
+    assert visitor.path == "/"
+
+
+def test_sign_out_with_a_large_id_token(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] an ID token that no cookie holds is no hint: the issuer asks, and it works."""
+    issuer.person["groups"] = [f"group-{number:04}" for number in range(300)]
+    visitor = visit(sign_out="issuer")
+    visitor.go("/account")
+    answer(visitor)
+    assert names(visitor) == {"skillc-session"}
+    visitor.page.click("text=Sign out")
+    visitor.page.wait_for_url(f"{issuer.url}/end-session?**")
+    answer(visitor)
+    assert "Here, and at" in visitor.text
+    assert "id_token_hint" not in issuer.ends[0]
+
+
+def test_sign_out_where_the_issuer_can_not(visit: Open, issuer: Issuer, registry: Registry) -> None:
+    """[SURFACES: Sign-in] without such an endpoint, or with a token's session, signing out ends here."""
+    issuer.changes = {"end_session_endpoint": "http://10.0.0.1/logout"}
+    visitor = visit(sign_out="issuer")
+    sign_out(visitor)
+    assert visitor.path == "/"
+    assert names(visitor) == set()
+    issuer.changes = {"end_session_endpoint": f"{issuer.url}/end-session"}
+    visitor = visit(sign_out="issuer")
+    visitor.sign_in(make_person(registry, "eva", Role.READER))
+    visitor.go("/account")
+    visitor.page.click("text=Sign out")
+    assert visitor.path == "/"
+    assert issuer.ends == []
+
+
+def test_pages_of_other_sites(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] a form or link of another site signs no one out, here or at the issuer."""
+    visitor = visit(sign_out="issuer")
+    visitor.go("/account")
+    answer(visitor)
+    before = names(visitor)
+    evil = Stub()
+    try:
+        form = f'<form method="post" action="{visitor.url}/logout"><button>Win</button></form>'
+        links = (
+            f'<a href="{visitor.url}/logout/issuer">one</a> <a href="{visitor.url}/logout/callback">two</a>'
+        )
+        html = f'<link rel="icon" href="data:,">{form}{links}'.encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(html)}\r\n\r\n"
+        evil.gives(head.encode() + html)
+        address = evil.url.replace("127.0.0.1", "localhost")  # to browsers another site, not just a port
+        visitor.others += (address,)
+        visitor.page.goto(address)
+        visitor.page.click("button")
+        visitor.page.wait_for_url(f"{visitor.url}/**")
+        assert "requests are accepted from pages of this server only" in visitor.text
+        for link in ("one", "two"):
+            visitor.page.goto(address)
+            visitor.page.click(f"text={link}")
+            visitor.page.wait_for_url(f"{visitor.url}/")
+    finally:
+        visitor.page.goto("about:blank")
+        evil.close()
+    assert names(visitor) == before
+    assert issuer.ends == []
+    visitor.go("/account")
+    assert visitor.page.inner_text("h1") == "Ana Example"
+
+
+def test_no_secret_in_addresses(visit: Open, issuer: Issuer) -> None:
+    """[SURFACES: Sign-in] no address of ours has a session or a token, and no page has the ID token."""
+    visitor = visit(sign_out="offer")
+    urls: list[str] = []
+    visitor.page.on("request", lambda request: urls.append(request.url))
+    sign_out(visitor)
+    html = visitor.page.content()
+    visitor.page.click("main a >> text=Sign out there, too")
+    visitor.page.wait_for_url("**/logout/callback?**")
+    hint = issuer.ends[0]["id_token_hint"]
+    assert hint not in html + visitor.page.content()
+    own = [url for url in urls if url.startswith(visitor.url)]
+    assert [url for url in own if hint in url or "skc_" in url] == []
+    keys = {key for url in own for key in parse_qs(urlsplit(url).query)}
+    assert keys == {"next", "code", "state"}
