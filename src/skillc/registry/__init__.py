@@ -65,8 +65,8 @@ else:
             "identities": "GROUP Identity Job Person Session TrustedPublisher",
             "mirror": "Mirror MirrorState",
             "model": (
-                "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version is_below "
-                "is_name next_patch parse_tag parse_version precedence"
+                "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version "
+                "is_below is_name next_patch parse_tag parse_version precedence"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
