@@ -123,7 +123,7 @@ def compare_json(said: object, given: object, where: str = "$") -> Iterator[str]
     """Yield how the JSON of a page differs from what was given; numbers are of the day, `…` is any text."""
     match said, given:
         case dict(), dict():
-            for key in said.keys() ^ (given.keys() - _find_old(given)):
+            for key in said.keys() ^ (given.keys() - (_find_old(given) - said.keys())):
                 yield f"{where}.{key} is only {'in the page' if key in said else 'given'}"
             for key in said.keys() & given.keys():
                 yield from compare_json(said[key], given[key], f"{where}.{key}")
@@ -141,7 +141,7 @@ def compare_json(said: object, given: object, where: str = "$") -> Iterator[str]
 
 
 def _find_old(given: dict[str, object]) -> set[str]:
-    """Return keys that go with the next release, which pages do not show any more."""
+    """Return keys that go with the next release; a page need not show them."""
     pairs = {pair for keys in OLD_KEYS.values() for pair in keys.items()}
     return {old for old, new in pairs if old in given and given.get(new) == given[old]}
 
