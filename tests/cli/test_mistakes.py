@@ -33,7 +33,6 @@ def shop(world: World) -> World:
 @pytest.mark.parametrize(
     ("command", "code", "hint"),
     [
-        ("show pdf-forms --section Titel", "E020", "'skc outline pdf-forms' lists the headings"),
         ("show pdf-forms --section Giude", "E020", "  - Guide (references/guide.md)"),
         ("show pdf-forms --section Guide --file references/gide.md", "E021", "'references/guide.md'"),
         ("open pdf-forms SKIL.md", "E021", "hint: did you mean 'SKILL.md'?"),

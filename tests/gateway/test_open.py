@@ -203,7 +203,8 @@ def test_not_found(world: World, run: Run, path: str) -> None:
     made(world, "pdf", {"a/b": b""}, built=False)
     ran = run("open", "pdf", path)
     assert code(ran) == "E021"
-    assert ran.err == f"error[E021]: file not found: '{path}'\n"
+    hint = "hint: did you mean 'SKILL.md'?\n" if path in ("SKILL.md.", "skill.MD") else ""
+    assert ran.err == f"error[E021]: file not found: '{path}'\n{hint}"
 
 
 @pytest.mark.parametrize(

@@ -201,10 +201,10 @@ def test_names(tmp_path: Path) -> None:
     file = write(tmp_path, VALID)
     with pytest.raises(InvalidOption, match=r"'a' in .* already"):
         edit.append_tables(file, [table("b"), table("a")])
-    with pytest.raises(InvalidOption, match="it has a"):
+    with pytest.raises(InvalidOption, match="there is a"):
         edit.remove_repository(file, "b")
     assert read(file) == VALID
-    with pytest.raises(InvalidOption, match="it has none"):
+    with pytest.raises(InvalidOption, match="there is none"):
         edit.remove_repository(str(tmp_path / "nowhere" / "skills.toml"), "b")
     assert not (tmp_path / "nowhere").exists()
 

@@ -97,8 +97,16 @@ def _open_by_shown_name(skill: Skill, path: str, max_lines: int | None) -> OpenF
                 return open_file(skill, file.name, max_lines)
     from skillc.spelling import did_you_mean  # only on the way to an error
 
-    question = did_you_mean(path, [utf8_text(file.name) for file in list_files(skill.source)])
+    question = did_you_mean(path, list_names(skill.source))
     raise errors.FileNotFound(path, f"hint: {question}" if question else "")
+
+
+def list_names(source: str) -> list[str]:
+    """Return the names of a skill's files, for a suggestion; none where they can't be listed."""
+    try:
+        return [utf8_text(file.name) for file in list_files(source)]
+    except (OSError, SkillcError):
+        return []
 
 
 def render_more_lines(count: int) -> bytes:

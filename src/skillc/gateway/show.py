@@ -81,13 +81,13 @@ def show_section(
     queries = _read_queries(title)
     index = _open_index(skill, tokenizer)
     if index is None:
-        return _read_section(skill, _Headings(skill, None, file), title, queries, max_lines)
+        return _read_section(_Headings(skill, None, file), title, queries, max_lines)
     with index:
         if freshness.has_same_names(skill, index):
             found = _read_first(_IndexedHeadings(skill, index, file), title, queries, max_lines)
             if found is not None:
                 return found
-        return _read_section(skill, _Headings(skill, index.connection, file), title, queries, max_lines)
+        return _read_section(_Headings(skill, index.connection, file), title, queries, max_lines)
 
 
 def _open_index(skill: Skill, tokenizer: str) -> SectionIndex | None:
@@ -100,12 +100,10 @@ def _open_index(skill: Skill, tokenizer: str) -> SectionIndex | None:
         return None
 
 
-def _read_section(
-    skill: Skill, headings: _Headings, title: str, queries: Sequence[str], max_lines: int | None
-) -> Section:
+def _read_section(headings: _Headings, title: str, queries: Sequence[str], max_lines: int | None) -> Section:
     result = _read_first(headings, title, queries, max_lines)
     if result is None:
-        raise errors.SectionNotFound(title, headings.suggest(queries[-1]), skill.reference)
+        raise errors.SectionNotFound(title, headings.suggest(queries[-1]))
     return result
 
 

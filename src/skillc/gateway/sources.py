@@ -98,10 +98,10 @@ def _read_prefix(skill: Skill, directory: str) -> str:
         raise errors.DirectoryNotFound(f"{directory[:64]}...")
     real = resolve_inside(skill.source, directory)
     if not os.path.isdir(real):
-        from skillc.skills import list_files  # only on the way to an error
+        from skillc.gateway.open import list_names  # only on the way to an error
         from skillc.spelling import did_you_mean
 
-        names = {utf8_text(os.path.dirname(file.name)) for file in list_files(skill.source)} - {""}
+        names = {os.path.dirname(name) for name in list_names(skill.source)} - {""}
         question = did_you_mean(directory, names)
         raise errors.DirectoryNotFound(directory, f"hint: {question}" if question else "")
     parts = directory.replace(os.sep, "/").split("/")
