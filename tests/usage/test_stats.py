@@ -188,7 +188,7 @@ def test_unknown_group(world: World, skill: Skill, group: str) -> None:
     """[RFC-0003] [RFC-0005] [RFC-0004:C-LOGGING] E030 with the word that was given."""
     for name in (["pdf"], []):
         stderr = world.fails("E030", "stats", *name, "--group-by", group).stderr
-        assert stderr == f"error[E030]: invalid query type: '{group}'\n"
+        assert stderr.startswith(f"error[E030]: invalid query type: '{group}'\nhint: ")
     with pytest.raises(InvalidQueryType):
         compute_stats(skill, group)
 

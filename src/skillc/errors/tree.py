@@ -61,7 +61,6 @@
 from __future__ import annotations
 
 from skillc.errors import SkillcError
-from skillc.quotes import shell_quote
 from skillc.text import one_line
 
 TYPE_CHECKING = False
@@ -160,10 +159,9 @@ class TargetExists(Conflict):
 class SectionNotFound(NotFound):
     code = "E020"
 
-    def __init__(self, section: str, suggestions: Iterable[tuple[str, str]] = (), skill: str = "") -> None:
+    def __init__(self, section: str, suggestions: Iterable[tuple[str, str]] = ()) -> None:
         lines = [f"  - {one_line(heading)} ({one_line(file)})" for heading, file in suggestions]
-        hint = f"hint: 'skc outline {shell_quote(skill)}' lists the headings" if skill else ""
-        details = "\n".join(["", "Did you mean one of these?", *lines]) if lines else hint
+        details = "\n".join(["", "Did you mean one of these?", *lines]) if lines else ""
         super().__init__(f"section not found: '{section}'", details)
 
 
