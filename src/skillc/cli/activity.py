@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from skillc import library  # lazy, as the index is
@@ -14,6 +13,10 @@ from skillc.cli.progress import TICK, draw_bar, line, working
 from skillc.errors import SkillcError
 from skillc.index import skills
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 ACTIVITIES = {
     "add": "Getting the skills",

@@ -6,9 +6,9 @@ import os
 import shutil
 import sys
 
+from skillc import tools
 from skillc.cli.progress import Pause
 from skillc.text import fold
-from skillc.tools import Answer, ApprovalRequest
 
 MIN_WIDTH = 20  # columns: some more than the indent
 INDENT = " " * 12  # before what is folded: deeper than any label, so that no text can pose as one
@@ -22,15 +22,20 @@ def terminal() -> bool:
         return False
 
 
-def ask_to_run(request: ApprovalRequest) -> Answer:
+def ask_to_run(request: tools.ApprovalRequest) -> tools.Answer:
     """Show what is about to run, and return the answer."""
-    choices = {"y": Answer.YES, "yes": Answer.YES, "v": Answer.NEVER, "never": Answer.NEVER}
+    choices = {
+        "y": tools.Answer.YES,
+        "yes": tools.Answer.YES,
+        "v": tools.Answer.NEVER,
+        "never": tools.Answer.NEVER,
+    }
     options = ["(y)es, this time"]
     if request.lasts:
-        choices |= {"o": Answer.ONCE, "once": Answer.ONCE}
+        choices |= {"o": tools.Answer.ONCE, "once": tools.Answer.ONCE}
         options = ["(y)es, until a file of it changes", "(o)nce"]
     elif request.can_last:
-        choices |= {"a": Answer.ALWAYS, "always": Answer.ALWAYS}
+        choices |= {"a": tools.Answer.ALWAYS, "always": tools.Answer.ALWAYS}
         options += ["(a)lways until a file of it changes"]
     text, rest = request.text(short=True), request.text()
     while True:
@@ -38,7 +43,7 @@ def ask_to_run(request: ApprovalRequest) -> Answer:
         more = ["(s)how all"] if text != rest else []
         answer = ask(f"Run it? {', '.join([*options, '(N)o', 'ne(v)er', *more])}: ")
         if not more or answer not in ("s", "show"):
-            return choices.get(answer, Answer.NO)
+            return choices.get(answer, tools.Answer.NO)
         text = rest
 
 

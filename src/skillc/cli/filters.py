@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from skillc import library
 from skillc.index.skills import Scope, read_all_tags, skill_index
-from skillc.library import derive_collections
 from skillc.spelling import did_you_mean, suggest, unknown_repository
 from skillc.text import one_line
-from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillc.workspace import Workspace
 
 
 def explain_filters(here: Workspace, task: str, scope: Scope) -> None:
@@ -20,7 +23,7 @@ def explain_filters(here: Workspace, task: str, scope: Scope) -> None:
 def _find_misses(here: Workspace, task: str, scope: Scope) -> Iterator[str]:
     skills = here.wait(here.library().list(), warnings=False)
     if scope.collection:
-        yield from explain_collection(scope.collection, {c.path for c in derive_collections(skills)})
+        yield from explain_collection(scope.collection, {c.path for c in library.derive_collections(skills)})
     if scope.capability:
         needs = {need for skill in skills for need in skill.requires_capabilities}
         if scope.capability not in needs:

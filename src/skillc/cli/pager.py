@@ -8,13 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Any
 
 from skillc.cli import PlainStream
 from skillc.cli.progress import line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
 # Commands whose output may be long and that ask nothing.
 PAGED = frozenset(

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from skillc import library
 from skillc.cli.output import warn
 from skillc.cli.progress import line
 from skillc.cli.syntax import Option
 from skillc.errors import RegistryRefused, require_extra
-from skillc.library import Credential, choose_registry
 from skillc.paths import current_directory
 from skillc.settings import load_settings
 from skillc.text import one_line
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from skillc.library import RegistryApi  # needs the extra
 
 TO = Option(
@@ -29,14 +29,14 @@ TO = Option(
 )
 
 
-def find_registry(address: str | None) -> Credential:
+def find_registry(address: str | None) -> library.Credential:
     """Return the registry that is meant, with its token; raises InvalidOption where it is not clear."""
     settings = load_settings(current_directory())
     warn(settings.diagnostics)
-    return choose_registry(address, settings.registry)
+    return library.choose_registry(address, settings.registry)
 
 
-def connect(credential: Credential) -> RegistryApi:
+def connect(credential: library.Credential) -> RegistryApi:
     """Return the registry's API, to be used in a `with` block; raises MissingExtra without httpx2."""
     with require_extra("http"):
         api = library.RegistryApi
@@ -44,7 +44,7 @@ def connect(credential: Credential) -> RegistryApi:
     return api(credential.registry, credential.token, tell_wait=_tell_wait)
 
 
-def admit_job(credential: Credential, path: str, *, may_fail: bool = False) -> Credential:
+def admit_job(credential: library.Credential, path: str, *, may_fail: bool = False) -> library.Credential:
     """Return the registry with a token for the job of CI that runs this command, if it has none yet.
 
     The token publishes at `path`. What `may_fail` goes on without a token where the registry refuses the job.
@@ -54,7 +54,8 @@ def admit_job(credential: Credential, path: str, *, may_fail: bool = False) -> C
             return credential
     with connect(credential) as api:
         try:
-            return replace(credential, token=library.mint_token(api, path, _tell_job_wait))
+            token = library.mint_token(api, path, _tell_job_wait)
+            return library.Credential(credential.registry, token, credential.subject)
         except RegistryRefused as error:
             if not may_fail:
                 raise
@@ -62,13 +63,13 @@ def admit_job(credential: Credential, path: str, *, may_fail: bool = False) -> C
             return credential
 
 
-def is_outsider(credential: Credential) -> bool:
+def is_outsider(credential: library.Credential) -> bool:
     """Return whether this is a job of CI that the registry gave no token, which was said already."""
     return not credential.token and library.is_job()
 
 
 @contextmanager
-def advise(credential: Credential) -> Iterator[None]:
+def advise(credential: library.Credential) -> Iterator[None]:
     """Say with a refusal inside the block what a job of CI lacks that has no token."""
     try:
         yield

@@ -8,7 +8,10 @@ runs all commands read this table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 _AUDIT = '{"notes":N,"reviews":N,"blocks":N}'
 _ASKS = '{"hosts":[text],"commands":[text],"environment":[text],"writes":[text],"installs":[text]}'

@@ -6,11 +6,14 @@ Reads files of this machine alone. Rooms are loaded when a value of theirs is of
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from skillc import compiler, errors, gateway, install, library, lint, skills, tools, trash
 from skillc.paths import current_directory, library_roots
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 COMMAS = ("agents", "groups", "rules")  # values that can be lists: what is before the last comma stays
 

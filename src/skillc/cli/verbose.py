@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, TypeVar
 
+from skillc import library
 from skillc.errors import SkillcError
-from skillc.index.sections import open_index
-from skillc.index.skills import FoundSkills, Scope
-from skillc.library import Skill
+from skillc.index import sections, skills
 from skillc.text import one_line
 from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
 
 Result = TypeVar("Result")
 
@@ -22,7 +24,7 @@ class VerboseWorkspace(Workspace):
 
     __slots__ = ()
 
-    def locate(self, name: str, *, index: bool = True) -> Skill:
+    def locate(self, name: str, *, index: bool = True) -> library.Skill:
         with self._measure(f"resolving '{name}'"):
             skill = super().locate(name, index=index)
         where = f"repository {skill.repository}" if skill.repository else f"{skill.scope} store"
@@ -34,9 +36,9 @@ class VerboseWorkspace(Workspace):
     def operate(
         self,
         command: str,
-        skill: Skill | str,
+        skill: library.Skill | str,
         arguments: dict[str, Any],
-        operation: Callable[[Skill], Result],
+        operation: Callable[[library.Skill], Result],
         outcome: Callable[[Result], dict[str, Any]] = lambda result: {},
     ) -> Result:
         target = self.locate(skill) if isinstance(skill, str) else skill
@@ -46,7 +48,7 @@ class VerboseWorkspace(Workspace):
             self._say(f"index: {self._find_index(target)}")
         return result
 
-    def find(self, task: str, limit: int = 10, scope: Scope | None = None) -> FoundSkills:
+    def find(self, task: str, limit: int = 10, scope: skills.Scope | None = None) -> skills.FoundSkills:
         with self._measure("find"):
             return super().find(task, limit, scope)
 
@@ -54,9 +56,9 @@ class VerboseWorkspace(Workspace):
         with self._measure("asking the repositories"):
             return super().wait(request, warnings=warnings)
 
-    def _find_index(self, skill: Skill) -> str:
+    def _find_index(self, skill: library.Skill) -> str:
         try:
-            with open_index(skill, self._tokenizer()) as index:
+            with sections.open_index(skill, self._tokenizer()) as index:
                 return index.path
         except SkillcError as error:
             return f"none ({error.code})"

@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from skillc.audit import BLOCK, REVIEW, read_policy
+from skillc import audit, compiler, install, library
 from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.compiler import Target, detect_targets, find_targets
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
-from skillc.install import (
-    Addition,
-    Candidate,
-    Download,
-    Marketplace,
-    Offer,
-    Origin,
-    Plugin,
-    Store,
-    add_skill,
-    check_offers,
-    choose_store,
-    find_marketplace,
-    keep_skills,
-    make_offers,
-    open_download,
-    parse_origin,
-)
-from skillc.library import GLOBAL, PROJECT
 from skillc.spelling import suggest
 from skillc.text import cut, fold_line, one_line
-from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from skillc.workspace import Workspace
 
 MAX_LISTED = 50  # skills in one list
 MAX_FINDINGS = 5  # of an audit, in the summary
@@ -100,8 +84,8 @@ def run(arguments: Arguments) -> int:
     if arguments.has("all") and arguments.texts("skill"):
         raise InvalidOption(f"--all and --skill exclude each other; {see(COMMAND)}")
     here = workspace()
-    scope = GLOBAL if arguments.has("global") else PROJECT if arguments.has("project") else ""
-    store = choose_store(here.cwd, scope)
+    scope = library.GLOBAL if arguments.has("global") else library.PROJECT if arguments.has("project") else ""
+    store = install.choose_store(here.cwd, scope)
     targets = _find_targets(arguments, store, here.cwd)
     with ExitStack() as stack:
         offers = _make_offers(arguments, store, here, stack)
@@ -115,56 +99,69 @@ def run(arguments: Arguments) -> int:
         return _add(arguments, offers, store, targets, here)
 
 
-def _check(arguments: Arguments, offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> None:
+def _check(
+    arguments: Arguments,
+    offers: Sequence[install.Offer],
+    store: install.Store,
+    targets: Sequence[compiler.Target],
+) -> None:
     """Stop at what the audit blocks, after showing it, and at names that are taken."""
     try:
-        check_offers(offers, store, targets, allow=arguments.has("yes"))
+        install.check_offers(offers, store, targets, allow=arguments.has("yes"))
     except AuditBlocked:
         if not arguments.as_json:
             print("\n".join(_summary(offers, store, targets)), file=sys.stderr)
         raise
 
 
-def _find_targets(arguments: Arguments, store: Store, cwd: str) -> Sequence[Target]:
-    scope = "user" if store.scope == GLOBAL else "project"
+def _find_targets(arguments: Arguments, store: install.Store, cwd: str) -> Sequence[compiler.Target]:
+    scope = "user" if store.scope == library.GLOBAL else "project"
     names = arguments.optional("target")
-    return find_targets(names, scope, cwd) if names is not None else detect_targets(scope, store.root)
+    return (
+        compiler.find_targets(names, scope, cwd)
+        if names is not None
+        else compiler.detect_targets(scope, store.root)
+    )
 
 
-def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: ExitStack) -> list[Offer]:
+def _make_offers(
+    arguments: Arguments, store: install.Store, here: Workspace, stack: ExitStack
+) -> list[install.Offer]:
     """Open all sources, choose the skills, and say what is known of each."""
     skill_names = list(arguments.texts("skill"))
     places = _find_places(arguments, here.cwd, skill_names)
-    policy = read_policy()
-    downloads: list[Download] = []
+    policy = audit.read_policy()
+    downloads: list[install.Download] = []
     for place in places:
         with working(f"Fetching {place.origin.label()}"):
             names = skill_names if len(places) == 1 and not place.is_chosen else ()
             downloads.append(_open(place, names, here, stack))
     choices = _choose(arguments, places, downloads, skill_names)
-    offers: list[Offer] = []
+    offers: list[install.Offer] = []
     with Progress(sum(map(len, choices)), "skills") as progress:
         for download, candidates in zip(downloads, choices, strict=True):
             download.complete(candidates)
             for candidate in candidates:
                 progress.step(candidate.name)
-                offers += make_offers(download, [candidate], store, policy)
+                offers += install.make_offers(download, [candidate], store, policy)
     _check_names(offers)
     return offers
 
 
-def _open(place: _Place, names: Sequence[str], here: Workspace, stack: ExitStack) -> Download:
+def _open(place: _Place, names: Sequence[str], here: Workspace, stack: ExitStack) -> install.Download:
     """Open a place. A plugin without a skill, which may have other things, is left out with a warning."""
     plugin = place.plugin
     try:
-        opening = open_download(place.origin, names=names, lazy=True, report=lambda each: here.tell((each,)))
+        opening = install.open_download(
+            place.origin, names=names, lazy=True, report=lambda each: here.tell((each,))
+        )
         download = stack.enter_context(opening)
     except OriginNotFound as error:
         if plugin is None or names or not error.reason.startswith("there is no skill"):
             raise
-        download = Download(place.origin, "", ())
+        download = install.Download(place.origin, "", ())
     if plugin is not None:
-        kept = keep_skills(plugin, download.origin.path, download.candidates)
+        kept = install.keep_skills(plugin, download.origin.path, download.candidates)
         if not kept:
             here.tell([warning("W080", plugin.name, "the plugin has no skill")])
         download = replace(download, candidates=kept)
@@ -175,19 +172,19 @@ def _open(place: _Place, names: Sequence[str], here: Workspace, stack: ExitStack
 class _Place:
     """A place to open: a source, or a plugin of a marketplace, which may be chosen with all its skills."""
 
-    origin: Origin
-    plugin: Plugin | None = None
+    origin: install.Origin
+    plugin: install.Plugin | None = None
     is_chosen: bool = False
 
 
 def _find_places(arguments: Arguments, cwd: str, skill_names: list[str]) -> list[_Place]:
     """Return what to open. Names of plugins are taken out of `skill_names`: they mean all of a plugin."""
     hosts = allowed_hosts(arguments)
-    origins = [parse_origin(text, cwd, hosts) for text in arguments.texts("source")]
+    origins = [install.parse_origin(text, cwd, hosts) for text in arguments.texts("source")]
     places: list[_Place] = []
     names: set[str] = set()
     for origin in origins:
-        marketplace = find_marketplace(origin)
+        marketplace = install.find_marketplace(origin)
         if marketplace is None:
             places.append(_Place(origin))
             continue
@@ -199,11 +196,11 @@ def _find_places(arguments: Arguments, cwd: str, skill_names: list[str]) -> list
 
 
 def _find_plugins(
-    arguments: Arguments, marketplace: Marketplace, names: Collection[str], *, has_others: bool
+    arguments: Arguments, marketplace: install.Marketplace, names: Collection[str], *, has_others: bool
 ) -> Iterator[_Place]:
     """Yield the plugins with these names, and those in which other skills are to be looked for."""
     if not names and not has_others and not arguments.has("all"):
-        choice = _choose_from(Download(marketplace.origin, "", marketplace.candidates()), "plugins")
+        choice = _choose_from(install.Download(marketplace.origin, "", marketplace.candidates()), "plugins")
         names = {each.name for each in choice}
     chosen = marketplace.choose(sorted(names)) if names or arguments.has("all") else []
     for plugin in chosen:
@@ -213,8 +210,8 @@ def _find_plugins(
         yield from (_Place(marketplace.origin_of(each), each) for each in others)
 
 
-def _check_names(offers: Sequence[Offer]) -> None:
-    by_name: dict[str, Offer] = {}
+def _check_names(offers: Sequence[install.Offer]) -> None:
+    by_name: dict[str, install.Offer] = {}
     for offer in offers:
         other = by_name.setdefault(offer.name, offer)
         if other is not offer:
@@ -225,13 +222,13 @@ def _check_names(offers: Sequence[Offer]) -> None:
 def _choose(
     arguments: Arguments,
     places: Sequence[_Place],
-    downloads: Sequence[Download],
+    downloads: Sequence[install.Download],
     skill_names: Sequence[str],
-) -> list[Sequence[Candidate]]:
+) -> list[Sequence[install.Candidate]]:
     """Return the candidates of each source that are to be added."""
     if skill_names and len(downloads) > 1:
         _require_names(downloads, skill_names)
-    choices: list[Sequence[Candidate]] = []
+    choices: list[Sequence[install.Candidate]] = []
     for place, download in zip(places, downloads, strict=True):
         if place.is_chosen or arguments.has("all") or (skill_names and len(downloads) == 1):
             choices.append(download.candidates)
@@ -245,7 +242,7 @@ def _choose(
     return choices
 
 
-def _require_names(downloads: Sequence[Download], skill_names: Sequence[str]) -> None:
+def _require_names(downloads: Sequence[install.Download], skill_names: Sequence[str]) -> None:
     names = {candidate.name for download in downloads for candidate in download.candidates}
     for name in skill_names:
         if name not in names:
@@ -255,7 +252,7 @@ def _require_names(downloads: Sequence[Download], skill_names: Sequence[str]) ->
             raise OriginNotFound(places, f"there is no skill '{name}' in them", hint)
 
 
-def _choose_from(download: Download, what: str = "skills") -> Sequence[Candidate]:
+def _choose_from(download: install.Download, what: str = "skills") -> Sequence[install.Candidate]:
     """Return the only skill of a source, or those that a person chooses from the list."""
     candidates = download.candidates
     if len(candidates) == 1:
@@ -272,9 +269,9 @@ def _choose_from(download: Download, what: str = "skills") -> Sequence[Candidate
     return _ask_for_skills(download, what)
 
 
-def _ask_for_skills(download: Download, what: str) -> Sequence[Candidate]:
+def _ask_for_skills(download: install.Download, what: str) -> Sequence[install.Candidate]:
     """Show a list and return what is chosen from it; words that are no choice narrow the list."""
-    candidates: Sequence[Candidate] = download.candidates
+    candidates: Sequence[install.Candidate] = download.candidates
     while True:
         print(
             f"\n{one_line(download.origin.label())} has {len(download.candidates)} {what}:", file=sys.stderr
@@ -300,10 +297,10 @@ def _ask_for_skills(download: Download, what: str) -> Sequence[Candidate]:
         candidates = matches or download.candidates
 
 
-def _parse_choice(answer: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _parse_choice(answer: str, candidates: Sequence[install.Candidate]) -> list[install.Candidate]:
     """Return the candidates for numbers, ranges of them and names; none if a word is nothing of these."""
     names = {each.name: each for each in candidates}
-    choice: dict[str, Candidate] = {}
+    choice: dict[str, install.Candidate] = {}
     for word in answer.replace(",", " ").split():
         first, _, last = word.partition("-")
         if word in names:
@@ -322,7 +319,9 @@ def _parse_choice(answer: str, candidates: Sequence[Candidate]) -> list[Candidat
     return list(choice.values())
 
 
-def _agree(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> Sequence[Target]:
+def _agree(
+    offers: Sequence[install.Offer], store: install.Store, targets: Sequence[compiler.Target]
+) -> Sequence[compiler.Target]:
     """Show what is known and ask; return the agents to deploy to."""
     text = "\n".join(_summary(offers, store, targets))
     if len(targets) < 2:
@@ -342,7 +341,9 @@ def _agree(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> 
     raise InvalidOption("nothing added; --yes adds without asking")
 
 
-def _summary(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> Iterator[str]:
+def _summary(
+    offers: Sequence[install.Offer], store: install.Store, targets: Sequence[compiler.Target]
+) -> Iterator[str]:
     """Yield what is known of skills before anything is written."""
     for offer in offers[:MAX_LISTED]:
         yield from map(one_line, _describe(offer))
@@ -353,8 +354,8 @@ def _summary(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -
     yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
 
 
-def _describe(offer: Offer) -> Iterator[str]:
-    audit, download = offer.audit, offer.download
+def _describe(offer: install.Offer) -> Iterator[str]:
+    report, download = offer.audit, offer.download
     state = "  (unchanged)" if offer.is_there else ""
     yield f"{offer.name}{state}  {cut(fold_line(offer.description), WIDTH)}"
     path = f", {offer.candidate.path}" if offer.candidate.path else ""
@@ -362,12 +363,12 @@ def _describe(offer: Offer) -> Iterator[str]:
     version += f", version {offer.candidate.version}" if offer.candidate.version else ""
     yield f"  from      {offer.origin.label()}{path}{version}"
     yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
-    asks = [f"{kind} {_few(values)}" for kind, values in audit.asks.as_json().items() if values]
+    asks = [f"{kind} {_few(values)}" for kind, values in report.asks.as_json().items() if values]
     yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
-    yield f"  audit     {_count(audit.blocks, 'block')}, {_count(audit.reviews, 'review')}, " + _count(
-        audit.notes, "note"
+    yield f"  audit     {_count(report.blocks, 'block')}, {_count(report.reviews, 'review')}, " + _count(
+        report.notes, "note"
     )
-    findings = [finding for finding in audit.findings if finding.level in (BLOCK, REVIEW)]
+    findings = [finding for finding in report.findings if finding.level in (audit.BLOCK, audit.REVIEW)]
     for finding in findings[:MAX_FINDINGS]:
         place = f"{finding.file}:{finding.line}"
         yield f"            {finding.level} {finding.rule.id} {place}: {cut(finding.message, WIDTH)}"
@@ -384,7 +385,12 @@ def _count(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
-def _show_plan(arguments: Arguments, offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> int:
+def _show_plan(
+    arguments: Arguments,
+    offers: Sequence[install.Offer],
+    store: install.Store,
+    targets: Sequence[compiler.Target],
+) -> int:
     """Print what would be added."""
 
     def value() -> dict[str, object]:
@@ -399,16 +405,22 @@ def _show_plan(arguments: Arguments, offers: Sequence[Offer], store: Store, targ
 
 
 def _add(
-    arguments: Arguments, offers: Sequence[Offer], store: Store, targets: Sequence[Target], here: Workspace
+    arguments: Arguments,
+    offers: Sequence[install.Offer],
+    store: install.Store,
+    targets: Sequence[compiler.Target],
+    here: Workspace,
 ) -> int:
-    additions: list[Addition] = []
+    additions: list[install.Addition] = []
     failures: list[SkillcError] = []
     settings = here.settings()
     with Progress(len(offers), "skills") as progress:
         for offer in offers:
             progress.step(offer.name)
             try:
-                addition = add_skill(offer, store, targets, settings, here.cwd, copy=arguments.has("copy"))
+                addition = install.add_skill(
+                    offer, store, targets, settings, here.cwd, copy=arguments.has("copy")
+                )
             except Exception as error:
                 if len(offers) == 1:
                     raise
@@ -426,7 +438,7 @@ def _add(
     return 1 if failures or any(each.publication.failures for each in additions) else 0
 
 
-def _report(addition: Addition) -> Iterator[str]:
+def _report(addition: install.Addition) -> Iterator[str]:
     offer = addition.offer
     at = f" at {offer.download.commit[:12]}" if offer.download.commit else ""
     verb = "Unchanged:" if offer.is_there else "Added"

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
 
-from skillc import audit
+from skillc import audit, install, library, lint
 from skillc.cli import workspace
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json, warn
 from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
-from skillc.install import open_download, parse_origin
-from skillc.library import at_path, is_skill, locate_skill, stored_skills
-from skillc.lint import find_skills_below
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FORMATS = ("text", "json", "sarif")
 
@@ -92,7 +92,7 @@ def _path(arguments: Arguments, name: str, cwd: str) -> str:
 def _find(names: Sequence[str], cwd: str, stack: ExitStack, hosts: frozenset[str]) -> list[Job]:
     """Return the folders and names of all skills that are meant; downloads are kept until the stack ends."""
     if not names:
-        return [(skill.source, skill.name) for skill in stored_skills(cwd)]
+        return [(skill.source, skill.name) for skill in library.stored_skills(cwd)]
     jobs: dict[str, str] = {}
     for name in names:
         for folder, skill in _find_one(name, cwd, stack, hosts):
@@ -103,21 +103,21 @@ def _find(names: Sequence[str], cwd: str, stack: ExitStack, hosts: frozenset[str
 def _find_one(name: str, cwd: str, stack: ExitStack, hosts: frozenset[str]) -> list[Job]:
     path = os.path.join(cwd, name)
     if name and "\0" not in name and os.path.isdir(path):
-        if is_skill(path):
-            skill = at_path(path)
+        if library.is_skill(path):
+            skill = library.at_path(path)
             return [(skill.source, skill.name)]
         with working(f"Looking for skills in {name}"):
-            below = list(find_skills_below(path))
+            below = list(lint.find_skills_below(path))
         return [(skill.source, os.path.relpath(skill.source, os.path.realpath(path))) for skill in below]
     try:
-        skill = locate_skill(name, cwd)
+        skill = library.locate_skill(name, cwd)
         return [(skill.source, skill.name)]
     except SkillNotFound:
         if not _looks_like_source(name, path):
             raise
-    origin = parse_origin(name, cwd, hosts)
+    origin = install.parse_origin(name, cwd, hosts)
     with working(f"Fetching {origin.label()}"):
-        download = stack.enter_context(open_download(origin, report=lambda d: warn([d])))
+        download = stack.enter_context(install.open_download(origin, report=lambda d: warn([d])))
     return [(candidate.folder, candidate.name) for candidate in download.candidates]
 
 

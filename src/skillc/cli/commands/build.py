@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from skillc import compiler, library
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.watch import watch
-from skillc.compiler import Publication, PublishOptions, find_targets, publish_skill
 from skillc.errors import InvalidOption, unexpected
-from skillc.library import find_ghosts, record_deployments, stored_skills
 from skillc.text import one_line
-from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.workspace import Workspace
 
 COMMAND = Command(
     "build",
@@ -64,15 +66,17 @@ def run(arguments: Arguments) -> int:
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
     here = workspace()
-    options = PublishOptions(
-        find_targets(arguments.text("target"), arguments.text("deploy"), here.cwd),
+    options = compiler.PublishOptions(
+        compiler.find_targets(arguments.text("target"), arguments.text("deploy"), here.cwd),
         to_global=arguments.has("global"),
         copy=arguments.has("copy"),
         force=arguments.has("force"),
     )
     if arguments.has("watch"):
         return watch(
-            lambda: list(stored_skills(here.cwd)) if name is None else [here.locate(name, index=False)],
+            lambda: (
+                list(library.stored_skills(here.cwd)) if name is None else [here.locate(name, index=False)]
+            ),
             lambda skill: _show(arguments, here.build(skill, options)),
         )
     if name is None:
@@ -80,15 +84,15 @@ def run(arguments: Arguments) -> int:
     return _show(arguments, here.build(here.locate(name, index=False), options))
 
 
-def _show(arguments: Arguments, publication: Publication) -> int:
+def _show(arguments: Arguments, publication: compiler.Publication) -> int:
     show(arguments, publication.as_json, lambda: [publication.report()])
     return 1 if publication.failures else 0
 
 
-def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -> int:
+def _build_all(here: Workspace, options: compiler.PublishOptions, arguments: Arguments) -> int:
     """Build every skill of the stores; one that fails is reported and the others are built."""
-    skills, settings = list(stored_skills(here.cwd)), here.settings()
-    results: list[Publication] = []
+    skills, settings = list(library.stored_skills(here.cwd)), here.settings()
+    results: list[compiler.Publication] = []
     errors: list[dict[str, str]] = []
     names: set[str] = set()  # of two skills with one name, agents get the one that the name means
     with Progress(len(skills), "skills") as progress:
@@ -96,7 +100,9 @@ def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -
             progress.step(skill.name)
             try:
                 deploy = skill.name not in names
-                result = publish_skill(skill, options, settings, here.cwd, deploy=deploy, record=False)
+                result = compiler.publish_skill(
+                    skill, options, settings, here.cwd, deploy=deploy, record=False
+                )
             except Exception as error:
                 failure = unexpected(error)
                 name = skill.name  # `skill` goes with the next release
@@ -107,8 +113,8 @@ def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -
             results.append(result)
             progress.clear()
             here.tell_publication(result)
-    record_deployments(record for result in results for record in result.records())
-    here.tell(find_ghosts())
+    library.record_deployments(record for result in results for record in result.records())
+    here.tell(library.find_ghosts())
     failures = len(errors) + sum(bool(result.failures) for result in results)
     same = sum(result.build.status == "unchanged" for result in results)
     value = {"built": [result.as_json() for result in results], "failed": errors}

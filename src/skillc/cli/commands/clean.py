@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
+from skillc import install
 from skillc.cli import show
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import Disposal, Waste, find_waste, remove_waste
 from skillc.paths import current_directory
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 MAX_LINES = 20  # of a kind, for people
 
@@ -36,7 +38,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    waste = find_waste(current_directory())
+    waste = install.find_waste(current_directory())
     if arguments.has("dry_run") or not waste:
         value = [item.as_json() for item in waste]
         return show(arguments, lambda: _value(value), lambda: _lines(waste))
@@ -48,7 +50,7 @@ def run(arguments: Arguments) -> int:
     with Progress(len(waste), "items") as progress:
         for item in waste:
             progress.step(item.path)
-            removals.append(remove_waste(item))
+            removals.append(install.remove_waste(item))
     return show(arguments, lambda: _value([r.as_json() for r in removals]), lambda: _outcome(removals))
 
 
@@ -56,7 +58,7 @@ def _value(entries: list[dict[str, object]]) -> dict[str, object]:
     return {"entries": entries}
 
 
-def _lines(waste: Sequence[Waste]) -> Iterator[str]:
+def _lines(waste: Sequence[install.Waste]) -> Iterator[str]:
     """Yield a table for each kind, with its size, and the total."""
     if not waste:
         yield "Nothing to clean."
@@ -72,11 +74,11 @@ def _lines(waste: Sequence[Waste]) -> Iterator[str]:
     yield f"Total: {_amount(waste)}"
 
 
-def _amount(items: Sequence[Waste]) -> str:
+def _amount(items: Sequence[install.Waste]) -> str:
     return f"{len(items):,} item{'' if len(items) == 1 else 's'}, {sum(item.size for item in items):,} bytes"
 
 
-def _outcome(removals: Sequence[Disposal]) -> Iterator[str]:
+def _outcome(removals: Sequence[install.Disposal]) -> Iterator[str]:
     waste = [removal.waste for removal in removals if removal.result != "kept"]
     yield f"Removed {_amount(waste)}"
     for removal in removals:

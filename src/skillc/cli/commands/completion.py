@@ -6,14 +6,16 @@ as the parser and the help.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from skillc.cli import load, show
 from skillc.cli.mistakes import unknown_choice
 from skillc.cli.summaries import NAMES
 from skillc.cli.syntax import FORMAT, SHORT, Argument, Arguments, Command, Option, expand
 from skillc.cli.topics import TOPICS
 from skillc.cli.values import Line, offer_values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 _BASH = r"""
 # skc completion for bash. To keep it: skc completion bash > ~/.local/share/bash-completion/completions/skc

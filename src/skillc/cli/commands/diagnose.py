@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 
+from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import WARNINGS, InvalidOption
-from skillc.library import SourceDiagnostic
 from skillc.spelling import did_you_mean
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 COMMAND = Command(
     "diagnose",
@@ -65,7 +68,7 @@ def run(arguments: Arguments) -> int:
     return show(arguments, lambda: value, lambda: map(one_line, _lines(diagnostics, total)), "paint_problems")
 
 
-def _lines(diagnostics: Sequence[SourceDiagnostic], total: int) -> Iterator[str]:
+def _lines(diagnostics: Sequence[library.SourceDiagnostic], total: int) -> Iterator[str]:
     for d in diagnostics:
         yield ": ".join(filter(None, [f"{d.severity}[{d.code}]", d.source_name, d.path, d.message]))
     if not diagnostics:

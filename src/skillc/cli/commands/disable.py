@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from skillc import install, library
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import disable_skill
-from skillc.library import Skill
 from skillc.quotes import shell_quote
 from skillc.text import one_line
-from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.workspace import Workspace
 
 SKILL = Argument("skill", "A skill's name, or the path of its folder.", completes="stored")
 TARGET = Option(
@@ -34,7 +36,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace()
     skill = find_in_store(here, arguments.text("skill"))
-    result = disable_skill(
+    result = install.disable_skill(
         skill, arguments.optional("target") or "", here.cwd, dry_run=arguments.has("dry_run")
     )
     here.tell(result.diagnostics)
@@ -44,7 +46,7 @@ def run(arguments: Arguments) -> int:
     return show(arguments, result.as_json, lambda: map(one_line, lines))
 
 
-def find_in_store(here: Workspace, name: str) -> Skill:
+def find_in_store(here: Workspace, name: str) -> library.Skill:
     """Return a skill of a store; only those are deployed."""
     skill = here.locate(name, index=False)
     if not skill.is_stored:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError
-from skillc.install import Examination, examine, mend_all
 from skillc.paths import current_directory
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 MAX_LINES = 20  # findings of one check, for people
 
@@ -36,12 +39,12 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     here = current_directory()
-    examination = examine(here)
+    examination = install.examine(here)
     repairs: list[str] = []
     failures: list[str] = []
     if arguments.has("fix"):
-        repairs, failures = mend_all(examination)
-        examination = examine(here) if repairs else examination
+        repairs, failures = install.mend_all(examination)
+        examination = install.examine(here) if repairs else examination
     value = examination.as_json()
     if arguments.has("fix"):
         value |= {"fixed": repairs, "not_fixed": failures}
@@ -54,7 +57,9 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _lines(examination: Examination, repairs: Sequence[str], failures: Sequence[str]) -> Iterator[str]:
+def _lines(
+    examination: install.Examination, repairs: Sequence[str], failures: Sequence[str]
+) -> Iterator[str]:
     for text in repairs:
         yield one_line(f"Fixed: {text}")
     for text in failures:

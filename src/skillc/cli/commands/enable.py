@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from skillc import install
 from skillc.cli import show, workspace
 from skillc.cli.commands.disable import SKILL, TARGET, find_in_store
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.install import enable_skill
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
@@ -22,7 +22,7 @@ def run(arguments: Arguments) -> int:
     here, dry_run = workspace(), arguments.has("dry_run")
     skill = find_in_store(here, arguments.text("skill"))
     target = arguments.optional("target") or ""
-    result = enable_skill(skill, target, here.settings(), here.cwd, dry_run=dry_run)
+    result = install.enable_skill(skill, target, here.settings(), here.cwd, dry_run=dry_run)
     for publication in result.publications:
         here.tell_publication(publication)
     if not result.was_off:

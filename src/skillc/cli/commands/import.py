@@ -14,9 +14,11 @@ from skillc.cli.output import table
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import Intake, Plan, Store, bring_in, plan_import, preview
 from skillc.paths import home
-from skillc.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.workspace import Workspace
 
 COMMAND = Command(
     "import",
@@ -62,13 +64,13 @@ def run(arguments: Arguments) -> int:
     scope = "project" if arguments.has("project") else "global" if arguments.has("global") else ""
     if arguments.has("lock"):
         return _import_locks(here, arguments, scope)
-    plan = plan_import(arguments.texts("folder"), arguments.optional("from") or "", here.cwd, scope)
+    plan = install.plan_import(arguments.texts("folder"), arguments.optional("from") or "", here.cwd, scope)
     if arguments.has("dry_run"):
-        return _show(arguments, preview(plan), "would be ")
+        return _show(arguments, install.preview(plan), "would be ")
     if not arguments.has("yes") and terminal() and not _agree(plan):
         raise InvalidOption("nothing imported; 'skc import --yes' imports without asking")
     with Progress(len(plan.steps), "skills") as progress:
-        intake = bring_in(plan, here.settings(), here.cwd, progress.step)
+        intake = install.bring_in(plan, here.settings(), here.cwd, progress.step)
     here.tell(intake.diagnostics)
     for step, error in intake.failures:
         here.report(f"{error.line()} ({step.source})")
@@ -87,10 +89,10 @@ def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
     if not files:
         raise InvalidOption("there is no lock file here; 'skc import --lock <file>' names one")
     pins = [pin for file in files for pin in install.read_pins(file)]
-    intake = Intake()
+    intake = install.Intake()
     for is_global in (False, True):
         root = install.find_root(here.cwd, is_global=is_global or scope == "global")
-        store = Store("global" if root == home() else "project", root)
+        store = install.Store("global" if root == home() else "project", root)
         some = [pin for pin in pins if install.is_of_home(pin) == is_global]
         if arguments.has("dry_run"):
             intake.add(install.preview_pins(some, store))
@@ -108,7 +110,7 @@ def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
     return _show(arguments, intake, "would be " if arguments.has("dry_run") else "")
 
 
-def _agree(plan: Plan) -> bool:
+def _agree(plan: install.Plan) -> bool:
     """Show what is about to move out of agents' directories, and ask; copies need no answer."""
     moves = [step for step in plan.steps if step.target]
     if not moves:
@@ -118,11 +120,11 @@ def _agree(plan: Plan) -> bool:
     return confirm(text, "Move them?")
 
 
-def _show(arguments: Arguments, intake: Intake, verb: str) -> int:
+def _show(arguments: Arguments, intake: install.Intake, verb: str) -> int:
     return show(arguments, intake.as_json, lambda: _lines(intake, verb))
 
 
-def _lines(intake: Intake, verb: str) -> list[str]:
+def _lines(intake: install.Intake, verb: str) -> list[str]:
     value = intake.as_json()
     lines: list[str] = []
     if value["imported"]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from skillc import compiler
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.compiler import create_skill, create_store, describe_creation
 from skillc.paths import require_home
 
 COMMAND = Command(
@@ -19,5 +19,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     root = require_home() if arguments.has("global") else workspace().cwd
     name = arguments.optional("name")
-    path = create_store(root) if name is None else create_skill(root, name)
-    return show(arguments, lambda: {"name": name, "path": path}, lambda: [describe_creation(name, path)])
+    path = compiler.create_store(root) if name is None else compiler.create_skill(root, name)
+    return show(
+        arguments, lambda: {"name": name, "path": path}, lambda: [compiler.describe_creation(name, path)]
+    )

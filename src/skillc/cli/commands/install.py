@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import report_all
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.install import Restoration, find_root, restore_locked
 from skillc.paths import current_directory
 from skillc.text import one_line
 
@@ -32,10 +32,10 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = find_root(current_directory(), is_global=arguments.has("global"))
+    root = install.find_root(current_directory(), is_global=arguments.has("global"))
     is_preview = arguments.has("dry_run")
     with Progress(0, "steps") as progress:
-        result = restore_locked(
+        result = install.restore_locked(
             root,
             frozen=arguments.has("frozen"),
             dry_run=is_preview,
@@ -47,7 +47,7 @@ def run(arguments: Arguments) -> int:
     return 1 if result.failures else 0
 
 
-def _lines(result: Restoration, is_preview: bool) -> list[str]:
+def _lines(result: install.Restoration, is_preview: bool) -> list[str]:
     verbs = ("Would install", "Would remove") if is_preview else ("Installed", "Removed")
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]

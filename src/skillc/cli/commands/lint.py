@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc import errors, lint
+from skillc import errors, library, lint
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import print_json, table
 from skillc.cli.style import STRONG, paint, paint_findings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.library import stored_skills
 from skillc.text import one_line
 
 TYPE_CHECKING = False
@@ -135,7 +134,7 @@ def _unique(skills: Iterable[Skill]) -> list[Skill]:
 
 def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
     if not folders:
-        return list(stored_skills(cwd))
+        return list(library.stored_skills(cwd))
     for folder in folders:
         path = os.path.join(cwd, folder)
         if os.path.isfile(path):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from skillc import compiler, install, library
 from skillc.cli import show, workspace
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.compiler import LIST_HEADER, list_skills
 from skillc.errors import warning
-from skillc.install import advise_first_skill
-from skillc.library import find_ghosts
 
 COMMAND = Command(
     "list",
@@ -33,7 +31,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    listing = list_skills(
+    listing = compiler.list_skills(
         here.cwd,
         scope=arguments.text("scope"),
         status=arguments.text("status"),
@@ -41,13 +39,13 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit"),
         check_obsolete=arguments.has("check_obsolete"),
     )
-    here.tell((*listing.diagnostics, *find_ghosts()))
+    here.tell((*listing.diagnostics, *library.find_ghosts()))
     file = here.switched_off_by()
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
     if not listing.total:
-        return show(arguments, listing.as_json, lambda: [advise_first_skill()])
+        return show(arguments, listing.as_json, lambda: [install.advise_first_skill()])
     width = 4 if arguments.has("verbose") else 3
     rows = [row[:width] for row in listing.rows()]
-    lines = table(LIST_HEADER[:width], rows) if rows else ()
+    lines = table(compiler.LIST_HEADER[:width], rows) if rows else ()
     return show(arguments, listing.as_json, lambda: [*lines, listing.total_line()])

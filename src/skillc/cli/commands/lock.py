@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.commands.install import GLOBAL
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.install import LockProblem, check_lock, find_root, read_lock
 from skillc.paths import current_directory
 from skillc.text import one_line
 
@@ -27,9 +27,9 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = find_root(current_directory(), is_global=arguments.has("global"))
+    root = install.find_root(current_directory(), is_global=arguments.has("global"))
     if arguments.has("check"):
-        return show_problems(arguments, check_lock(root), "Lock and store are equal.")
+        return show_problems(arguments, install.check_lock(root), "Lock and store are equal.")
     entries = [
         {
             "id": name,
@@ -38,7 +38,7 @@ def run(arguments: Arguments) -> int:
             "commit": entry.commit or None,
             "pinned": entry.is_pinned,
         }
-        for name, entry in sorted(read_lock(root).items())
+        for name, entry in sorted(install.read_lock(root).items())
     ]
     rows = [
         (
@@ -56,7 +56,7 @@ def run(arguments: Arguments) -> int:
     return show(arguments, lambda: {"skills": entries}, lambda: lines)
 
 
-def show_problems(arguments: Arguments, problems: list[LockProblem], text: str) -> int:
+def show_problems(arguments: Arguments, problems: list[install.LockProblem], text: str) -> int:
     """Print differences between lock and store; return status 1 where there are some."""
     lines = [one_line(f"{p.id}{f'/{p.file}' if p.file else ''}: {p.problem}") for p in problems]
     value = {"problems": [problem.as_json() for problem in problems]}

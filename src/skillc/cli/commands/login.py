@@ -6,6 +6,7 @@ import getpass
 import os
 import sys
 
+from skillc import library
 from skillc.cli import show
 from skillc.cli.approval import terminal
 from skillc.cli.mistakes import see
@@ -14,7 +15,6 @@ from skillc.cli.progress import Pause
 from skillc.cli.registry import connect
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.library import Credential, check_token, parse_registry, read_credentials, store_credential
 from skillc.text import one_line
 
 MAX_INPUT = 8192  # bytes that are read from stdin
@@ -52,11 +52,11 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(f"--token-env and --token-stdin exclude each other; {see(COMMAND)}")
     if address is None:
         return _list(arguments)
-    registry = parse_registry(address)
-    token = check_token(_read_token(registry, variable, arguments.has("token_stdin")))
-    with connect(Credential(registry, token)) as api:
+    registry = library.parse_registry(address)
+    token = library.check_token(_read_token(registry, variable, arguments.has("token_stdin")))
+    with connect(library.Credential(registry, token)) as api:
         identity = api.whoami()
-    store_credential(Credential(registry, token, identity.subject))
+    library.store_credential(library.Credential(registry, token, identity.subject))
     value = {
         "registry": registry,
         "subject": identity.subject,
@@ -90,7 +90,7 @@ def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
 def _list(arguments: Arguments) -> int:
     if arguments.optional("token_env") is not None or arguments.has("token_stdin"):
         raise InvalidOption(f"<url> is missing; {see(COMMAND)}")
-    logins = [{"registry": each.registry, "subject": each.subject} for each in read_credentials()]
+    logins = [{"registry": each.registry, "subject": each.subject} for each in library.read_credentials()]
     rows = [(each["registry"], each["subject"]) for each in logins]
     lines = table(("REGISTRY", "SUBJECT"), rows)
     return show(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from skillc import library
 from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
-from skillc.library import forget_credential, parse_registry
 
 COMMAND = Command(
     "logout",
@@ -19,7 +19,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    registry = parse_registry(arguments.text("url"))
-    is_gone = forget_credential(registry)
+    registry = library.parse_registry(arguments.text("url"))
+    is_gone = library.forget_credential(registry)
     line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}"
     return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from skillc import install
 from skillc.cli import workspace
 from skillc.cli.mistakes import unknown_choice
 from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, require_extra
-from skillc.install import ClientChange, plan_addition, plan_removal
 from skillc.paths import current_directory
 from skillc.workspace import Workspace
 
@@ -133,17 +133,17 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _install(agent: str, arguments: Arguments) -> int:
-    change = plan_addition(agent, current_directory(), project=arguments.has("project"))
+    change = install.plan_addition(agent, current_directory(), project=arguments.has("project"))
     return _finish(agent, change, arguments, "it is there already")
 
 
 def _uninstall(agent: str, arguments: Arguments) -> int:
     project, force = arguments.has("project"), arguments.has("force")
-    change = plan_removal(agent, current_directory(), project=project, force=force)
+    change = install.plan_removal(agent, current_directory(), project=project, force=force)
     return _finish(agent, change, arguments, f"{change.path} has no entry of skillc")
 
 
-def _finish(agent: str, change: ClientChange, arguments: Arguments, reason: str) -> int:
+def _finish(agent: str, change: install.ClientChange, arguments: Arguments, reason: str) -> int:
     """Show a change and write it, unless it is only to be shown; `reason` says why there is none."""
     if change.difference and not arguments.as_json:
         print(f"{change.path}:\n{change.difference}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.commands.install import GLOBAL
 from skillc.cli.commands.update import MIN_AGE, find_entries
@@ -9,7 +10,6 @@ from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import table, warn
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
-from skillc.install import find_root, list_latest, parse_age
 from skillc.paths import current_directory
 
 COMMAND = Command(
@@ -29,14 +29,14 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = find_root(current_directory(), is_global=arguments.has("global"))
+    root = install.find_root(current_directory(), is_global=arguments.has("global"))
     age = arguments.optional("min_age")
     entries = find_entries(root, arguments.texts("skill"))
     with Progress(len(entries), "skills") as progress:
-        result = list_latest(
+        result = install.list_latest(
             root,
             entries,
-            min_age=parse_age(age) if age else 0,
+            min_age=install.parse_age(age) if age else 0,
             hosts=allowed_hosts(arguments),
             tell_step=progress.step,
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.commands.install import GLOBAL
 from skillc.cli.commands.update import find_entries
 from skillc.cli.output import warn
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
-from skillc.install import change_lock, find_root
 from skillc.paths import current_directory
 from skillc.text import one_line
 
@@ -28,9 +28,9 @@ def run(arguments: Arguments) -> int:
 
 def set_pins(arguments: Arguments, is_pinned: bool) -> int:
     """Note in the lock whether skills are pinned."""
-    root = find_root(current_directory(), is_global=arguments.has("global"))
+    root = install.find_root(current_directory(), is_global=arguments.has("global"))
     entries = find_entries(root, arguments.texts("skill"))
-    warn(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
+    warn(install.change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
     names = [entry.name for entry in entries]
     verb = "Pinned" if is_pinned else "Unpinned"
     value = {"skills": [{"id": name, "pinned": is_pinned} for name in names]}

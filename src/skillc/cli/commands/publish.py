@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-from skillc.audit import read_policy
+from skillc import audit, install, library, skills
 from skillc.cli import show, workspace
 from skillc.cli.progress import Progress, working
 from skillc.cli.registry import TO, admit_job, advise, connect, find_registry, is_outsider
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
-from skillc.install import Release, Upload, check_skill, plan_upload, require_publisher, send_upload
-from skillc.library import Skill, locate_skill
-from skillc.skills import SkillId
 from skillc.text import one_line
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from skillc.library import RegistryApi  # needs the extra
 
 MAX_LISTED = 20  # files that a dry run names
@@ -67,27 +65,27 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace()
     credential = find_registry(arguments.optional("to"))
-    skill = locate_skill(arguments.text("skill"), here.cwd)
+    skill = library.locate_skill(arguments.text("skill"), here.cwd)
     here.tell(skill.diagnostics)
     skill_id = _parse_id(arguments.optional("id"), skill)
     with working("Packing and checking the skill"):
-        package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
+        package = install.check_skill(skill, skill_id, audit.read_policy(), allow=arguments.has("yes"))
     credential = admit_job(credential, skill_id, may_fail=arguments.has("dry_run"))
     with advise(credential), connect(credential) as api:
-        upload = plan_upload(api, package, arguments.optional("version") or "")
+        upload = install.plan_upload(api, package, arguments.optional("version") or "")
         if arguments.has("dry_run"):
             if not is_outsider(credential):
-                require_publisher(api, package.skill)
+                install.require_publisher(api, package.skill)
             return _show_plan(arguments, upload, api)
         release = _publish(arguments, upload, api)
     value = release.as_json() | {"registry": credential.registry}
     return show(arguments, lambda: value, lambda: [_report(release, upload, credential.registry)])
 
 
-def _parse_id(text: str | None, skill: Skill) -> SkillId:
+def _parse_id(text: str | None, skill: library.Skill) -> skills.SkillId:
     """Return the ID that a person gave, or the skill's own."""
     try:
-        return SkillId(skill.name if text is None else text)
+        return skills.SkillId(skill.name if text is None else text)
     except InvalidSkillId as error:
         rule = "lower-case letters, digits and hyphens, with slashes between its parts"
         if text is None:
@@ -96,17 +94,17 @@ def _parse_id(text: str | None, skill: Skill) -> SkillId:
         raise
 
 
-def _publish(arguments: Arguments, upload: Upload, api: RegistryApi) -> Release:
+def _publish(arguments: Arguments, upload: install.Upload, api: RegistryApi) -> install.Release:
     with Progress(max(upload.size >> 10, 1), "KiB") as progress:
 
         def show_progress(count: int, total: int) -> None:
             progress.reach((upload.size >> 10) * count // max(total, 1), str(upload.package.skill))
 
         tag, note = arguments.optional("tag") or "", arguments.optional("note") or ""
-        return send_upload(api, upload, tag=tag, note=note, tell_progress=show_progress)
+        return install.send_upload(api, upload, tag=tag, note=note, tell_progress=show_progress)
 
 
-def _report(release: Release, upload: Upload, registry: str) -> str:
+def _report(release: install.Release, upload: install.Upload, registry: str) -> str:
     what = one_line(f"{release.id} {release.version}")
     if release.is_new:
         return f"Published {what} in {registry} ({release.uploaded:,} bytes sent)"
@@ -115,7 +113,7 @@ def _report(release: Release, upload: Upload, registry: str) -> str:
     return f"Unchanged: {registry} has these files as {what}{note}"
 
 
-def _show_plan(arguments: Arguments, upload: Upload, api: RegistryApi) -> int:
+def _show_plan(arguments: Arguments, upload: install.Upload, api: RegistryApi) -> int:
     package = upload.package
     value = {
         "id": str(package.skill),
@@ -131,7 +129,7 @@ def _show_plan(arguments: Arguments, upload: Upload, api: RegistryApi) -> int:
     return show(arguments, lambda: value, lambda: _plan(upload, api.registry))
 
 
-def _plan(upload: Upload, registry: str) -> Iterator[str]:
+def _plan(upload: install.Upload, registry: str) -> Iterator[str]:
     what = one_line(f"{upload.package.skill} {upload.version}")
     if upload.same is not None:
         yield f"Unchanged: {registry} has these files as {what}"

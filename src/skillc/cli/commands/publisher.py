@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from skillc.cli import show
 from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
@@ -13,7 +10,11 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from skillc.library import RegistryApi  # needs the extra
 
 GITHUB = "https://token.actions.githubusercontent.com"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from skillc import install
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import Removal, find_removable, preview_removal, remove_skill
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
@@ -36,28 +36,32 @@ def run(arguments: Arguments) -> int:
     here = workspace()
     keep, purge = arguments.has("keep_source"), arguments.has("purge")
     names = arguments.texts("skill")
-    skills = list({each.source: each for each in (find_removable(name, here.cwd) for name in names)}.values())
+    skills = list(
+        {each.source: each for each in (install.find_removable(name, here.cwd) for name in names)}.values()
+    )
     if arguments.has("dry_run"):
-        return _show(arguments, [preview_removal(skill) for skill in skills], keep, is_preview=True)
+        return _show(arguments, [install.preview_removal(skill) for skill in skills], keep, is_preview=True)
     if not arguments.has("yes") and terminal():
-        text = "\n".join(_lines([preview_removal(skill) for skill in skills], keep, is_preview=True))
+        text = "\n".join(_lines([install.preview_removal(skill) for skill in skills], keep, is_preview=True))
         if not confirm(text, "Remove?"):
             raise InvalidOption("nothing removed; 'skc remove --yes' removes without asking")
     removals = []
     with Progress(len(skills), "skills") as progress:
         for skill in skills:
             progress.step(skill.name)
-            removals.append(remove_skill(skill, here.cwd, keep_source=keep, purge=purge))
+            removals.append(install.remove_skill(skill, here.cwd, keep_source=keep, purge=purge))
             here.tell(removals[-1].diagnostics)
     return _show(arguments, removals, keep)
 
 
-def _show(arguments: Arguments, removals: list[Removal], keep: bool, *, is_preview: bool = False) -> int:
+def _show(
+    arguments: Arguments, removals: list[install.Removal], keep: bool, *, is_preview: bool = False
+) -> int:
     value = {"removed": [removal.as_json() for removal in removals]}
     return show(arguments, lambda: value, lambda: _lines(removals, keep, is_preview))
 
 
-def _lines(removals: list[Removal], keep: bool, is_preview: bool = False) -> list[str]:
+def _lines(removals: list[install.Removal], keep: bool, is_preview: bool = False) -> list[str]:
     lines = []
     for removal in removals:
         verb = "Would remove" if is_preview else "Removed"

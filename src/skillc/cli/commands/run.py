@@ -6,15 +6,18 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
 
+from skillc import tools
 from skillc.cli import workspace
 from skillc.cli.approval import ask_to_run, terminal
 from skillc.cli.output import print_json
 from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError
-from skillc.tools import Answer, ApprovalRequest, Envelope, Tool, parse_values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 COMMAND = Command(
     "run",
@@ -53,11 +56,11 @@ def run(arguments: Arguments) -> int:
     cancel = threading.Event()
     interrupts = None if dry_run else _Interrupts(cancel)
 
-    def approve(request: ApprovalRequest) -> Answer:
+    def approve(request: tools.ApprovalRequest) -> tools.Answer:
         if interrupts is None or (yes and not request.damaged):
-            return Answer.ONCE
+            return tools.Answer.ONCE
         if not terminal():
-            return Answer.NO
+            return tools.Answer.NO
         with interrupts:
             return ask_to_run(request)
 
@@ -72,7 +75,7 @@ def run(arguments: Arguments) -> int:
             cancel=cancel,
         )
     except SkillcError as error:
-        if arguments.as_json and (failure := Envelope.of_error(error)):
+        if arguments.as_json and (failure := tools.Envelope.of_error(error)):
             print_json(failure.as_json())
         raise
     envelope = result.envelope
@@ -110,7 +113,7 @@ class _Interrupts:
         self._question = False
 
 
-def _values(arguments: Arguments) -> Callable[[Tool], dict[str, Any]]:
+def _values(arguments: Arguments) -> Callable[[tools.Tool], dict[str, Any]]:
     """Return the parameters of the command line, as a function of the tool, which has their types."""
     values = _json_object(arguments.optional("json"))
     pairs: list[tuple[str, str]] = []
@@ -121,7 +124,7 @@ def _values(arguments: Arguments) -> Callable[[Tool], dict[str, Any]]:
         if name in values:
             raise InvalidOption(f"'{name}' is given by --param and by --json")
         pairs.append((name, value))
-    return lambda tool: values | parse_values(tool.parameters, pairs)
+    return lambda tool: values | tools.parse_values(tool.parameters, pairs)
 
 
 def _json_object(text: str | None) -> dict[str, Any]:

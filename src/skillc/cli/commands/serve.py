@@ -6,30 +6,22 @@ import ipaddress
 import logging
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from skillc import registry, server, skills
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, MissingExtra, require_extra
-from skillc.registry import RegistryConfig, ReviewRules
-from skillc.server import (
-    REGISTRY_TABLES,
-    Launch,
-    ServerSettings,
-    SignInSettings,
-    read_configuration,
-    read_token,
-    serve_engine,
-    serve_registry,
-)
-from skillc.skills import SkillId
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skillc.server import Service
 
 COMMAND = Command(
@@ -134,15 +126,15 @@ def _serve_repositories(arguments: Arguments, port: int) -> int:
     if arguments.count("workers") != 1 or any(given):
         raise InvalidOption("--read-only serves repositories: --host, --port and --allow-host go with it")
     host = arguments.text("host")
-    token = read_token(TOKEN, host, "--host")
+    token = server.read_token(TOKEN, host, "--host")
     names = arguments.texts("allow_host")
     engine = workspace(progress=True).engine()
-    serve_engine(engine, host, port, partial(_announce, arguments), names=names, token=token)
+    server.serve_engine(engine, host, port, partial(_announce, arguments), names=names, token=token)
     return 0
 
 
 def _serve_registry(arguments: Arguments, port: int) -> int:
-    launch = Launch(
+    launch = server.Launch(
         # Variables are taken out of the environment: processes that we start don't need them.
         store=arguments.optional("store") or os.environ.pop("SKILLC_STORE", ""),
         blobs=arguments.optional("blobs") or os.environ.pop("SKILLC_BLOBS", ""),
@@ -159,11 +151,11 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
     if urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
-    serve_registry(launch, partial(_announce, arguments), partial(_show_token, arguments))
+    server.serve_registry(launch, partial(_announce, arguments), partial(_show_token, arguments))
     return 0
 
 
-def _reload(arguments: Arguments, launch: Launch) -> Launch:
+def _reload(arguments: Arguments, launch: server.Launch) -> server.Launch:
     """Return the launch with its configuration read again; the secret of sign-in stays, it is read once."""
     settings = replace(_read_settings(arguments), metrics=launch.settings.metrics)
     before, oidc = launch.settings.sign_in.oidc, settings.sign_in.oidc
@@ -189,13 +181,13 @@ def _mount_mcp(service: Service) -> Mapping[str, Any]:
     return {"/mcp": create_registry_endpoint(service)}
 
 
-def _read_settings(arguments: Arguments) -> ServerSettings:
+def _read_settings(arguments: Arguments) -> server.ServerSettings:
     url = _read_url(arguments.optional("url") or "")
     path = arguments.optional("config")
-    sign_in = read_configuration(path, REGISTRY_TABLES) if path else SignInSettings()
+    sign_in = server.read_configuration(path, server.REGISTRY_TABLES) if path else server.SignInSettings()
     if sign_in.oidc is not None and not url:
         raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
-    return ServerSettings(
+    return server.ServerSettings(
         url=url,
         public_read=arguments.has("public_read"),
         rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
@@ -204,13 +196,16 @@ def _read_settings(arguments: Arguments) -> ServerSettings:
     )
 
 
-def _read_config(arguments: Arguments) -> RegistryConfig:
+def _read_config(arguments: Arguments) -> registry.RegistryConfig:
     """Return the policies, reviews and mirrors of the configuration, with the reviews of the options."""
     path = arguments.optional("config")
-    config = RegistryConfig.load(path) if path else RegistryConfig()
-    prefixes = (*config.review.prefixes, *(str(SkillId(prefix)) for prefix in arguments.texts("review")))
+    config = registry.RegistryConfig.load(path) if path else registry.RegistryConfig()
+    prefixes = (
+        *config.review.prefixes,
+        *(str(skills.SkillId(prefix)) for prefix in arguments.texts("review")),
+    )
     findings = arguments.optional("review_findings") or config.review.findings
-    return replace(config, review=ReviewRules(prefixes, findings))
+    return replace(config, review=registry.ReviewRules(prefixes, findings))
 
 
 def _read_network(name: str) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
 from time import gmtime, strftime
 from typing import TypeVar
 
-from skillc import __version__, atomic, usage
+from skillc import __version__, atomic, gateway, library, usage
 from skillc.cli import can_print, show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import warn
 from skillc.cli.style import CODE, columns, cut, paint, width_of
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
-from skillc.gateway import read_outline
-from skillc.library import Skill, stored_skills
 from skillc.paths import current_directory
 from skillc.tables import pad
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 MAX_WIDTH = 100  # columns for bars; longer ones are hard to compare with their labels
 COMMAND = Command(
@@ -73,7 +74,7 @@ def run(arguments: Arguments) -> int:
         return _write_page(arguments, html)
     group = arguments.text("group_by")
 
-    def count(skills: list[Skill]) -> tuple[usage.Stats, list[tuple[str, int]]]:
+    def count(skills: list[library.Skill]) -> tuple[usage.Stats, list[tuple[str, int]]]:
         filters = _filters(arguments)
         if arguments.optional("skill") is not None:
             return usage.compute_stats(skills[0], group, filters), []
@@ -89,13 +90,13 @@ def run(arguments: Arguments) -> int:
 
 
 def _with_skills(
-    arguments: Arguments, log: dict[str, str | None], operation: Callable[[list[Skill]], Result]
+    arguments: Arguments, log: dict[str, str | None], operation: Callable[[list[library.Skill]], Result]
 ) -> Result:
     """Run an operation on the skill that is named, which is logged, or on all."""
     here = workspace()
     name = arguments.optional("skill")
     if name is None:
-        return operation(list(stored_skills(here.cwd)))
+        return operation(list(library.stored_skills(here.cwd)))
     return here.operate("stats", name, {**log}, lambda skill: operation([skill]))
 
 
@@ -111,7 +112,7 @@ def _prune(arguments: Arguments, oldest: str) -> int:
         raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
     errors: list[SkillcError] = []
 
-    def prune(skills: list[Skill]) -> dict[str, int]:
+    def prune(skills: list[library.Skill]) -> dict[str, int]:
         days = usage.parse_age(oldest)
         counts: dict[str, int] = {}
         for path, name in {path: skill.name for skill in skills for path in usage.find_logs(skill)}.items():
@@ -134,7 +135,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
     name = arguments.optional("skill")
     path = os.path.join(current_directory(), file)
 
-    def write(skills: list[Skill]) -> tuple[Diagnostic, ...]:
+    def write(skills: list[library.Skill]) -> tuple[Diagnostic, ...]:
         filters = _filters(arguments)
         subject = skills if name is None else skills[0]
         stats = {group: usage.compute_stats(subject, group, filters) for group in usage.GROUPS}
@@ -152,14 +153,14 @@ def _write_page(arguments: Arguments, file: str) -> int:
 
 
 def _unread(
-    skills: Sequence[Skill], filters: usage.Filters
+    skills: Sequence[library.Skill], filters: usage.Filters
 ) -> tuple[dict[str, dict[str, list[tuple[int, str]]]], tuple[Diagnostic, ...]]:
     """Return the sections that no agent read, by skill and file."""
     sections: dict[str, dict[str, list[tuple[int, str]]]] = {}
     diagnostics: tuple[Diagnostic, ...] = ()
     for label, skill in zip(usage.label_skills(skills), skills, strict=True):
         try:
-            headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
+            headings = [(entry.file, entry.level, entry.heading) for entry in gateway.read_outline(skill)]
         except Exception as error:  # one bad skill must not cost the others their page
             diagnostics += (warning("W005", skill.source, unexpected(error).message),)
             continue

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import sys
 
+from skillc import install, usage
 from skillc.cli import show
 from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
 from skillc.cli.registry import connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import Tally, count_usage, send_tally
 from skillc.paths import current_directory
 from skillc.text import one_line
-from skillc.usage import sync_logs
 from skillc.workspace import Workspace
 
 COMMAND = Command(
@@ -52,7 +51,7 @@ def run(arguments: Arguments) -> int:
     project = os.path.join(current_directory(), arguments.optional("project") or "")
     Workspace(project, lambda line: print(line, file=sys.stderr)).tell_owners()
     dry_run = arguments.has("dry_run")
-    skills, errors = sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry_run)
+    skills, errors = usage.sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry_run)
     for error in errors:
         print(error.text(), file=sys.stderr)
     start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
@@ -72,18 +71,20 @@ def _send(arguments: Arguments) -> int:
     if arguments.optional("skill") is not None or arguments.optional("project") is not None:
         raise InvalidOption(f"--to goes with neither <skill> nor --project; {see(COMMAND)}")
     credential = find_registry(arguments.optional("to"))
-    tally = count_usage(credential.registry, current_directory(), with_queries=arguments.has("with_queries"))
+    tally = install.count_usage(
+        credential.registry, current_directory(), with_queries=arguments.has("with_queries")
+    )
     dry_run = arguments.has("dry_run")
     if tally.days and not dry_run:
         with connect(credential) as api, Progress(len(tally.days), "days") as progress:
-            send_tally(api, tally, progress.step)
+            install.send_tally(api, tally, progress.step)
     value = tally.as_json() | {"dry_run": dry_run}
     if dry_run:
         value["counts"] = [row for day in sorted(tally.days) for row in tally.days[day]]
     return show(arguments, lambda: value, lambda: [_report(tally, dry_run)])
 
 
-def _report(tally: Tally, dry_run: bool) -> str:
+def _report(tally: install.Tally, dry_run: bool) -> str:
     if not tally.skills:
         return f"No skill of {tally.registry} is used here"
     if not tally.days:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import parse_age
 from skillc.text import one_line
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from skillc.library import RegistryApi  # needs the extra
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
@@ -80,7 +83,7 @@ def _create(arguments: Arguments, api: RegistryApi) -> int:
     }
     expires = arguments.optional("expires")
     if expires is not None:
-        request["expires_in"] = parse_age(expires, "--expires")
+        request["expires_in"] = install.parse_age(expires, "--expires")
     token = api.create_token(request)
     until = f", valid until {token.get('expires_at')}" if token.get("expires_at") else ""
     label = one_line(f"{token.get('role')} of {token.get('prefix') or 'all'}{until}")

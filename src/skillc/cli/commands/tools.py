@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from skillc.cli import show, workspace
 from skillc.cli.syntax import SKILL, Arguments, Command, Option
 from skillc.text import one_line
 from skillc.tools import ExecutableSkill, describe_tool, find_skill, format_tools, load_executable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FORMATS = ("text", "json", "object", "openai", "anthropic", "mcp")
 

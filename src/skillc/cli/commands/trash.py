@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from skillc import trash
+from skillc import install, trash
 from skillc.cli import show
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import measure_size
 from skillc.text import one_line
 
 ACTIONS = ("list", "restore", "empty")
@@ -55,7 +54,7 @@ def restore(arguments: Arguments, name: str) -> int:
 
 
 def _list(arguments: Arguments) -> int:
-    entries = [{**item.as_json(), "size": measure_size(item.path)} for item in trash.items()]
+    entries = [{**item.as_json(), "size": install.measure_size(item.path)} for item in trash.items()]
     rows = [(e["id"], e["when"], f"{e['size']:,}", e["from"]) for e in entries]
     lines = table(("ID", "WHEN", "BYTES", "FROM"), [tuple(map(str, row)) for row in rows])
     return show(
@@ -65,7 +64,7 @@ def _list(arguments: Arguments) -> int:
 
 def _empty(arguments: Arguments) -> int:
     items = trash.items()
-    size = sum(measure_size(item.path) for item in items)
+    size = sum(install.measure_size(item.path) for item in items)
     if items and not arguments.has("yes"):
         text = f"{len(items)} items, {size:,} bytes. Deleted items can't be brought back."
         if not (terminal() and confirm(text, "Delete them all?")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import tools
+from skillc import library, tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.mistakes import see, unknown_choice
@@ -10,7 +10,6 @@ from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.variables import trust_variable
 from skillc.errors import ApprovalRequired, InvalidOption
-from skillc.library import allowed_variables
 from skillc.text import one_line
 
 ACTIONS = ("show", "allow", "deny", "adopt", "list", "prune")
@@ -144,7 +143,7 @@ def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
         for e in decisions
         for d in [e.decision]
     ]
-    uses = allowed_variables()
+    uses = library.allowed_variables()
     value: dict[str, object] = {"entries": [entry.as_json() for entry in decisions]}
     header = ("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH")
     lines = list(table(header, rows)) if rows or uses else ["Nothing was decided yet."]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from skillc import engine
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.engine import model_input
 
 COMMAND = Command(
     "turn",
@@ -37,7 +37,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     preload, references = arguments.texts("preload"), arguments.texts("ref")
-    result = here.wait(model_input(here.engine(), arguments.text("message"), preload, references))
+    result = here.wait(engine.model_input(here.engine(), arguments.text("message"), preload, references))
     text = f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}"
     show(arguments, result.as_json, lambda: [text])
     for notice in () if arguments.as_json else result.turn.notices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.commands.install import GLOBAL
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
@@ -9,7 +10,6 @@ from skillc.cli.output import report_all
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import SkillNotFound
-from skillc.install import LockEntry, Update, Updates, find_root, parse_age, read_lock, update_locked
 from skillc.paths import current_directory
 from skillc.spelling import suggest
 from skillc.text import one_line, terminal_text
@@ -43,15 +43,15 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = find_root(current_directory(), is_global=arguments.has("global"))
+    root = install.find_root(current_directory(), is_global=arguments.has("global"))
     age = arguments.optional("min_age")
     is_preview = arguments.has("dry_run")
     entries = find_entries(root, arguments.texts("skill"))
     with Progress(len(entries), "skills") as progress:
-        result = update_locked(
+        result = install.update_locked(
             root,
             entries,
-            min_age=parse_age(age) if age else 0,
+            min_age=install.parse_age(age) if age else 0,
             with_diff=arguments.has("diff"),
             dry_run=is_preview,
             accept=arguments.has("yes"),
@@ -63,16 +63,16 @@ def run(arguments: Arguments) -> int:
     return 1 if result.failures else 0
 
 
-def find_entries(root: str, names: list[str]) -> list[LockEntry]:
+def find_entries(root: str, names: list[str]) -> list[install.LockEntry]:
     """Return the entries of a lock with these names, or all; raises SkillNotFound."""
-    entries = read_lock(root)
+    entries = install.read_lock(root)
     for name in names:
         if name not in entries:
             raise SkillNotFound(name, "it is not in the lock", suggest(name, entries))
     return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
 
 
-def _lines(result: Updates, is_preview: bool) -> list[str]:
+def _lines(result: install.Updates, is_preview: bool) -> list[str]:
     lines = [line for update in result.skills for line in _describe(update, is_preview)]
     count = len(result.unchanged)
     if count or not (lines or result.failures or result.diagnostics):
@@ -80,7 +80,7 @@ def _lines(result: Updates, is_preview: bool) -> list[str]:
     return lines
 
 
-def _describe(update: Update, is_preview: bool) -> list[str]:
+def _describe(update: install.Update, is_preview: bool) -> list[str]:
     """Return what an update changes, in lines for people."""
     latest = update.latest
     verb = "Would update" if is_preview else "Updated"
