@@ -7,7 +7,7 @@ import sys
 
 # What takes long to load, and is needed to do something, not to say what can be done.
 SLOW = ("asyncio", "ssl", "sqlite3", "yaml", "httpx2", "tarfile", "zipfile", "starlette", "concurrent")
-ROOMS = ("install", "audit", "compiler", "registry", "server", "library.http", "library.git", "library.archive")
+ROOMS = ("install", "audit", "compiler", "registry", "server", "library.http", "library.git")
 
 
 def test_pages_load_no_rooms() -> None:
