@@ -210,14 +210,6 @@ def _extend(prefix: str, name: str) -> str:
     return _join(prefix, name if is_segment(name) else to_segment(name))
 
 
-def id_prefix(path: str) -> str:
-    """Return the start of the IDs of all skills below a directory."""
-    prefix = ""
-    for name in path.split("/") if path else ():
-        prefix = _extend(prefix, name)
-    return prefix
-
-
 def _is(kind: Callable[[], bool]) -> bool:
     """Return whether an entry is of a kind; a link to itself, which can't be followed, is of none."""
     try:
