@@ -189,15 +189,15 @@ class Folder:
         return last
 
     def _plan(self, last: Snapshot, with_text: bool, until: float | None = None) -> Plan:
-        start = perf_counter()
-        on_progress = self.database.on_progress
-
-        def count_directories(count: int) -> None:
-            if on_progress:
-                on_progress(self.root, count, 0)
-
+        start, on_progress = perf_counter(), self.database.on_progress
         walk_until = None if until is None else (time() + until) / 2  # leave time to read what it finds
-        walk = Walk(self.root, last.directories, last.entries, walk_until, count_directories)
+        walk = Walk(
+            self.root,
+            last.directories,
+            last.entries,
+            walk_until,
+            lambda count: on_progress(self.root, count, 0),
+        )
         self._scan_seconds = perf_counter() - start
         entries, todo = last.entries, walk.files
         if not with_text or last.revision is not None:  # else the index has nothing and needs all
@@ -221,7 +221,7 @@ class Folder:
         if not todo and len(walk.files) == len(last.entries) and same_directories and is_quiet:
             if not last.diagnostics and last.error is None and not last.partial:
                 return last
-            return Snapshot(last.directories, last.entries, [], None, last.revision)
+            return last.in_part("")
         batch = self._read(todo, with_text, until)
         revision = last.revision
         # The first time, a folder is stored only as a whole.
@@ -230,8 +230,8 @@ class Folder:
         entries = last.entries | new
         files = [file for file in walk.files if file.path in entries]
         for file in walk.files if len(files) < len(walk.files) else ():
-            if file.path not in entries:
-                walk.leave_out(file)
+            if file.path not in entries:  # the next walk has to find it again
+                walk.unsettle_parent(os.path.dirname(file.path))
                 same_directories = False
         left = sum(file.path not in new for file in todo) if len(new) < len(todo) else 0
         partial = _say_partial(len(walk.files) - left, len(walk.files), walk.is_late)
@@ -258,11 +258,10 @@ class Folder:
 
         if not todo:
             return Batch()
-        callback = self.database.on_progress if len(todo) > LARGE else None
 
         def on_progress(count: int) -> None:
-            if callback:
-                callback(self.root, count, len(todo))
+            if len(todo) > LARGE:
+                self.database.on_progress(self.root, count, len(todo))
 
         on_progress(0)
         statistics = Statistics(self.database, *self.key) if with_text else None

@@ -117,7 +117,7 @@ class Snapshot:
         }
 
     def in_part(self, reason: str) -> Snapshot:
-        """Return the same as a part of what there is."""
+        """Return the same as a part of what there is; as all of it without a reason."""
         return Snapshot(self.directories, self.entries, [], None, self.revision, reason)
 
     def has_directories(self, directories: dict[str, Directory]) -> bool:
