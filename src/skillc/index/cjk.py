@@ -43,6 +43,17 @@ def is_in(code: int, ranges: Ranges) -> bool:
     return any(first <= code <= last for first, last in ranges)
 
 
+class _Unspaced(dict[str, bool]):
+    """A cache of which characters are of UNSPACED; like `_Segments`."""
+
+    def __missing__(self, character: str) -> bool:
+        self[character] = value = is_in(ord(character), UNSPACED)
+        return value
+
+
+is_unspaced = _Unspaced().__getitem__
+
+
 class _Segments(dict[int, "str | int"]):
     """A cache for `str.translate`: at most one entry for each character there is."""
 

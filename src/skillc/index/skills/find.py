@@ -13,7 +13,7 @@ from skillc import errors
 from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.explain import FoundSkill, FoundSkills, explain
 from skillc.index.skills.folder import Folder
-from skillc.index.skills.query import Candidate, FolderReader, Query, traits_of
+from skillc.index.skills.query import Candidate, FolderReader, Query
 from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_words
 from skillc.index.skills.typos import count_edits
 from skillc.startup import RLock
@@ -182,8 +182,7 @@ class _Search:
         scope: Scope,
     ) -> None:
         self._index = index
-        self._repositories = [repository for repository, _ in pairs]
-        self._numbers = [number for _, number in pairs]
+        self._pairs = pairs
         self._task, self._limit, self._may_use, self._scope = task, limit, may_use, scope
         self._readers: list[FolderReader] = []
 
@@ -193,23 +192,19 @@ class _Search:
         All databases are open at once, each in one transaction. The file comes last, so that after damage
         only its own query runs again.
         """
-        databases = list({id(r.folder.database): r.folder.database for r in self._repositories}.values())
-        return self._open(sorted(databases, key=lambda database: database.persistent), {})
+        databases = {id(r.folder.database): r.folder.database for r, _ in self._pairs}
+        return self._open(sorted(databases.values(), key=lambda database: database.persistent), {})
 
     def _open(self, databases: list[Database], transactions: dict[int, Any]) -> tuple[FoundSkills, bool]:
         if databases:
             first, *rest = databases
             return first.read(lambda execute: self._open(rest, {**transactions, id(first): execute}))
-        self._readers = [
-            FolderReader(r.name, transactions[id(r.folder.database)], number, r.folder.database.segments)
-            for r, number in zip(self._repositories, self._numbers, strict=True)
-        ]
+        self._readers = [FolderReader(r, transactions[id(r.folder.database)], n) for r, n in self._pairs]
         return self._find()
 
     def _find(self) -> tuple[FoundSkills, bool]:
         query = Query(self._readers, self._task, self._index.stemmer, self._scope.prefixes)
-        pairs = zip(self._repositories, self._readers, strict=True)
-        if not all(repository.folder.is_read_by(reader) for repository, reader in pairs):
+        if not all(reader.repository.folder.is_read_by(reader) for reader in self._readers):
             return FoundSkills(), False  # an index was damaged and rebuilt since it was refreshed
         limit = self._limit + SPARE
         while True:
@@ -244,11 +239,11 @@ class _Search:
         return min(matches, key=lambda word: count_edits(typo, word, len(typo)), default=None)
 
     def _folder(self, candidate: Candidate) -> Folder:
-        return self._repositories[candidate.precedence].folder
+        return self._readers[candidate.precedence].repository.folder
 
     def _count_certain(self, matches: list[Match], end: Order) -> int:
         """Return how many matches come before every skill that was not examined, which is after `end`."""
-        if any(r.names is not None for r in self._repositories):  # equals have another order when renamed
+        if any(r.names is not None for r, _ in self._pairs):  # equals have another order when renamed
             end = end[0], "", 0
         return sum(1 for match in matches if match[0].order() <= end)
 
@@ -269,13 +264,12 @@ class _Search:
         return matches
 
     def _is_eligible(self, candidate: Candidate) -> bool:
-        is_in_scope = self._scope.has(candidate, self._readers[candidate.precedence].name)
-        return is_in_scope and self._may_show(candidate)
+        name = self._readers[candidate.precedence].name
+        return self._scope.has(candidate, name) and self._may_show(candidate)
 
     def _may_show(self, candidate: Candidate) -> bool:
-        if self._owners(candidate)[0] != candidate.precedence:
-            return False
-        return self._may_use(candidate.skill_id, candidate.capabilities)
+        is_shadowed = self._owners(candidate)[0] != candidate.precedence
+        return not is_shadowed and self._may_use(candidate.skill_id, candidate.capabilities)
 
     def _group(self, candidate: Candidate) -> object:
         """Return what identifies its group; a skill without twins may be in two repositories of a folder."""
@@ -287,9 +281,9 @@ class _Search:
         execute = self._readers[candidate.precedence].execute
         if all(reader.execute is execute for reader in self._readers):
             return None
-        traits = traits_of(candidate)
+        traits = candidate.traits()
         others = (match for match in matches if self._readers[match[0].precedence].execute is not execute)
-        return next((match for match in others if traits.are_of_twin(traits_of(match[0]))), None)
+        return next((match for match in others if traits.are_of_twin(match[0].traits())), None)
 
     def _complete(self, query: Query, match: Match) -> Group:
         """Return the twin of the highest precedence, where else its ID is, and all others."""
@@ -319,11 +313,11 @@ class _Search:
 
     def _rename(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates under their local IDs, without hidden ones."""
-        if all(repository.names is None for repository in self._repositories):
+        if all(repository.names is None for repository, _ in self._pairs):
             return candidates
         visible = []
         for candidate in candidates:
-            local_id = self._repositories[candidate.precedence].local_id(candidate.skill_id)
+            local_id = self._readers[candidate.precedence].repository.local_id(candidate.skill_id)
             if local_id is not None:
                 candidate.skill_id = local_id
                 visible.append(candidate)
@@ -335,10 +329,9 @@ class _Search:
             return [0]
         owners = []
         for precedence, reader in enumerate(self._readers):
-            theirs = self._repositories[precedence].repository_id(candidate.skill_id)
-            if precedence == candidate.precedence or (
-                theirs and self._repositories[precedence].folder.offers(theirs, reader)
-            ):
+            repository = reader.repository
+            theirs = repository.repository_id(candidate.skill_id)
+            if precedence == candidate.precedence or (theirs and repository.folder.offers(theirs, reader)):
                 owners.append(precedence)
         return owners
 

@@ -159,7 +159,7 @@ class Folder:
         plan = self._plan(self._last_snapshot(), with_text, until)
         lock = self.database.lock(until) if with_text and len(plan[2]) > MANY else None
         if lock is None:
-            snapshot = self._carry_out(*plan, with_text, until)
+            snapshot = self._carry_out(plan, with_text, until)
         else:
             with lock:
                 if lock.had_to_wait:  # for another process, which may have done the work
@@ -167,7 +167,7 @@ class Folder:
                 if lock.is_late:
                     snapshot = plan[0].in_part("another process is still reading it")
                 else:
-                    snapshot = self._carry_out(*plan, with_text, until)
+                    snapshot = self._carry_out(plan, with_text, until)
         self.partial = snapshot.partial
         if snapshot.error is None:  # else the last one will serve when the folder is back
             self._snapshot = snapshot
@@ -206,14 +206,8 @@ class Folder:
         todo = sorted(todo, key=lambda f: (until is not None and f.path in entries, f.skill_id, f.path))
         return last, walk, todo
 
-    def _carry_out(
-        self,
-        last: Snapshot,
-        walk: Walk,
-        todo: list[SkillFile],
-        with_text: bool,
-        until: float | None = None,
-    ) -> Snapshot:
+    def _carry_out(self, plan: Plan, with_text: bool, until: float | None) -> Snapshot:
+        last, walk, todo = plan
         if walk.error is not None:
             return Snapshot({}, {}, [], walk.error, last.revision)
         same_directories = last.has_directories(walk.directories)
@@ -233,8 +227,10 @@ class Folder:
             if file.path not in entries:  # the next walk has to find it again
                 walk.unsettle_parent(os.path.dirname(file.path))
                 same_directories = False
-        left = sum(file.path not in new for file in todo) if len(new) < len(todo) else 0
-        partial = _say_partial(len(walk.files) - left, len(walk.files), walk.is_late)
+        partial = ""
+        if len(new) < len(todo) or walk.is_late:
+            there = f"{'at least ' if walk.is_late else ''}{len(walk.files)}"
+            partial = f"{len(walk.files) - len(todo) + len(new)} of {there} skills were read in time"
         if is_whole and (with_text or len(walk.files) > MANY or self._in_index or partial):
             from skillc.index.skills.writer import update_folder  # most scans find no changes
 
@@ -247,7 +243,7 @@ class Folder:
             self._in_index = self._in_index or result is not None
             revision = result or revision
             if result == 0:  # the index has another revision: plan again
-                return self._carry_out(*self._plan(self._load(), with_text, until), with_text, until)
+                return self._carry_out(self._plan(self._load(), with_text, until), with_text, until)
         if len(todo) > MANY:
             self.database.checkpoint()
         entries = {file.path: entries[file.path] for file in files}
@@ -269,10 +265,3 @@ class Folder:
         if len(batch.entries) < len(todo):
             on_progress(len(todo))  # for this time it is all
         return batch
-
-
-def _say_partial(read: int, there: int, is_late: bool) -> str:
-    """Say how many skills were read if time was not enough for all; empty if it was."""
-    if read == there and not is_late:
-        return ""
-    return f"{read} of {'at least ' if is_late else ''}{there} skills were read in time"

@@ -74,10 +74,7 @@ def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
         skills.append(number)
     size = len(skills)
     if size:
-        rows = (
-            (term, len(head), count, _encode(head, size), _encode(body, size))
-            for term, count, head, body in _merge_lists(execute, segments, new_slots)
-        )
+        rows = _merge_lists(execute, segments, new_slots, size)
         postings.store_lists(execute, new, _read_ahead(rows))
         _move_skills(execute, skills, new)
         slots = size * (size - 1) // 2
@@ -105,10 +102,8 @@ def _read_ahead(rows: Iterator[Row]) -> Iterator[Row]:
         yield from group
 
 
-def _merge_lists(
-    execute: Any, segments: list[Segment], new_slots: NewSlots
-) -> Iterator[tuple[str, int, list[int], list[int]]]:
-    """Yield each term with how many bodies have it and the postings of heads and bodies in the new slots."""
+def _merge_lists(execute: Any, segments: list[Segment], new_slots: NewSlots, size: int) -> Iterator[Row]:
+    """Yield the lists by term with the new slots, encoded for a segment of `size` slots."""
     streams = [_tag_lists(execute, *segment) for segment in segments]
     for term, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
         heads: list[int] = []
@@ -122,7 +117,8 @@ def _merge_lists(
             # A skill may have the term and not keep it; assume that as many of those are gone as of all.
             total += len(new) + round(max(0, count - len(old)) * skills / slots)
         if heads or bodies or total >= MIN_FREQUENCY:
-            yield term, total, heads, bodies
+            head, body = (encode_list(to_records(each), size) for each in (heads, bodies))
+            yield term, len(heads), total, head, body
 
 
 def _tag_lists(
@@ -131,10 +127,6 @@ def _tag_lists(
     """Yield the lists of a segment by term, each with the segment."""
     for term, _, count, head, body in postings.read_all_lists(execute, number):
         yield term, (number, slots, skills), count, head, body
-
-
-def _encode(pairs: list[int], size: int) -> bytes:
-    return encode_list(to_records(pairs), size)
 
 
 def _move(pairs: Any, new_slots: list[int | None]) -> list[int]:

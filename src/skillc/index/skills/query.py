@@ -12,7 +12,7 @@ from math import sqrt
 from skillc.index.skills.database import damage
 from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
-from skillc.index.skills.snapshot import OFFERED, read_skills
+from skillc.index.skills.snapshot import OFFERED, read_skills, split_lines
 from skillc.index.skills.tokens import STOP_WORDS, split_words
 from skillc.index.skills.twins import Traits, read_group
 from skillc.index.skills.typos import choose_term, nearest_terms
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
+    from skillc.index.skills.find import Searchable
     from skillc.index.skills.tokens import Stemmer
 
     Order = tuple[float, str, int]  # best first, equals by ID, then by precedence
@@ -40,20 +41,21 @@ SCALE = (K1 + 1) / BYTE  # from stored weights to BM25's
 
 
 class FolderReader:
-    """A folder in an open index, under the name of its repository; `cache` has segments by number."""
+    """The folder of a repository in an open index, where it has a number."""
 
-    def __init__(self, name: str, execute: Any, folder: int, cache: dict[int, Segment]) -> None:
-        self.name = name
+    def __init__(self, repository: Searchable, execute: Any, number: int) -> None:
+        self.repository = repository
+        self.name = repository.name
         self.execute = execute
-        self.folder = folder
-        self._cache = cache
+        self.folder = number
 
     def segments(self) -> Iterator[Segment]:
-        if len(self._cache) > MAX_SEGMENTS:  # most are merged into others by now
-            self._cache.clear()
+        cache: dict[int, Segment] = self.repository.folder.database.segments
+        if len(cache) > MAX_SEGMENTS:  # most are merged into others by now
+            cache.clear()
         sql = "SELECT number, size FROM segments WHERE folder = ? ORDER BY number"
         for number, size in self.execute(sql, (self.folder,)).fetchall():
-            yield self._cache.get(number) or self._cache.setdefault(number, Segment(number, size))
+            yield cache.get(number) or cache.setdefault(number, Segment(number, size))
 
     def has_skill(self, skill_id: str) -> bool:
         sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered = ?"
@@ -69,22 +71,18 @@ class Candidate:
     def __init__(self, precedence: int, score: float, row: Sequence[Any]) -> None:
         self.precedence = precedence
         self.score = score
-        path, self.skill_id, self.description, needs, tags, digest, size, mtime, ctime, sketch, group = row
-        self.path = path
+        self.path, self.skill_id, self.description, needs, tags, self.digest, *rest = row
+        size, mtime, ctime, self.sketch, self.group = rest
         self.stamp = size, mtime, ctime
-        self.capabilities = tuple(needs.split("\n")) if needs else ()
-        self.tags = tuple(tags.split("\n")) if tags else ()
-        self.digest = digest
-        self.sketch = sketch
-        self.group = group
+        self.capabilities = split_lines(needs)
+        self.tags = split_lines(tags)
 
     def order(self) -> Order:
         """Return its sort key: best first, equals by ID, then by precedence."""
         return -self.score, self.skill_id, self.precedence
 
-
-def traits_of(candidate: Candidate) -> Traits:
-    return Traits(candidate.skill_id, candidate.description, candidate.digest, candidate.sketch)
+    def traits(self) -> Traits:
+        return Traits(self.skill_id, self.description, self.digest, self.sketch)
 
 
 class Segment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import startup
 from skillc.index.skills.database import IN_MEMORY, library_file
-from skillc.index.skills.snapshot import stored_path
+from skillc.index.skills.snapshot import split_lines, stored_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +29,9 @@ def recall_folder(root: str) -> list[Memory]:
             rows = connection.execute(sql, (stored_path(root), MAX_SKILLS)).fetchall()
         finally:
             connection.close()
-        return [(str(skill_id), _split(needs), _split(tags)) for skill_id, needs, tags in rows]
-    except startup.sqlite.Error:
+        return [(str(skill_id), split_lines(needs), split_lines(tags)) for skill_id, needs, tags in rows]
+    except (startup.sqlite.Error, AttributeError, TypeError):  # the last two of a value that we did not write
         return []
-
-
-def _split(text: object) -> tuple[str, ...]:
-    return tuple(text.split("\n")) if isinstance(text, str) and text else ()
 
 
 def _quote(path: str) -> str:

@@ -53,8 +53,7 @@ def top_slots(
         inside = bytearray(2 * size)
         for start, end in ranges:
             inside[2 * start : 2 * end] = scores[2 * start : 2 * end]
-        cells.release()
-        scores[:] = inside
+        scores = inside
         cells = memoryview(scores).cast("H")
     highest = sum([weight_table(share)[255] for share, _ in lists])
     slots = sorted(_candidates(scores, highest, limit), key=cells.__getitem__, reverse=True)  # stable

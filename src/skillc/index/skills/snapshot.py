@@ -180,9 +180,8 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
     verify(folder_digest, rows, directory_rows)
     entries: dict[str, Entry] = {}
     for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest in rows:
-        capabilities = tuple(needs.split("\n")) if needs else ()
         name = path if type(path) is str else os.fsdecode(path)
-        values = (size, mtime, ctime), description, capabilities, metadata, diagnostics, digest, ()
+        values = (size, mtime, ctime), description, split_lines(needs), metadata, diagnostics, digest, ()
         entries[name] = Entry(name, skill_id, values)
     directories: dict[str, Directory] = {}
     for path, mtime, ctime, collection, stamp in directory_rows:
@@ -206,6 +205,11 @@ def stored_path(path: str) -> str | bytes:
 
 def _join_lines(values: tuple[str, ...]) -> str | None:
     return utf8_text("\n".join(values), "replace") if values else None
+
+
+def split_lines(text: str | None) -> tuple[str, ...]:
+    """Return the values of a column that has one on each line."""
+    return tuple(text.split("\n")) if text else ()
 
 
 def _to_json(value: object) -> str | None:

@@ -11,6 +11,8 @@ overlapping pairs of characters.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from skillc.index.skills.twins import hash_term
 from skillc.startup import sqlite
 
@@ -31,19 +33,6 @@ no not of on or our so that the their them then there these they this to us was 
 will with would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.encode().split())
-
-
-class _ScriptCache(dict[str, bool]):
-    """A cache of which characters are of a script without spaces; like `_Letters`."""
-
-    def __missing__(self, character: str) -> bool:
-        from skillc.index import cjk  # only for text that is not plain English
-
-        self[character] = value = cjk.is_in(ord(character), cjk.UNSPACED)
-        return value
-
-
-_is_unspaced = _ScriptCache().__getitem__
 
 
 class _Letters(dict[int, str | int]):
@@ -197,23 +186,16 @@ def _split_foreign(text: str) -> list[bytes]:
     """Split a word beyond ASCII into terms, and words of ASCII letters that are still to be stemmed."""
     from unicodedata import combining, normalize
 
+    from skillc.index.cjk import is_unspaced  # only for text that is not plain English
+
     parts: list[str] = []
     for word in text.lower().translate(_letters).split():
-        for run in _runs(word) if any(map(_is_unspaced, word)) else [word]:
-            if _is_unspaced(run[0]):
+        for has_pairs, characters in groupby(word, is_unspaced):
+            run = "".join(characters)
+            if has_pairs:
                 parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
             else:
                 letters = "".join(c for c in normalize("NFKD", run) if not combining(c))  # without accents
                 words = letters.lower().translate(_letters).split()
                 parts += [part for part in words if len(part) <= MAX_WORD]
     return [part.encode() for part in parts]
-
-
-def _runs(word: str) -> list[str]:
-    """Cut a word where it changes between scripts with and without spaces."""
-    runs, start = [], 0
-    for at in range(1, len(word) + 1):
-        if at == len(word) or _is_unspaced(word[at]) != _is_unspaced(word[start]):
-            runs.append(word[start:at])
-            start = at
-    return runs

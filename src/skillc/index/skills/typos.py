@@ -21,9 +21,9 @@ MANY = 1000  # skills; where there are more, a term that only one has may be a t
 
 def nearest_terms(execute: Any, segment: int, size: int, word: str, stem: str) -> dict[str, tuple[int, int]]:
     """Return the terms of a segment near a word, with their distance and how many skills have each."""
-    limit = _max_edits(word)
-    if not limit:
+    if len(word) < MIN_WORD:
         return {}
+    limit = 1 if len(word) < LONG_WORD else 2
     sql = (
         "SELECT term, heads + bodies FROM postings WHERE segment = ? AND term >= ? AND term < ? "
         "AND length(term) BETWEEN ? AND ? AND heads + bodies >= ?"
@@ -78,7 +78,3 @@ def count_edits(first: str, second: str, limit: int) -> int:
         if min(row) > limit:
             return limit + 1
     return row[-1]
-
-
-def _max_edits(word: str) -> int:
-    return 0 if len(word) < MIN_WORD else 1 if len(word) < LONG_WORD else 2

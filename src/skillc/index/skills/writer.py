@@ -116,9 +116,8 @@ def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> 
         skills, slots = execute(sql, (segment + place,)).fetchone()
         if skills:
             store_lists(execute, segment + place, lists.rows(size))
-            execute(
-                "INSERT INTO segments VALUES (?, ?, ?, ?, ?)", (segment + place, folder, size, skills, slots)
-            )
+            row = segment + place, folder, size, skills, slots
+            execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
     ids = [entry.skill_id for entry in batch.entries]
     if len(ids) >= FEW:  # rows start as offered, so that only IDs that occur twice need a check
         sql = "SELECT id FROM skills WHERE folder = ? GROUP BY id HAVING count(*) > 1"
