@@ -123,16 +123,19 @@ def test_a_word_at_the_end_of_the_opening_is_whole() -> None:
         assert others <= set(weights.body_terms)
 
 
+def list_terms(text: str) -> list[str]:
+    return b" ".join(Stemmer().stem(terms.split_words(text))).decode().split()
+
+
 def test_words_of_any_form_and_script() -> None:
     """[D17] words lose endings, accents and case; scripts without spaces are found by pairs of characters."""
-    terms = Stemmer().terms
-    assert terms("Migrations MIGRATING migrated") == ["migrat"] * 3
-    assert terms("Café CAFÉ cafe\u0301") == ["cafe"] * 3
-    assert terms("查看日志") == ["查看", "看日", "日志"]
-    assert terms("log文件x") == ["log", "文件", "x"]
-    assert terms("Привет мир") == ["привет", "мир"]
-    assert terms("ＰＤＦ — “quoted” → 🎉 done") == ["pdf", "quot", "done"]
-    assert terms("a" * 33 + " ---  _") == []
+    assert list_terms("Migrations MIGRATING migrated") == ["migrat"] * 3
+    assert list_terms("Café CAFÉ cafe\u0301") == ["cafe"] * 3
+    assert list_terms("查看日志") == ["查看", "看日", "日志"]
+    assert list_terms("log文件x") == ["log", "文件", "x"]
+    assert list_terms("Привет мир") == ["привет", "мир"]
+    assert list_terms("ＰＤＦ — “quoted” → 🎉 done") == ["pdf", "quot", "done"]
+    assert list_terms("a" * 33 + " ---  _") == []
 
 
 def name_counts(stemmer: Stemmer, counts: list[dict[int, int]]) -> list[dict[bytes, int]]:
@@ -151,14 +154,13 @@ def test_more_words_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None
         one_by_one += name_counts(small, small.count_terms([words]))
     monkeypatch.undo()
     assert name_counts(large, large.count_terms(lists)) == one_by_one
-    assert one_by_one[0] == {term.encode(): 2 for term in large.terms(texts[0])}
+    assert one_by_one[0] == {term.encode(): 2 for term in list_terms(texts[0])}
 
 
 @given(st.text())
 def test_any_text_has_terms(words: str) -> None:
     """[D22] no text raises, and its terms are terms of themselves."""
-    stemmer = Stemmer()
-    assert all(term and " " not in term for term in stemmer.terms(words))
+    assert all(term and " " not in term for term in list_terms(words))
 
 
 def test_follows_the_folder(shelf: Shelf) -> None:

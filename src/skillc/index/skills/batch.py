@@ -98,12 +98,9 @@ def read_batch(
     return batch
 
 
-def invert_texts(
-    skills: Sequence[MemorySkill], stemmer: Stemmer, database: Database, root: str, strict: bool
-) -> Batch:
+def invert_texts(skills: Sequence[MemorySkill], stemmer: Stemmer, statistics: Statistics) -> Batch:
     """Return a batch of skills that have no files."""
     batch = Batch()
-    statistics = Statistics(database, root, strict)
     for start in range(0, len(skills), MAX_SLOTS):
         group = skills[start : start + MAX_SLOTS]
         texts = [

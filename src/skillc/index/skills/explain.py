@@ -117,9 +117,7 @@ class FoundSkills(list[FoundSkill]):
         return value | {"corrections": self.corrections} if self.corrections else value
 
 
-def explain(
-    candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemmer
-) -> tuple[list[tuple[str, tuple[str, ...]]], str]:
+def explain(candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemmer) -> Explanation:
     """Return the terms that a skill has, strongest first, with their fields; and the best section's heading.
 
     `data` is its SKILL.md, or its body alone. The heading is empty where the best part is before any.
@@ -142,10 +140,10 @@ def explain(
         "body": _Counts.sum(sections),
     }
     scores = _score_terms(fields, weights)
-    terms = [
+    terms = tuple(
         (term, tuple(field for field, counts in fields.items() if term in counts))
         for term in sorted(scores, key=lambda term: (-scores[term], term))
-    ]
+    )
     section_scores = [
         _score_section(counter.count(title), counts, scores) if counts else 0.0
         for title, counts in zip(titles, sections, strict=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = list[Candidate]  # skills that are twins, best first
     Places = list[tuple[str, str]]  # repositories and IDs
-    Group = tuple[Candidate, Places, Places]  # a skill, where else its ID is, and its copies
+    Group = tuple[Candidate, Places]  # a skill and its copies
 
 ATTEMPTS = 3  # when a folder changes while it is searched
 MAX_INDEXES = 4  # that stay open in a process
@@ -214,8 +214,8 @@ class _Search:
                 break
             limit *= 8
         groups = [self._complete(query, match) for match in matches[: self._limit]]
-        is_current = all(self._folder(first).is_current(first.path, first.stamp) for first, *_ in groups)
-        corrections = self._spell(query, [first for first, *_ in groups]) if query.corrections else {}
+        is_current = all(self._folder(first).is_current(first.path, first.stamp) for first, _ in groups)
+        corrections = self._spell(query, [first for first, _ in groups]) if query.corrections else {}
         return FoundSkills([self._result(query, group) for group in groups], corrections), is_current
 
     def _spell(self, query: Query, results: list[Candidate]) -> dict[str, str]:
@@ -286,10 +286,10 @@ class _Search:
         return next((match for match in others if traits.are_of_twin(match[0].traits())), None)
 
     def _complete(self, query: Query, match: Match) -> Group:
-        """Return the twin of the highest precedence, where else its ID is, and all others."""
+        """Return the twin of the highest precedence, and where all others are."""
         first = match[0]
         if len(match) == 1 and (first.group is None or self._scope.every):
-            return first, self._also(first), []
+            return first, []
         members = {(member.precedence, member.path): member for member in match}
         groups = {self._group(member): member for member in match if member.group}
         for member in groups.values():
@@ -304,12 +304,7 @@ class _Search:
             for member in sorted(members.values(), key=lambda member: (member.precedence, member.skill_id))
             if member is not first and member.skill_id in visible
         ]
-        return first, self._also(first), copies
-
-    def _also(self, candidate: Candidate) -> Places:
-        """Return where else an ID is."""
-        owners = self._owners(candidate)[1:]
-        return [(self._readers[owner].name, candidate.skill_id) for owner in owners]
+        return first, copies
 
     def _rename(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates under their local IDs, without hidden ones."""
@@ -336,8 +331,10 @@ class _Search:
         return owners
 
     def _result(self, query: Query, group: Group) -> FoundSkill:
-        candidate, also, copies = group
+        candidate, copies = group
         folder, index = self._folder(candidate), self._index
+        owners = self._owners(candidate)
+        also = [(self._readers[owner].name, candidate.skill_id) for owner in owners[1:]]
 
         def explain_match() -> Explanation:
             with index.lock:

@@ -122,7 +122,7 @@ class Folder:
             number = self._number()
             if number is not None or not snapshot.skills:
                 break
-            if attempt:  # the index can't be written: go on in memory
+            if attempt == 1:  # the index can't be written: go on in memory
                 self.database.move_to_memory()
             self._snapshot = None  # another process has changed the index since it was read
         return number
@@ -189,15 +189,9 @@ class Folder:
         return last
 
     def _plan(self, last: Snapshot, with_text: bool, until: float | None = None) -> Plan:
-        start, on_progress = perf_counter(), self.database.on_progress
+        start = perf_counter()
         walk_until = None if until is None else (time() + until) / 2  # leave time to read what it finds
-        walk = Walk(
-            self.root,
-            last.directories,
-            last.entries,
-            walk_until,
-            lambda count: on_progress(self.root, count, 0),
-        )
+        walk = Walk(self.root, last.directories, last.entries, walk_until, self.database.on_progress)
         self._scan_seconds = perf_counter() - start
         entries, todo = last.entries, walk.files
         if not with_text or last.revision is not None:  # else the index has nothing and needs all
@@ -213,9 +207,7 @@ class Folder:
         same_directories = last.has_directories(walk.directories)
         is_quiet = not walk.diagnostics and not walk.is_late
         if not todo and len(walk.files) == len(last.entries) and same_directories and is_quiet:
-            if not last.diagnostics and last.error is None and not last.partial:
-                return last
-            return last.in_part("")
+            return last.in_part("") if last.diagnostics or last.partial else last
         batch = self._read(todo, with_text, until)
         revision = last.revision
         # The first time, a folder is stored only as a whole.

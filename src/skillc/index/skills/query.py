@@ -176,11 +176,7 @@ class Query:
     """
 
     def __init__(
-        self,
-        readers: Sequence[FolderReader],
-        task: str,
-        stemmer: Stemmer,
-        prefixes: Collection[str] | None = None,
+        self, readers: Sequence[FolderReader], task: str, stemmer: Stemmer, prefixes: Collection[str] | None
     ) -> None:
         self._prefixes = prefixes
         self._words: dict[str, bytes] = {}  # the task's first word for a term

@@ -70,7 +70,7 @@ class Walk:
         directories: dict[str, Directory],
         files: Mapping[str, SkillFile],
         until: float | None = None,
-        on_progress: Callable[[int], None] = lambda count: None,
+        on_progress: Callable[[str, int, int], None] = lambda root, count, total: None,
     ) -> None:
         self._root = root
         self._entries = 0
@@ -88,10 +88,10 @@ class Walk:
             stack += self._visit(*stack.pop())
             count += 1
             if count % STEP == 0:
-                on_progress(count)
+                on_progress(root, count, 0)
                 self.is_late = until is not None and time() > until
         if count >= STEP:
-            on_progress(0)
+            on_progress(root, 0, 0)
         for path, _, _ in stack:
             self.unsettle_parent(path)
         if stack and self.is_late:  # take what was not visited from the last walk

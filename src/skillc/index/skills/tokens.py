@@ -5,8 +5,9 @@ memory: words go in, terms are read back. Words of other alphabets only lose the
 without spaces (Chinese, Japanese, Thai, and Korean, whose words carry their particles) become
 overlapping pairs of characters.
 
->>> Stemmer().terms("Running the migrations for PostgreSQL, déjà vu, 查看日志")
-['run', 'the', 'migrat', 'for', 'postgresql', 'deja', 'vu', '查看', '看日', '日志']
+>>> terms = Stemmer().stem(split_words("Running the migrations for PostgreSQL, déjà vu, 查看日志"))
+>>> b" ".join(terms).decode()
+'run the migrat for postgresql deja vu 查看 看日 日志'
 """
 
 from __future__ import annotations
@@ -116,9 +117,6 @@ class Stemmer:
     @property
     def hashes(self) -> list[int]:
         return self._cache.hashes
-
-    def terms(self, text: str) -> list[str]:
-        return b" ".join(self.stem(split_words(text))).decode().split()
 
     def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[int, int]]:
         """Return how often each term, by its number, occurs in each text, which is a list of words.

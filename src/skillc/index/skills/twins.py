@@ -155,8 +155,7 @@ class TwinChange:
         traits = self._traits.get(number)
         if traits is None:
             _, _, _, skill_id, description, _, _, digest, _, _, _, sketch, group = self._read(number)
-            traits = Traits(skill_id, description or "", digest, sketch, group)
-            self._traits[number] = traits
+            traits = self._traits[number] = Traits(skill_id, description or "", digest, sketch, group)
         return traits
 
     def _read(self, number: int) -> list[Any]:

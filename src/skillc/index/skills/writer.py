@@ -100,9 +100,8 @@ def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> 
     segment = next_segment(execute)
     number = execute("SELECT coalesce(max(number), 0) FROM skills").fetchone()[0] + 1
     for place, (entry, sketch) in enumerate(zip(batch.entries, batch.sketches, strict=True)):
-        position: tuple[int | None, int | None] = segment + place // MAX_SLOTS, place % MAX_SLOTS
-        if entry.digest is None:
-            position = None, None
+        at = segment + place // MAX_SLOTS, place % MAX_SLOTS
+        position = (None, None) if entry.digest is None else at
         columns = entry.columns(batch.start)
         path, skill_id, _, size, mtime, ctime, description, needs, _, _, tags = columns
         contents = path, skill_id, description, needs, tags, entry.digest, size, mtime, ctime, sketch, None
