@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 
 from skillc import audit, compiler, install, library
 from skillc.cli import show, workspace
@@ -15,6 +14,7 @@ from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
 from skillc.spelling import suggest
+from skillc.startup import value
 from skillc.text import cut, fold_line, one_line
 
 TYPE_CHECKING = False
@@ -164,11 +164,11 @@ def _open(place: _Place, names: Sequence[str], here: Workspace, stack: ExitStack
         kept = install.keep_skills(plugin, download.origin.path, download.candidates)
         if not kept:
             here.tell([warning("W080", plugin.name, "the plugin has no skill")])
-        download = replace(download, candidates=kept)
+        download = download.narrow(kept)
     return download
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Place:
     """A place to open: a source, or a plugin of a marketplace, which may be chosen with all its skills."""
 
