@@ -64,7 +64,7 @@ def _list_rows(rows: Rows, draw: Callable[[Rows], list[str]], limit: int | None)
     yield from draw(rows[:shown])
     yield f"  {sum(count for _, count in rows):,} in all"
     if used > shown:
-        yield f"  {used - shown:,} more: --limit {used} shows them, too"
+        yield f"  {used - shown:,} more: --limit {used} shows {'it' if used - shown == 1 else 'them'}, too"
     if len(rows) > max(used, shown):
         unused = count_of(len(rows) - max(used, shown), "skill")
         yield f"  {unused} without use: --limit {len(rows)} lists all"
