@@ -62,6 +62,24 @@ def split_words(text: bytes | str) -> list[bytes]:
     return data.translate(_BYTES).split()
 
 
+def split_typed(text: bytes | str) -> list[bytes]:
+    """Return the words of a text as a person sees them: without quotes beyond ASCII, one for each script.
+
+    >>> [word.decode() for word in split_typed("L\N{RIGHT SINGLE QUOTATION MARK}IMPÔT, MRI检查")]
+    ['l', 'impôt', 'mri', '检查']
+    """
+    words = split_words(text)
+    if text.isascii():
+        return words
+    return [
+        part
+        for word in words
+        for part in (
+            [word] if word.isascii() else map(str.encode, _split_runs(word.decode("utf-8", "replace")))
+        )
+    ]
+
+
 class _WordCache(dict[bytes, int]):
     """The numbers of words, each that of its term; a word of several terms has one of its own, with `parts`.
 
@@ -182,18 +200,32 @@ class Stemmer:
 
 def _split_foreign(text: str) -> list[bytes]:
     """Split a word beyond ASCII into terms, and words of ASCII letters that are still to be stemmed."""
-    from unicodedata import combining, normalize
-
-    from skillc.index.cjk import is_unspaced  # only for text that is not plain English
-
     parts: list[str] = []
-    for word in text.lower().translate(_letters).split():
-        for has_pairs, characters in groupby(word, is_unspaced):
-            run = "".join(characters)
-            if has_pairs:
-                parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-            else:
-                letters = "".join(c for c in normalize("NFKD", run) if not combining(c))  # without accents
-                words = letters.lower().translate(_letters).split()
-                parts += [part for part in words if len(part) <= MAX_WORD]
+    for run in _split_runs(text):
+        if is_unspaced(run):
+            parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        else:
+            words = remove_accents(run).translate(_letters).split()
+            parts += [part for part in words if len(part) <= MAX_WORD]
     return [part.encode() for part in parts]
+
+
+def _split_runs(text: str) -> list[str]:
+    """Split a word beyond ASCII where it has other characters than letters, and where its script changes."""
+    from skillc.index import cjk  # only for text that is not plain English
+
+    words = text.lower().translate(_letters).split()
+    return ["".join(run) for word in words for _, run in groupby(word, cjk.is_unspaced)]
+
+
+def is_unspaced(run: str) -> bool:
+    """Return whether a word, which is of one script, is of one without spaces."""
+    from skillc.index import cjk  # only for text that is not plain English
+
+    return cjk.is_unspaced(run[0])
+
+
+def remove_accents(text: str) -> str:
+    from unicodedata import combining, normalize  # only for text that is not plain English
+
+    return "".join(c for c in normalize("NFKD", text) if not combining(c)).lower()
