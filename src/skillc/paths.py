@@ -305,3 +305,19 @@ def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:
             except OSError:
                 stamps.append((path,))
     return tuple(stamps)
+
+
+def refer_to_folder(skill_id: str, directory: str) -> str:
+    """Return what `skc show` takes wherever it runs: a name in a store, else the folder."""
+    parent, name = os.path.split(directory)
+    return name if parent.replace("\\", "/").endswith("/.skillc/skills") else directory
+
+
+def has_earlier_file(directory: str) -> bool:
+    """Return whether `skc show` looks into another file first: README.md may have the same headings."""
+    try:
+        with os.scandir(directory) as entries:
+            earlier = [entry for entry in entries if entry.name < SKILL_FILES[0] and entry.name[0] != "."]
+            return any(entry.name.lower().endswith(".md") or entry.is_dir() for entry in earlier)
+    except OSError:
+        return False

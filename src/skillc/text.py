@@ -1,4 +1,4 @@
-r"""Clean, fold and cut text: one function of each kind, for every room.
+r"""Clean, fold, cut and compare text: one function of each kind, for every room.
 
 >>> print(one_line("a\nb\x1b[31m"))
 a\nb\x1b[31m
@@ -124,3 +124,31 @@ def utf8_text(text: str, errors: str = "backslashreplace") -> str:
 def cut(text: str, length: int) -> str:
     """Return at most `length` characters; a cut ends in an ellipsis."""
     return text if len(text) <= length else text[: max(0, length - 1)].rstrip() + "…"
+
+
+def remove_accents(text: str) -> str:
+    from unicodedata import combining, normalize  # only for text that is not plain English
+
+    return "".join(c for c in normalize("NFKD", text) if not combining(c)).lower()
+
+
+def count_edits(first: str, second: str, limit: int) -> int:
+    """Return how many edits lead from one text to another, a swap being one; over `limit`, just that.
+
+    >>> count_edits("kubernt", "kubernet", 2), count_edits("fomrs", "forms", 2), count_edits("a", "xyz", 2)
+    (1, 1, 3)
+    """
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        before, last, row = row, before, [i]
+        for j, b in enumerate(second, 1):
+            edits = min(before[j] + 1, row[-1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == second[j - 2] and b == first[i - 2]:
+                edits = min(edits, last[j - 2] + 1)
+            row.append(edits)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]

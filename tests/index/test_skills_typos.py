@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from skillc.index.skills import Searchable, SkillIndex
 from skillc.index.skills.explain import FoundSkills
-from skillc.index.skills.typos import count_edits
 from skillc.library import format_results
+from skillc.text import count_edits
 from tests.support.skills import skill
 
 SKILLS = {

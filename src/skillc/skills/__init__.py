@@ -34,7 +34,16 @@ if TYPE_CHECKING:
         is_segment,
         to_segment,
     )
-    from skillc.skills.markdown import Heading, find_headings, line_count, newlines, parser_text, walk
+    from skillc.skills.markdown import (
+        Heading,
+        find_headings,
+        guess_body,
+        line_count,
+        newlines,
+        parser_text,
+        title_to_show,
+        walk,
+    )
     from skillc.skills.portable import MAX_FILE_NAME, MAX_PATH, find_collision, is_portable, to_spelling
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
     from skillc.skills.tools.definition import (
@@ -76,7 +85,7 @@ else:
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
             "portable": "MAX_FILE_NAME MAX_PATH find_collision is_portable to_spelling",
             "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId id_prefix is_name is_segment to_segment",
-            "markdown": "Heading find_headings line_count newlines parser_text walk",
+            "markdown": "Heading find_headings guess_body line_count newlines parser_text title_to_show walk",
             "tools.blocks": "ToolBlock find_blocks",
             "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
             "tools.parameters": "InvalidDefinition MAX_INTEGER NotOfType ParameterDefinition Value join_names"

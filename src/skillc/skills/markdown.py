@@ -14,7 +14,7 @@ from skillc.startup import import_parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
 # Elements with text. They do not contain each other, and are yielded when their text is complete.
@@ -126,6 +126,26 @@ def find_headings(data: bytes, body: int = 0) -> list[Heading]:
         headings.append(Heading(element.level, text, element.line, last_line, start, len(data)))
     _close_sections(headings)
     return headings
+
+
+def title_to_show(headings: Sequence[Heading], number: int) -> str:
+    """Return the title of a section, or of the nearest above it that is shown: the first of its title is."""
+    while number >= 0:
+        heading = headings[number]
+        title = heading.text.casefold()
+        if all(other.text.casefold() != title for other in headings[:number]):
+            return heading.text
+        above = (n for n in reversed(range(number)) if headings[n].level < heading.level)
+        number = next(above, -1)
+    return ""
+
+
+def guess_body(data: bytes) -> int:
+    """Return about where the frontmatter ends, without parsing it."""
+    if not data.startswith(b"---"):
+        return 0
+    end = data.find(b"\n---", 3)
+    return data.find(b"\n", end + 1) + 1 if end > 0 else 0
 
 
 def _close_sections(headings: list[Heading]) -> None:

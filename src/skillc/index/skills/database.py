@@ -277,14 +277,12 @@ def _prepare(connection: Any, persistent: bool, mapped: bool) -> None:
         if mapped:
             execute("PRAGMA mmap_size=1073741824")
         execute("PRAGMA synchronous=NORMAL")
-    version = execute("PRAGMA user_version").fetchone()[0]
-    if version == VERSION:
+    if execute("PRAGMA user_version").fetchone()[0] == VERSION:
         return
     if persistent:
         execute("PRAGMA journal_mode=WAL").fetchone()
     execute("BEGIN IMMEDIATE")
-    version = execute("PRAGMA user_version").fetchone()[0]  # another process may have been quicker
-    if version != VERSION:
+    if execute("PRAGMA user_version").fetchone()[0] != VERSION:  # else another process was quicker
         names = execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
         for (name,) in names.fetchall():
             execute(f'DROP TABLE "{name}"')

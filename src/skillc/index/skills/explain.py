@@ -6,10 +6,9 @@ millisecond for each skill, so results are explained only on use.
 
 from __future__ import annotations
 
-import os
-
 from skillc.index.skills.tokens import split_words
 from skillc.index.skills.weights import BODY_BONUS, BODY_LENGTH, FIELDS, HEAD_BONUS, HEAD_LENGTH, tf_weight
+from skillc.paths import has_earlier_file, refer_to_folder
 from skillc.quotes import shell_quote
 
 TYPE_CHECKING = False
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from skillc.index.skills.query import Candidate
     from skillc.index.skills.tokens import Stemmer
-    from skillc.skills import Heading
 
     Term = tuple[str, tuple[str, ...]]  # or a word, with the fields that have it
     Explanation = tuple[tuple[Term, ...], str]  # words, and a section
@@ -54,7 +52,7 @@ class FoundSkill:
         self.also = tuple(also)
         self.copies = tuple(copies)
         self.directory = directory
-        self.refer: Callable[[str, str], str] = _refer_to_folder
+        self.refer: Callable[[str, str], str] = refer_to_folder
         self._explain = explain  # reads the file, so it runs on first use
         self._explanation: Explanation | None = None
 
@@ -75,7 +73,7 @@ class FoundSkill:
             return f"skc load {self.id}"
         skill = shell_quote(self.refer(self.id, self.directory), '"')
         section = shell_quote(self.section, '"')
-        file = " --file SKILL.md" if _has_earlier_file(self.directory) else ""
+        file = " --file SKILL.md" if has_earlier_file(self.directory) else ""
         return f"skc show {skill} --section {section}{file}"
 
     def _why(self) -> Explanation:
@@ -99,22 +97,6 @@ class FoundSkill:
         }
 
 
-def _refer_to_folder(skill_id: str, directory: str) -> str:
-    """Return what `skc show` takes wherever it runs: a name in a store, else the folder."""
-    parent, name = os.path.split(directory)
-    return name if parent.replace("\\", "/").endswith("/.skillc/skills") else directory
-
-
-def _has_earlier_file(directory: str) -> bool:
-    """Return whether `skc show` looks into another file first: README.md may have the same headings."""
-    try:
-        with os.scandir(directory) as entries:
-            earlier = [entry for entry in entries if entry.name < "SKILL.md" and entry.name[0] != "."]
-            return any(entry.name.lower().endswith(".md") or entry.is_dir() for entry in earlier)
-    except OSError:
-        return False
-
-
 class FoundSkills(list[FoundSkill]):
     """The skills that fit a task, best first. `corrections` has the words that no skill has, with those
     that were searched for in their place."""
@@ -136,9 +118,9 @@ def explain(candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemme
 
     `data` is its SKILL.md, or its body alone. The heading is empty where the best part is before any.
     """
-    from skillc.skills import find_headings  # with the Markdown parser
+    from skillc.skills import find_headings, guess_body, title_to_show  # with the Markdown parser
 
-    start = _body_start(data)
+    start = guess_body(data)
     headings = find_headings(data, start)
     titles = ["", *(heading.text for heading in headings)]
     bounds = [start, *(heading.start for heading in headings), len(data)]
@@ -163,22 +145,10 @@ def explain(candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemme
         for title, counts in zip(titles, sections, strict=True)
     ]
     best = section_scores.index(max(section_scores))  # the first of equals
-    return terms, " ".join(_title_to_show(headings, best - 1).split())
+    return terms, " ".join(title_to_show(headings, best - 1).split())
 
 
-def _title_to_show(headings: Sequence[Heading], number: int) -> str:
-    """Return the title of a section, or of the nearest above it that is shown: the first of its title is."""
-    while number >= 0:
-        heading = headings[number]
-        title = heading.text.casefold()
-        if all(other.text.casefold() != title for other in headings[:number]):
-            return heading.text
-        above = (n for n in reversed(range(number)) if headings[n].level < heading.level)
-        number = next(above, -1)
-    return ""
-
-
-def name_words(terms: Iterable[Term], word_of: Callable[[str], str]) -> tuple[Term, ...]:
+def name_words(terms: Sequence[Term], word_of: Callable[[str], str]) -> tuple[Term, ...]:
     """Return the task's words for terms, each once; of a text without spaces, the parts that have matched.
 
     >>> pairs = [("报表", ("body",)), ("日志", ("body",)), ("务报", ("name",)), ("form", ("name",))]
@@ -186,7 +156,6 @@ def name_words(terms: Iterable[Term], word_of: Callable[[str], str]) -> tuple[Te
     >>> print(*(f"{word} ({', '.join(fields)})" for word, fields in words))
     务报表 (name, body) 日志 (body) forms (name)
     """
-    terms = list(terms)
     pairs: dict[str, list[str]] = {}
     for term, _ in terms:
         pairs.setdefault(word_of(term), []).append(term)
@@ -208,14 +177,6 @@ def _join_pairs(word: str, term: str, pairs: Iterable[str]) -> str:
     while end in spots:
         end += 1
     return word[start:end]
-
-
-def _body_start(data: bytes) -> int:
-    """Return about where the frontmatter ends, without parsing it."""
-    if not data.startswith(b"---"):
-        return 0
-    end = data.find(b"\n---", 3)
-    return data.find(b"\n", end + 1) + 1 if end > 0 else 0
 
 
 class _Counts(dict[str, int]):

@@ -15,8 +15,8 @@ from skillc.index.skills.explain import FoundSkill, FoundSkills, explain, name_w
 from skillc.index.skills.folder import Folder
 from skillc.index.skills.query import Candidate, FolderReader, Query
 from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_typed
-from skillc.index.skills.typos import count_edits
 from skillc.startup import RLock
+from skillc.text import count_edits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +44,7 @@ class Searchable:
     """
 
     def __init__(
-        self,
-        name: str,
-        folder: Folder,
-        names: Mapping[str, str] | None = None,
-        time_out: float | None = None,
+        self, name: str, folder: Folder, names: Mapping[str, str] | None = None, time_out: float | None = None
     ) -> None:
         self.name = name
         self.folder = folder
@@ -265,7 +261,7 @@ class _Search:
         return matches
 
     def _is_eligible(self, candidate: Candidate) -> bool:
-        name = self._readers[candidate.precedence].name
+        name = self._readers[candidate.precedence].repository.name
         return self._scope.has(candidate, name) and self._may_show(candidate)
 
     def _may_show(self, candidate: Candidate) -> bool:
@@ -304,7 +300,7 @@ class _Search:
         first.score = match[0].score  # the best one's place
         visible = {member.skill_id for member in members.values() if self._may_show(member)}
         copies = [
-            (self._readers[member.precedence].name, member.skill_id)
+            (self._readers[member.precedence].repository.name, member.skill_id)
             for member in sorted(members.values(), key=lambda member: (member.precedence, member.skill_id))
             if member is not first and member.skill_id in visible
         ]
@@ -337,8 +333,8 @@ class _Search:
     def _result(self, query: Query, group: Group) -> FoundSkill:
         candidate, copies = group
         directory = self._folder(candidate).skill_directory(candidate.path)
-        name, owners = self._readers[candidate.precedence].name, self._owners(candidate)
-        also = [(self._readers[owner].name, candidate.skill_id) for owner in owners[1:]]
+        name, owners = self._readers[candidate.precedence].repository.name, self._owners(candidate)
+        also = [(self._readers[owner].repository.name, candidate.skill_id) for owner in owners[1:]]
         return FoundSkill(candidate, name, also, copies, directory, lambda: self._explain(query, candidate))
 
     def _explain(self, query: Query, candidate: Candidate) -> Explanation:

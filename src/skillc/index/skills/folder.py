@@ -63,7 +63,6 @@ class Folder:
         with self._lock:
             number = None if force else self.database.read(self._number_if_recent)
             if number is not None:
-                self.partial = ""
                 return number
             number = self._update(None if time_out is None else time_out * READ_SHARE)
             snapshot = self._snapshot
@@ -119,7 +118,7 @@ class Folder:
             snapshot = self._scan(with_text=True, until=None if seconds is None else time() + seconds)
             if snapshot.error is not None:
                 return None  # what the index has of it may serve again later
-            number = self._number()
+            number = self.database.read(self._number)
             if number is not None or not snapshot.skills:
                 break
             if attempt == 1:  # the index can't be written: go on in memory
@@ -127,23 +126,17 @@ class Folder:
             self._snapshot = None  # another process has changed the index since it was read
         return number
 
-    def _number(self) -> int | None:
+    def _number(self, execute: Any) -> int | None:
         """Return the folder's number, if the index has the text of all its skills that were read."""
-        if not self.partial:
-            return self.database.read(self._number_if_complete)
-        return self.database.read(lambda execute: find_folder(execute, *self.key)[0])
-
-    def _number_if_complete(self, execute: Any) -> int | None:
-        """Return the folder's number, if the index has the text of all its skills."""
         number, *_ = find_folder(execute, *self.key)
         sql = "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
-        return None if number is None or execute(sql, (number,)).fetchone() else number
+        return number if self.partial or not execute(sql, (number,)).fetchone() else None
 
     def _number_if_recent(self, execute: Any) -> int | None:
         """Return the folder's number, if it was scanned so recently that it need not be again."""
         sql = "SELECT checked, cost, checksum, number FROM folders WHERE root = ? AND strict = ?"
         row = execute(sql, (stored_path(self.root), int(self.strict))).fetchone()
-        if row is None or row[0] is None or not 0 <= time() - row[0] < SCAN_SHARE * row[1]:
+        if row is None or row[0] is None or not 0 <= time() - row[0] < SCAN_SHARE * row[1] or self.partial:
             return None
         scan_time, cost, check, number = row
         verify(check, number, scan_time, cost)
@@ -153,7 +146,7 @@ class Folder:
             for path, *times in directories:
                 if not has_times(f"{self.root}/{os.fsdecode(path)}", (*times,)):
                     return None
-        return self._number_if_complete(execute)
+        return self._number(execute)
 
     def _scan(self, with_text: bool, until: float | None = None) -> Snapshot:
         plan = self._plan(self._last_snapshot(), with_text, until)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import groupby, islice, repeat
 
 from skillc.index.skills import postings
 from skillc.index.skills.database import MAX_VALUES, checksum, select_in, verify
@@ -104,12 +103,12 @@ def _read_ahead(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _merge_lists(execute: Any, segments: list[Segment], new_slots: NewSlots, size: int) -> Iterator[Row]:
     """Yield the lists by term with the new slots, encoded for a segment of `size` slots."""
-    streams = [_tag_lists(execute, *segment) for segment in segments]
-    for term, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
+    streams = [zip(postings.read_all_lists(execute, each[0]), repeat(each)) for each in segments]
+    for term, group in groupby(heapq.merge(*streams, key=_term_of), key=_term_of):
         heads: list[int] = []
         bodies: list[int] = []
         total = 0
-        for _, (segment, slots, skills), count, head, body in group:
+        for (_, _, count, head, body), (segment, slots, skills) in group:
             heads += _move(postings.decode_list(head, slots), new_slots[segment])
             old = list(postings.decode_list(body, slots))
             new = _move(old, new_slots[segment])
@@ -121,12 +120,8 @@ def _merge_lists(execute: Any, segments: list[Segment], new_slots: NewSlots, siz
             yield term, len(heads), total, head, body
 
 
-def _tag_lists(
-    execute: Any, number: int, slots: int, skills: int
-) -> Iterator[tuple[str, Segment, int, bytes, bytes]]:
-    """Yield the lists of a segment by term, each with the segment."""
-    for term, _, count, head, body in postings.read_all_lists(execute, number):
-        yield term, (number, slots, skills), count, head, body
+def _term_of(pair: tuple[Row, Segment]) -> str:
+    return pair[0][0]
 
 
 def _move(pairs: Any, new_slots: list[int | None]) -> list[int]:

@@ -13,10 +13,11 @@ from skillc.index.skills.database import damage
 from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
 from skillc.index.skills.snapshot import OFFERED, read_skills, split_lines
-from skillc.index.skills.tokens import STOP_WORDS, is_unspaced, remove_accents, split_typed
+from skillc.index.skills.tokens import STOP_WORDS, is_unspaced, split_typed
 from skillc.index.skills.twins import Traits, read_group
 from skillc.index.skills.typos import choose_term, nearest_terms
 from skillc.index.skills.weights import BYTE, K1, idf
+from skillc.text import remove_accents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ class FolderReader:
 
     def __init__(self, repository: Searchable, execute: Any, number: int) -> None:
         self.repository = repository
-        self.name = repository.name
         self.execute = execute
         self.folder = number
 

@@ -24,7 +24,7 @@ def recall_folder(root: str) -> list[Memory]:
         " ON folders.number = skills.folder WHERE folders.root = ? AND skills.description IS NOT NULL LIMIT ?"
     )
     try:
-        connection = startup.sqlite.connect(f"file:{_quote(file)}?mode=ro", uri=True, timeout=0.2)
+        connection = startup.sqlite.connect(startup.sqlite_uri(file, "mode=ro"), uri=True, timeout=0.2)
         try:
             rows = connection.execute(sql, (stored_path(root), MAX_SKILLS)).fetchall()
         finally:
@@ -32,8 +32,3 @@ def recall_folder(root: str) -> list[Memory]:
         return [(str(skill_id), split_lines(needs), split_lines(tags)) for skill_id, needs, tags in rows]
     except (startup.sqlite.Error, AttributeError, TypeError):  # the last two of a value that we did not write
         return []
-
-
-def _quote(path: str) -> str:
-    """Return a path for a URI of SQLite."""
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

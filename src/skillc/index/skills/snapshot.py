@@ -60,9 +60,8 @@ class Entry(SkillFile):
 
     def is_outdated(self, file: SkillFile, with_text: bool) -> bool:
         """Return whether the file must be read again, or for its text the first time."""
-        if self.stamp != file.stamp:
-            return True
-        return with_text and self.digest is None and self.description is not None
+        has_no_text = self.digest is None and self.description is not None
+        return self.stamp != file.stamp or (with_text and has_no_text)
 
     def columns(self, time_read: int) -> tuple[Any, ...]:
         """Return the values of its row from `path` to `tags`; it was read at `time_read` or later.

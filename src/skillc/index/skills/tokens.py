@@ -16,6 +16,7 @@ from itertools import groupby
 
 from skillc.index.skills.twins import hash_term
 from skillc.startup import sqlite
+from skillc.text import remove_accents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,13 +72,10 @@ def split_typed(text: bytes | str) -> list[bytes]:
     words = split_words(text)
     if text.isascii():
         return words
-    return [
-        part
-        for word in words
-        for part in (
-            [word] if word.isascii() else map(str.encode, _split_runs(word.decode("utf-8", "replace")))
-        )
-    ]
+    parts: list[bytes] = []
+    for word in words:
+        parts += [word] if word.isascii() else map(str.encode, _split_runs(word.decode("utf-8", "replace")))
+    return parts
 
 
 class _WordCache(dict[bytes, int]):
@@ -223,9 +221,3 @@ def is_unspaced(run: str) -> bool:
     from skillc.index import cjk  # only for text that is not plain English
 
     return cjk.is_unspaced(run[0])
-
-
-def remove_accents(text: str) -> str:
-    from unicodedata import combining, normalize  # only for text that is not plain English
-
-    return "".join(c for c in normalize("NFKD", text) if not combining(c)).lower()

@@ -7,6 +7,8 @@ A word whose ending is misspelt keeps it where the right one is stemmed, so endi
 
 from __future__ import annotations
 
+from skillc.text import count_edits
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,25 +58,3 @@ def choose_term(terms: Iterable[tuple[str, tuple[int, int]]]) -> str | None:
     for term, (distance, skills) in terms:
         best[term] = distance, best.get(term, (0, 0))[1] + skills
     return min(best, key=lambda term: (best[term][0], -best[term][1], term), default=None)
-
-
-def count_edits(first: str, second: str, limit: int) -> int:
-    """Return how many edits lead from one text to another, a swap being one; over `limit`, just that.
-
-    >>> count_edits("kubernt", "kubernet", 2), count_edits("fomrs", "forms", 2), count_edits("a", "xyz", 2)
-    (1, 1, 3)
-    """
-    if abs(len(first) - len(second)) > limit:
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(second) + 1))
-    for i, a in enumerate(first, 1):
-        before, last, row = row, before, [i]
-        for j, b in enumerate(second, 1):
-            edits = min(before[j] + 1, row[-1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == second[j - 2] and b == first[i - 2]:
-                edits = min(edits, last[j - 2] + 1)
-            row.append(edits)
-        if min(row) > limit:
-            return limit + 1
-    return row[-1]

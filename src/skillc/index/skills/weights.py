@@ -102,6 +102,5 @@ def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeight
 
 def _weigh(counts: Collection[float], mean_length: int, bonus: float) -> bytes:
     length = sum(counts)
-    tf = {count: tf_weight(count, length, mean_length) + bonus for count in set(counts)}
-    table = {count: int(BYTE * weight) or 1 for count, weight in tf.items()}
+    table = {n: int(BYTE * (tf_weight(n, length, mean_length) + bonus)) or 1 for n in set(counts)}
     return bytes(map(table.__getitem__, counts))
