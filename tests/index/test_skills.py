@@ -839,7 +839,7 @@ def test_slots_after_a_search_that_ended(shelf: Shelf, monkeypatch: pytest.Monke
     monkeypatch.setattr(batch, "time", lambda: float(next(clock)))
     shelf_folder = shelf.library.folder(str(shelf.root), False)
     with monkeypatch.context() as patch:
-        patch.setattr(folder, "_end_of", lambda seconds: 15.0)
+        patch.setattr(folder, "time", lambda: 15.0 - folder.READ_SHARE)  # reading ends at 15
         assert shelf_folder.refresh(time_out=1.0) is not None
     with shelf_folder._lock:
         ids = sorted(shelf_folder.snapshot(until=0).skills)

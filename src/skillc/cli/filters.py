@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import library
-from skillc.index.skills import Scope, read_all_tags, skill_index
+from skillc.index import skills as index  # lazy
 from skillc.spelling import did_you_mean, suggest, unknown_repository
 from skillc.text import one_line
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from skillc.workspace import Workspace
 
 
-def explain_filters(here: Workspace, task: str, scope: Scope) -> None:
+def explain_filters(here: Workspace, task: str, scope: index.Scope) -> None:
     """Report each filter of a search that no skill of the library meets."""
     for text in _find_misses(here, task, scope):
         here.report(one_line(f"note: {text}"))
 
 
-def _find_misses(here: Workspace, task: str, scope: Scope) -> Iterator[str]:
+def _find_misses(here: Workspace, task: str, scope: index.Scope) -> Iterator[str]:
     skills = here.wait(here.library().list(), warnings=False)
     if scope.collection:
         yield from explain_collection(scope.collection, {c.path for c in library.derive_collections(skills)})
@@ -32,9 +32,9 @@ def _find_misses(here: Workspace, task: str, scope: Scope) -> Iterator[str]:
             where = "'capabilities' in skills.toml shows them"
             yield f"skills that need '{scope.capability}' are hidden; {where}"
     if scope.tag:
-        tags = skill_index().database.read(read_all_tags)
+        tags = index.skill_index().database.read(index.read_all_tags)
         if scope.tag not in map(str.casefold, tags):
-            here_too = [tag for tag in suggest(scope.tag, tags) if here.find(task, 1, Scope(tag=tag))]
+            here_too = [tag for tag in suggest(scope.tag, tags) if here.find(task, 1, index.Scope(tag=tag))]
             yield _join(f"no skill has the tag '{scope.tag}'", scope.tag, here_too)
 
 

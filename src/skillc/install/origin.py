@@ -141,6 +141,10 @@ class Download:
     is_tag: bool = False  # whether the ref that was asked for is a tag
     addresses: dict[str, str] = field(default_factory=dict, repr=False)  # of folders that are complete
 
+    def narrow(self, candidates: Iterable[Candidate]) -> Download:
+        """Return the same download with some of its candidates."""
+        return replace(self, candidates=tuple(candidates))
+
     def address_of(self, candidate: Candidate) -> str:
         """Return the address that one candidate came from: after redirects, once it is complete."""
         return self.addresses.get(candidate.folder) or candidate.resolved or self.resolved

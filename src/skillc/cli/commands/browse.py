@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from skillc import engine
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository, explain_collection
 from skillc.cli.mistakes import see
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.engine import render_browse
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 
@@ -60,4 +60,4 @@ def run(arguments: Arguments) -> int:
         paths = {each.path for each in here.wait(here.engine().collections(), warnings=False)}
         for text in explain_collection(place, paths):
             here.report(one_line(f"note: {text}"))
-    return show(arguments, lambda: listing, lambda: render_browse(listing), "paint_listing")
+    return show(arguments, lambda: listing, lambda: engine.render_browse(listing), "paint_listing")

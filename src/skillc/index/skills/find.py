@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.index.skills.explain import Explanation
-    from skillc.index.skills.folder import VirtualFolder
     from skillc.index.skills.query import Order
 
-    AnyFolder = Folder | VirtualFolder
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = list[Candidate]  # skills that are twins, best first
     Places = list[tuple[str, str]]  # repositories and IDs
@@ -49,7 +47,7 @@ class Searchable:
     def __init__(
         self,
         name: str,
-        folder: AnyFolder,
+        folder: Folder,
         names: Mapping[str, str] | None = None,
         time_out: float | None = None,
     ) -> None:
@@ -247,7 +245,7 @@ class _Search:
         matches = [word.decode() for word, stem in zip(words, stems, strict=True) if stem == term.encode()]
         return min(matches, key=lambda word: count_edits(typo, word, len(typo)), default=None)
 
-    def _folder(self, candidate: Candidate) -> AnyFolder:
+    def _folder(self, candidate: Candidate) -> Folder:
         return self._repositories[candidate.precedence].folder
 
     def _count_certain(self, matches: list[Match], end: Order) -> int:
