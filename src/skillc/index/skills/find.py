@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3  # when a folder changes while it is searched
 MAX_INDEXES = 4  # that stay open in a process
+MAX_CHECKED = 8  # copies whose files are read to see whether they fit
 SPARE = 6  # candidates beyond the limit that are examined first
 
 
@@ -298,8 +299,11 @@ class _Search:
                 members.setdefault((twin.precedence, twin.path), twin)
         candidates = filter(self._is_eligible, members.values())
         ranking = sorted(candidates, key=lambda member: (member.precedence, *member.order()))
-        # A near-copy may be without the words that another one was found by, and fit the task no more.
-        fitting = (member for member in ranking if member.score or self._explain(query, member)[0])
+        # A near-copy may be without the words that another one was found by, and not fit the task at all.
+        same = {member.digest for member in match if member.digest}
+        fitting = (
+            m for m in ranking[:MAX_CHECKED] if m.score or m.digest in same or self._has_words(query, m)
+        )
         first = next(fitting, match[0])
         first.score = match[0].score  # the best one's place
         visible = {member.skill_id for member in members.values() if self._may_show(member)}
@@ -309,6 +313,9 @@ class _Search:
             if member is not first and member.skill_id in visible
         ]
         return first, copies
+
+    def _has_words(self, query: Query, candidate: Candidate) -> bool:
+        return bool(self._explain(query, candidate)[0])
 
     def _rename(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates under their local IDs, without hidden ones."""
