@@ -6,13 +6,13 @@ TOPICS = {
     "names": (
         "How a skill is named",
         """
-<skill> is looked up in this order, and the first that is there counts:
-a path to a folder, such as ./pdf or ~/skills/pdf;
-a name in .skillc/skills of this directory, and of each above it;
-a name in ~/.skillc/skills, the global store;
-the name of a skill that is deployed to an agent, from every directory;
-the ID of a skill in a repository, such as billing/refunds (skc repo list).
-Where a name leads: skc show <skill> --section x --verbose says it.
+<skill> can be any of these. skc tries them in this order, and takes the first that exists:
+1. a path to a folder, such as ./pdf or ~/skills/pdf
+2. a name in .skillc/skills of this directory, or of one above it
+3. a name in ~/.skillc/skills, the global store
+4. the name of a skill that is deployed to an agent
+5. the ID of a skill in a repository, such as billing/refunds; 'skc repo list' shows repositories
+To see what a name leads to: skc outline <skill> --verbose
 """,
     ),
     "files": (
