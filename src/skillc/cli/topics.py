@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from skillc.cli.wrap import wrap
+
 TOPICS = {
     "names": (
         "How a skill is named",
@@ -65,7 +67,16 @@ registry     a server with skills that a team shares, in versions
 }
 
 
-def format_topic(name: str) -> str:
-    """Return the text of a topic."""
+def format_topic(name: str, width: int = 0) -> str:
+    """Return the text of a topic; with a width, lines go on below where their text starts."""
     title, text = TOPICS[name]
-    return f"{title}\n\n" + "\n".join(f"  {line}" for line in text.strip().splitlines())
+    lines = [line for each in text.strip().splitlines() for line in _fold(each, width - 2)]
+    return f"{title}\n\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _fold(line: str, width: int) -> list[str]:
+    if width < 0 or len(line) <= width:
+        return [line]
+    column = len(line) - len(line.rpartition("  ")[2]) if "  " in line else 3 * line[:1].isdigit()
+    first, *others = wrap(line[column:], width - column)
+    return [line[:column] + first, *(" " * column + other for other in others)]
