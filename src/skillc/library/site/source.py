@@ -19,7 +19,7 @@ from skillc.library.http.source import UNKNOWN, Resource
 from skillc.library.site.folders import FolderListing, FolderSource
 from skillc.library.site.index import Entry, index_addresses, read_index, write_entry
 from skillc.skills import SkillId
-from skillc.text import utf8_text
+from skillc.text import count_of, utf8_text
 
 MAX_INDEX = 16 << 20  # bytes
 
@@ -63,7 +63,7 @@ def _read_listing(address: str, data: Any) -> SiteListing | None:
         return None
     listing = SiteListing(skipped=index.omissions)
     if index.omissions:
-        message = f"{index.omissions} entries break the format and are left out"
+        message = f"{count_of(index.omissions, 'entry', 'entries')} left out, not in the format of an index"
         listing.diagnostics.append(base.SourceDiagnostic(address, "E010", "error", message))
     for entry in index.entries:
         if not entry.description.strip() or entry.name in listing.entries:
