@@ -11,6 +11,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
+    from skillc.library.clawhub import ClawHubSkillSource
+    from skillc.library.clawhub.wire import (
+        MAX_PAGES,
+        HubSkill,
+        api_base,
+        check_moderation,
+        discovery_addresses,
+        fingerprint_of,
+        list_address,
+        read_base,
+        read_page,
+        read_summary,
+        table_of,
+        text_of,
+        write_version,
+    )
     from skillc.library.config import (
         RepositorySettings,
         SkillRepositoryConfig,
@@ -131,6 +147,11 @@ else:
             ),
             "find": "find_skills format_results",
             "addresses": "LOOPBACK guess_type",
+            "clawhub": "ClawHubSkillSource",
+            "clawhub.wire": (
+                "MAX_PAGES HubSkill api_base check_moderation discovery_addresses fingerprint_of "
+                "list_address read_base read_page read_summary table_of text_of write_version"
+            ),
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
             "copies": "copy_path list_copies",
             "credentials": (

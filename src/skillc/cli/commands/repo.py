@@ -14,7 +14,7 @@ from skillc.paths import current_directory, library_roots
 from skillc.quotes import shell_quote
 from skillc.spelling import unknown_repository
 
-TYPES = ("filesystem", "git", "http", "mcp", "well-known")
+TYPES = ("clawhub", "filesystem", "git", "http", "mcp", "well-known")
 
 COMMAND = Command(
     "repo",
@@ -41,7 +41,7 @@ COMMAND = Command(
         ),
         Option(
             "--auth-token-env",
-            "git, http: the environment variable with the token.",
+            "git and servers: the environment variable with the token.",
             value="<VARIABLE>",
             completes="environment",
         ),
@@ -61,6 +61,7 @@ COMMAND = Command(
         "skc repo add shared ../shared/skills",
         "skc repo add company https://github.com/company/skills --ref v1.2.0 --ref-type tag",
         "skc repo add team https://skills.example.com --auth-token-env TEAM_TOKEN --global",
+        "skc repo add hub https://registry.example.com --type clawhub",
         "skc repo sync company",
         "skc repo remove company",
     ),
