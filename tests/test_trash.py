@@ -147,5 +147,5 @@ def test_empty_asks(world: World) -> None:
     trash.put(str(folder_with(world.root / "mine", "text")), "a test")
     world.fails("E100", "trash", "empty")
     assert "mine" in world.ok("trash", "list").stdout
-    assert world.ok("trash", "empty", "--yes").stdout.startswith("Deleted 1 items")
+    assert world.ok("trash", "empty", "--yes").stdout.startswith("Deleted 1 item (")
     assert trash.items() == []

@@ -24,6 +24,15 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else _escape(text, _SPACES)
 
 
+def count_of(number: int, what: str, plural: str = "") -> str:
+    """Return a number of things.
+
+    >>> count_of(1, "skill"), count_of(1200, "entry", "entries")
+    ('1 skill', '1,200 entries')
+    """
+    return f"{number:,} {what if number == 1 else plural or f'{what}s'}"
+
+
 def visible(text: str) -> str:
     r"""Return `text` with every character written out that can't be seen, or looks like a plain space.
 

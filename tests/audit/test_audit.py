@@ -63,7 +63,7 @@ def test_status(world: World) -> None:
 
 def test_all_skills_of_the_stores(world: World) -> None:
     """[SURFACES: Getting skills] without a name, all skills of the stores; clean ones are counted only."""
-    assert world.ok("audit").stdout == "No skills.\n"
+    assert world.ok("audit").stdout.startswith("No skills to audit: there is no SKILL.md")
     world.skill("one", fenced("ls"))
     world.skill("two", fenced(PIPE))
     world.skill("three", fenced(THEFT), store=world.global_store)

@@ -648,7 +648,7 @@ def test_all_as_json(world: World) -> None:
 
 def test_all_of_nothing(world: World) -> None:
     """[RFC-0007] no skills is no error."""
-    assert world.ok("build", "--all").stdout == "0 of 0 skills built (0 unchanged), 0 failed\n"
+    assert world.ok("build", "--all").stdout == "No skills yet. 'skc init <name>' makes one.\n"
 
 
 # Watching

@@ -42,6 +42,26 @@ def test_markdown(pdf: World) -> None:
     assert piped == BODY.partition("\n\n")[2]
 
 
+def test_light_terminals(pdf: World) -> None:
+    """[SURFACES: Terminal] with 256 colours: only such as can be read on white and on black."""
+    for env in ({"TERM": "xterm-256color"}, {"TERM": "alacritty", "COLORTERM": "truecolor"}):
+        shown = show_on_terminal(pdf, "show", "pdf", "--section", "Forms", env=env)
+        assert "\x1b[38;5;31m`fill`\x1b[0m on" in shown
+        assert "\x1b[36m" not in shown
+
+
+@pytest.mark.slow
+def test_found_skills(pdf: World) -> None:
+    """[SURFACES: Terminal] the command that reads a skill stays whole for copying; a count is no name."""
+    shown = show_on_terminal(pdf, "find", "fill forms of the project", "--limit", "1", columns=20)
+    assert (
+        '\x1b[36mskc show pdf --section "Forms"' in shown or "\x1b[36mskc show pdf --section Forms" in shown
+    )
+    count = shown.splitlines()[-1]
+    assert " more: --limit " in count
+    assert "\x1b[" not in count
+
+
 @pytest.mark.parametrize(
     ("words", "env", "is_painted"),
     [

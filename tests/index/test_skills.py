@@ -86,6 +86,45 @@ def test_finds_by_any_word_and_says_why(shelf: Shelf) -> None:
     assert shelf.ids("nothing matches whatsoever") == []
 
 
+def test_a_section_that_can_be_shown(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] of equal headings `show` takes the first: the one above."""
+    parts = [
+        f"### {name}\n\nLook at {name}.\n\n#### Command\n\nRun {name} --now.\n" for name in ("log", "diff")
+    ]
+    body = "# Tools\n\n{}\n#### COMMAND\n\nTangerine peel.\n\n# Tools\n\nQuince jelly.\n"
+    skill(shelf.root, "git", text("Look at changes", body.format("\n".join(parts))))
+    assert [shelf.find(task)[0].section for task in ("tangerine peel", "look at the log")] == ["diff", "log"]
+    (found,) = shelf.find("quince jelly")
+    assert (found.section, found.read) == (None, "skc load git")
+
+
+def test_a_section_that_another_file_has_too(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] files that come before SKILL.md may have its headings."""
+    command = f"skc show {shelf.root}/pdf --section Forms"
+    (shelf.root / "pdf" / "guide.md").write_text("# Forms\n")
+    assert shelf.find("acroform")[0].read == command
+    for name in ("README.md", "Notes/more.md"):
+        path = shelf.root / "pdf" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("# Forms\n\nAbout this folder.\n")
+        assert shelf.find("acroform")[0].read == f"{command} --file SKILL.md"
+        shutil.rmtree(path.parent) if "/" in name else path.unlink()
+
+
+def test_words_of_the_task_in_reasons(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] each once; of text without spaces, what has matched."""
+    body = "## 步骤\n\n先读取数据库，再生成报表。 Impôt “forms”.\n"
+    skill(shelf.root, "zh", text("生成季度财务报表并检查数据一致性", body))
+
+    def matched(task: str) -> dict[str, tuple[str, ...]]:
+        return dict(next(found for found in shelf.find(task) if found.id == "zh").matched)
+
+    assert matched("财务报表") == {"财务报表": ("description", "body")}
+    assert set(matched("请生成季度的财务报表，谢谢")) == {"财务报表", "生成季度"}
+    assert set(matched("MRI检查")) == {"检查"}
+    assert matched("L’IMPÔT des “forms”") == {"impôt": ("body",), "forms": ("body",)}
+
+
 def test_tags_headings_and_the_opening_are_in_the_head(tmp_path: Path) -> None:
     """[LIB: SkillEngine trait (revised)] a word there counts more than further down."""
     shelf = Shelf(tmp_path)
@@ -799,7 +838,7 @@ def test_slots_after_a_search_that_ended(shelf: Shelf, monkeypatch: pytest.Monke
     monkeypatch.setattr(batch, "time", lambda: float(next(clock)))
     shelf_folder = shelf.library.folder(str(shelf.root), False)
     with monkeypatch.context() as patch:
-        patch.setattr(folder, "_end_of", lambda seconds: 15.0)
+        patch.setattr(folder, "time", lambda: 15.0 - folder.READ_SHARE)  # reading ends at 15
         assert shelf_folder.refresh(time_out=1.0) is not None
     with shelf_folder._lock:
         ids = sorted(shelf_folder.snapshot(until=0).skills)

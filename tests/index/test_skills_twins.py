@@ -91,6 +91,19 @@ def test_near_copies_are_one_result(shelves: Shelves) -> None:
     assert all(found.copies == () for found in everything)
 
 
+def test_a_near_copy_without_the_words_of_the_task(shelves: Shelves) -> None:
+    """[LIB: SkillEngine trait (revised)] the first by precedence that has some; the others are its copies."""
+    shelves.put("one/roses", page(1))
+    shelves.put("two/more/roses", page(1) + "\nTangerine peel.\n")
+    shelves.put("three/most/roses", page(1) + "\nTangerine, tangerine peel.\n")
+    (found,) = shelves.find("tangerine")
+    assert (found.id, found.source_name) == ("more/roses", "two")
+    assert found.copies == (("one", "roses"), ("three", "most/roses"))
+    assert [word for word, _ in found.matched] == ["tangerine"]
+    (found,) = shelves.find("zebra roses")
+    assert (found.id, found.source_name) == ("roses", "one")
+
+
 def test_skills_of_one_template_are_several(shelves: Shelves) -> None:
     """[LIB: SkillEngine trait (revised)] nearly the same text for another product is another skill."""
     for product in ("airtable", "asana", "bugsnag"):

@@ -71,6 +71,28 @@ def test_words_that_are_left_alone(shelf: Shelf) -> None:
     assert shelf.find(f"{page} kuberntes fill").corrections == {}
 
 
+@pytest.mark.parametrize(
+    ("typed", "word"),
+    [
+        ("déclaratoins", "déclarations"),
+        ("declaratoins", "déclarations"),
+        ("DÉCLARATOINS", "déclarations"),
+        ("Kündigungsfrsten", "kündigungsfristen"),
+        ("договры", "договоры"),
+        ("“kuberntes”", "kubernetes"),
+    ],
+)
+def test_a_misspelt_word_with_accents(shelf: Shelf, tmp_path: Path, typed: str, word: str) -> None:
+    """[LIB: SkillEngine trait (revised)] any alphabet has typos; what is said has the skill's accents."""
+    text = "Préparer les déclarations, Kündigungsfristen prüfen, составить договоры"
+    skill(tmp_path / "skills", "law", f"---\ndescription: {text}\n---\n# 财务报表\n")
+    found = shelf.find(typed)
+    assert found.corrections == {typed.lower().strip("“”"): word}
+    assert [term for term, _ in found[0].matched] == [word]
+    for task in ("财务报标", "déclarations", "DÉCLARATIONS", "declarations", "quatrième"):
+        assert shelf.find(task).corrections == {}, task
+
+
 def test_a_word_of_what_may_not_be_used(shelf: Shelf) -> None:
     """[D32] a word that only a hidden skill has is not told."""
     found = shelf.index.find([shelf.part], "kuberntes", 10, lambda skill_id, needs: skill_id != "k8s")

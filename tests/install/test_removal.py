@@ -73,7 +73,7 @@ def test_keep_source_and_purge(world: World, pdf: Path) -> None:
     assert (pdf / "SKILL.md").exists()
     assert not (world.home / ".skillc/runtime/pdf").exists()
     assert not os.path.lexists(world.home / ".claude/skills/pdf")
-    assert "1 of 1 skills built" in world.ok("build", "--all", cwd=world.home).stdout
+    assert "1 of 1 skill built" in world.ok("build", "--all", cwd=world.home).stdout
 
 
 def test_dry_run(world: World, pdf: Path) -> None:

@@ -113,7 +113,7 @@ def test_what_was_sent_is_not_sent_again(notes: World, stub: Stub) -> None:
     assert sync(notes, stub.url)["rows"] == 1
     assert "Nothing new" in notes.ok("sync", "--to", stub.url).stdout
     use(notes)
-    assert "Sent 1 counts of 1 days" in notes.ok("sync", "--to", stub.url).stdout
+    assert "Sent 1 count of 1 day to" in notes.ok("sync", "--to", stub.url).stdout
     first, second = batches(stub)
     assert first["machine"] == second["machine"]
     assert len(first["machine"]) == 32

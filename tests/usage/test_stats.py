@@ -667,7 +667,12 @@ def test_all_skills(world: World, skill: Skill) -> None:
     note(resolve("other", str(world.project)), ROWS[:3])
     value = answer(world)
     assert (value["skill"], value["skill_path"]) == (None, None)
-    assert value["data"] == DATA["summary"] | {"total_accesses": 18}
+    # a section of one skill is not that of another
+    assert value["data"] == DATA["summary"] | {
+        "total_accesses": 18,
+        "unique_sections": 5,
+        "unique_files": 4,
+    }
     assert answer(world, "--group-by", "sections")["data"][0] == {
         "skill": "pdf",
         "section": "Forms",
@@ -677,8 +682,8 @@ def test_all_skills(world: World, skill: Skill) -> None:
     assert world.ok("stats").stdout == (
         "Summary of all skills, 2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z\n"
         "  total accesses         18\n"
-        "  unique sections         3\n"
-        "  unique files            2\n"
+        "  unique sections         5\n"
+        "  unique files            4\n"
         "  error count             4\n"
         "\n"
         "  15  pdf\n"
@@ -686,6 +691,40 @@ def test_all_skills(world: World, skill: Skill) -> None:
         "  18 in all\n"
     )
     assert compute_stats(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
+
+
+def test_skills_without_use(world: World, skill: Skill) -> None:
+    """[RFC-0003] skills that were not used are one line, and `--limit` lists them; rows have a limit, too."""
+    for name in ("brown", "green"):
+        world.skill(name)
+    note(skill, ROWS)
+    assert world.ok("stats").stdout.splitlines()[6:] == [
+        "  15  pdf",
+        "  15 in all",
+        "  2 skills without use: --limit 3 lists all",
+    ]
+    assert world.ok("stats", "--limit", "2").stdout.splitlines()[6:] == [
+        "  15  pdf",
+        "   0  brown",
+        "  15 in all",
+        "  1 skill without use: --limit 3 lists all",
+    ]
+    assert world.ok("stats", "-l", "3").stdout.endswith("   0  brown\n   0  green\n  15 in all\n")
+    assert world.ok("stats", "--group-by", "sections", "--limit", "1").stdout.splitlines()[1:] == [
+        "  2  pdf  Forms  SKILL.md",
+        "  4 in all",
+        "  2 more: --limit 3 shows them, too",
+    ]
+    assert len(answer(world, "--group-by", "sections", "--limit", "1")["data"]) == 3  # JSON has them all
+
+
+def test_many_rows(world: World, skill: Skill) -> None:
+    """[RFC-0003] 50 rows for people where no limit is given, and how many more there are."""
+    names = [{"section": f"Part {number}", "file": "SKILL.md"} for number in range(60)]
+    note(skill, [("2026-03-01T09:00:00Z", "show", name, None, "/w/a") for name in names])
+    lines = world.ok("stats", "pdf", "--group-by", "sections").stdout.splitlines()
+    assert len(lines) == 1 + 50 + 2
+    assert lines[-2:] == ["  60 in all", "  10 more: --limit 60 shows them, too"]
 
 
 def test_all_of_none(world: World) -> None:
@@ -862,7 +901,8 @@ def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
     days = (0, 1, 30, 80, 90, 100, 400)
     rows: list[Row] = [(ago(days=n), "show", {"section": str(n), "file": "f"}, None, f"/w/{n}") for n in days]
     note(skill, rows)
-    assert world.ok("stats", "--prune", age).stdout == f"Removed {7 - left} entries of 1 skill\n"
+    entries = "1 entry" if left == 6 else f"{7 - left} entries"
+    assert world.ok("stats", "--prune", age).stdout == f"Removed {entries} of 1 skill\n"
     assert sums(skill) == {left}
     assert len(compute_stats(skill, "sections").data) == len(compute_stats(skill, "projects").data) == left
     check(skill, rows[:left], Filters())

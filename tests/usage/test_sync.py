@@ -234,11 +234,9 @@ def test_read_only_source(world: World, unprivileged: tuple[str, ...]) -> None:
     logs = world.project / ".skillc" / "logs"
     for path in [*logs.rglob("*"), logs]:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    for moved in (1, 0):
+    for moved in ("1 entry", "0 entries"):
         stderr = world.fails("E999", "sync", prefix=unprivileged).stderr
-        assert stderr == (
-            f"error[E999]: synced {moved} entries for 'pdf', but '{logs / 'pdf'}' can't be removed\n"
-        )
+        assert stderr == (f"error[E999]: synced {moved} for 'pdf', but '{logs / 'pdf'}' can't be removed\n")
     assert rows(primary(world.home / ".skillc" / "runtime")) == [entry(0)]
 
 
@@ -278,7 +276,7 @@ def test_vanished_without_a_home(world: World) -> None:
     leave(world.project, "rust", [entry(0, "rust")])
     result = world.skc("sync", env={"HOME": ""})
     assert result.returncode == 1
-    assert result.stdout == "Synced 1 entries for 'rust' (local logs removed)\n"
+    assert result.stdout == "Synced 1 entry for 'rust' (local logs removed)\n"
     assert result.stderr == "error[E999]: there is no home directory; set HOME or SKILLC_HOME\n"
     assert rows(fallback(world.project, "pdf")) == [entry(0)]
 
@@ -325,7 +323,7 @@ def test_into_a_log_of_others(world: World) -> None:
         connection.execute(INSERT, entry(0))
         connection.commit()
     leave(world.project, "pdf", [entry(0), entry(1)])
-    assert world.ok("sync").stdout == "Synced 1 entries for 'pdf' (local logs removed)\n"
+    assert world.ok("sync").stdout == "Synced 1 entry for 'pdf' (local logs removed)\n"
     assert rows(path) == [entry(0), entry(1)]
     assert compute_stats(resolve("pdf", str(world.project))).data["total_accesses"] == 2
 
@@ -386,6 +384,6 @@ def test_hostile_names(world: World) -> None:
     leave(world.project, os.fsdecode(b"caf\xe9"), [entry(0)])
     result = world.ok("sync")
     assert result.stdout == (
-        "Synced 1 entries for 'a\\n\\x1b[31mb' (local logs removed)\n"
-        "Synced 1 entries for 'caf\\udce9' (local logs removed)\n"
+        "Synced 1 entry for 'a\\n\\x1b[31mb' (local logs removed)\n"
+        "Synced 1 entry for 'caf\\udce9' (local logs removed)\n"
     )

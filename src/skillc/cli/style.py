@@ -29,6 +29,9 @@ _SEQUENCES = {
     TITLE: "\x1b[1;35m",
     END: "\x1b[0m",
 }
+if "256" in os.environ.get("TERM", "") or os.environ.get("COLORTERM"):
+    # Yellow, cyan and green of the eight colours can't be read on white. These can, on white and on black.
+    _SEQUENCES |= {CODE: "\x1b[38;5;31m", GOOD: "\x1b[38;5;28m", WARNING: "\x1b[38;5;130m"}
 _REMOVAL = str.maketrans(dict.fromkeys(_SEQUENCES))
 
 WHEN = ("auto", "always", "never")
@@ -81,7 +84,8 @@ def paint_results(lines: Iterable[str]) -> Iterator[str]:
             yield from _wrap(paint_matches(line) if is_painted() else line)
         else:
             place, separator, score = line.rpartition(" (score: ")
-            rest = "" if score == "0.00)" else separator + score  # too small to say anything
+            is_wide = 0 < columns() < width_of(line)
+            rest = "" if score == "0.00)" or is_wide else separator + score  # too small to say anything
             yield f"{paint(place, STRONG)}{paint(rest, FAINT)}" if separator else line
 
 
@@ -91,8 +95,10 @@ def paint_skills(lines: Iterable[str]) -> Iterator[str]:
         label, colon, rest = line.partition(": ")
         if not line.startswith("  "):
             name, space, rest = line.partition("  ")
-            yield f"{paint(name, STRONG)}{paint(space + rest, FAINT)}"
+            # Without a score it is no skill, but says how many more there are.
+            yield f"{paint(name, STRONG)}{paint(space + rest, FAINT)}" if space else line
         elif colon and label.strip() == "read":
+            # One line, however long: a command that the terminal itself wraps can be copied whole.
             yield f"{paint(label + colon, FAINT)}{paint(rest, CODE)}"
         elif colon and label.strip().islower() and " " not in label.strip():
             yield paint(line, FAINT)

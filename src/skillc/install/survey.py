@@ -14,7 +14,7 @@ from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, 
 from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
 from skillc.spelling import suggest
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
 MAX_DEPTH = 6  # directories between a folder and the skills in it
@@ -106,7 +106,7 @@ def advise_first_skill() -> str:
     count, directories = count_agent_skills()
     if not count:
         return "No skills yet. 'skc init <name>' makes one."
-    skills = f"{count:,} skill{'' if count == 1 else 's'}"
+    skills = count_of(count, "skill")
     places = one_line(", ".join(directories))
     return f"No skills yet, but {skills} in {places}; 'skc import' takes them over."
 

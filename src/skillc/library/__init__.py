@@ -115,6 +115,7 @@ if TYPE_CHECKING:
         variables_asked_for,
         variables_used,
     )
+    from skillc.library.virtual import VirtualFolder
     from skillc.library.wrappers import (
         FilteredSkillSource,
         PrefixedSkillSource,
@@ -174,6 +175,7 @@ else:
                 "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
                 "variables_used"
             ),
+            "virtual": "VirtualFolder",
             "wrappers": (
                 "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"
             ),

@@ -17,10 +17,10 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, id_prefix, skill_index
+from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, skill_index
 from skillc.library import source as base
 from skillc.library.wrappers import SnapshotSource
-from skillc.skills import SkillId, parse, read_metadata
+from skillc.skills import SkillId, id_prefix, parse, read_metadata
 
 
 class FilesystemSnapshot(base.SkillSource):

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from skillc import paths
 from skillc.errors import SkillcError
-from skillc.index.skills import id_prefix, recall_folder
+from skillc.index.skills import recall_folder
 from skillc.library.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
+from skillc.skills import id_prefix
 
 MAX_SECONDS = 0.3  # for the walk of a folder that was never indexed
 MAX_DEPTH = 6

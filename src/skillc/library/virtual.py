@@ -1,14 +1,43 @@
-"""The skills of a server or a program in an index of their own, which is in memory."""
+"""Skills that have no folder in an index of their own, such as those of a server or a program."""
 
 from __future__ import annotations
 
 import os
 
-from skillc.index.skills import IN_MEMORY, Database, SkillIndex, VirtualFolder, invert_texts, write_change
+from skillc.index.skills import (
+    IN_MEMORY,
+    Database,
+    Folder,
+    SkillIndex,
+    find_folder,
+    invert_texts,
+    write_change,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.skills import MemorySkill
+
+
+class VirtualFolder(Folder):
+    """Skills in an index that have no folder, such as those of a server; searched as those of one are."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__("documents", False, database)  # a name in place of the root
+
+    def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
+        """Return the number in the index; what writes to it keeps it current."""
+        return self.database.read(lambda execute: find_folder(execute, *self.key)[0])
+
+    def is_current(self, path: str | bytes, stamp: object) -> bool:
+        return True
+
+    def skill_directory(self, path: str | bytes) -> str:
+        return ""
+
+    def read_skill_file(self, path: str | bytes) -> bytes:
+        """Return the SKILL.md of a skill, or its body; empty where there is none."""
+        raise NotImplementedError
 
 
 class MemoryFolder(VirtualFolder):
@@ -28,8 +57,8 @@ class MemoryFolder(VirtualFolder):
                 return
             removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
             new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
-            batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
-            self.database.write(lambda execute: write_change(execute, *self.KEY, None, removals, batch))
+            batch = invert_texts(new, self._index.stemmer, self.database, *self.key)
+            self.database.write(lambda execute: write_change(execute, *self.key, None, removals, batch))
             self._skills = current
 
     def read_skill_file(self, path: str | bytes) -> bytes:

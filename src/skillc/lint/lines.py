@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import groupby
 
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,16 +29,13 @@ def group_findings(report: Report, cwd: str) -> list[tuple[str, list[str]]]:
 def summarise_report(report: Report, *, verbose: bool = False) -> list[str]:
     """Return what stands below the findings: what was fixed, how many there are, and the cost in tokens."""
     lines = [f"Fixed {fix.rule} in {one_line(fix.file)}" for fix in report.fixed]
-    counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
+    counts = f"{count_of(report.errors, 'error')}, {count_of(report.warnings, 'warning')}"
     fixable = f" ({report.fixable} can be fixed with --fix)" if report.fixable else ""
     lines.append(f"{one_line(report.skill.name)}: {counts if report.findings else 'nothing to fix'}{fixable}")
     tokens = report.tokens
     if tokens is not None:
-        files = f", {tokens.in_files} in {_count(len(tokens.files), 'other file')}" if tokens.files else ""
-        lines.append(f"  about {tokens.metadata} tokens of metadata, {tokens.body} of body{files}")
-        lines += [f"  {count:>8}  {one_line(name)}" for name, count in tokens.files if verbose]
+        others = count_of(len(tokens.files), "other file")
+        files = f", {tokens.in_files:,} in {others}" if tokens.files else ""
+        lines.append(f"  about {tokens.metadata:,} tokens of metadata, {tokens.body:,} of body{files}")
+        lines += [f"  {count:>8,}  {one_line(name)}" for name, count in tokens.files if verbose]
     return lines
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -18,7 +18,6 @@ from skillc.index.skills import (
     SkillFile,
     SkillIndex,
     Statistics,
-    VirtualFolder,
     checksum,
     read_batch,
     read_note,
@@ -27,6 +26,7 @@ from skillc.index.skills import (
     write_change,
     write_note,
 )
+from skillc.library import VirtualFolder
 from skillc.paths import SKILL_FILES
 
 Document = tuple[str, str, bytes]  # the ID of a skill, a label that changes with its text, its SKILL.md
@@ -84,7 +84,7 @@ class DocumentFolder(VirtualFolder):
         """
         contents = {_path_of(skill_id): data for skill_id, _, data in documents}
         files = [SkillFile(_path_of(skill_id), skill_id, (0, 0, 0)) for skill_id, _, _ in documents]
-        batch = read_batch("", False, files, Statistics(self._writer, *self.KEY), contents=contents)
+        batch = read_batch("", False, files, Statistics(self._writer, *self.key), contents=contents)
         gone = [*removals]
 
         def apply(execute: Any) -> bool:
@@ -96,7 +96,7 @@ class DocumentFolder(VirtualFolder):
                 execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (*row, checksum(*row)))
             paths = map(_path_of, gone)
             is_last = mark is not None
-            write_change(execute, *self.KEY, None, paths, batch, with_digest=False, with_merge=is_last)
+            write_change(execute, *self.key, None, paths, batch, with_digest=False, with_merge=is_last)
             if mark is not None:
                 write_note(execute, MARK, mark, MAX_NOTES)
             return True

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     )
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
-    from skillc.skills.ids import MAX_SEGMENT, NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
+    from skillc.skills.ids import (
+        MAX_SEGMENT,
+        NAME_CHARACTERS,
+        SkillId,
+        id_prefix,
+        is_name,
+        is_segment,
+        to_segment,
+    )
     from skillc.skills.markdown import Heading, find_headings, line_count, newlines, parser_text, walk
     from skillc.skills.portable import MAX_FILE_NAME, MAX_PATH, find_collision, is_portable, to_spelling
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
@@ -67,7 +75,7 @@ else:
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
             "portable": "MAX_FILE_NAME MAX_PATH find_collision is_portable to_spelling",
-            "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId is_name is_segment to_segment",
+            "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId id_prefix is_name is_segment to_segment",
             "markdown": "Heading find_headings line_count newlines parser_text walk",
             "tools.blocks": "ToolBlock find_blocks",
             "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",

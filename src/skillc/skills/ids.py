@@ -57,3 +57,13 @@ def to_segment(directory: str) -> str:
     from skillc.startup import sha256_hex  # rare: of, say, Chinese letters nothing is left
 
     return f"skill-{sha256_hex(directory.encode('utf-8', 'surrogatepass'))[:8]}"
+
+
+def id_prefix(path: str) -> str:
+    """Return the start of the IDs of all skills below a directory.
+
+    >>> id_prefix("tools/My Skills")
+    'tools/my-skills'
+    """
+    names = path.split("/") if path else []
+    return "/".join([name if is_segment(name) else to_segment(name) for name in names])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from skillc.library import Skill
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 from skillc.usage.query import Filters
 from skillc.usage.stats import Stats, compute_stats, describe_results
 
 Rows = Sequence[tuple[str, int]]
+MAX_ROWS = 50  # rows for people where no limit is given; JSON has them all
 
 
 def count_by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
@@ -21,8 +23,8 @@ def count_by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str,
 
 def label_skills(skills: Sequence[Skill]) -> list[str]:
     """Return the names of skills; equal ones with their scope."""
-    names = [skill.name for skill in skills]
-    return [f"{s.name} ({s.scope})" if names.count(s.name) > 1 else s.name for s in skills]
+    names = Counter(skill.name for skill in skills)
+    return [f"{s.name} ({s.scope})" if names[s.name] > 1 else s.name for s in skills]
 
 
 def format_rows(rows: Rows) -> list[str]:
@@ -32,9 +34,15 @@ def format_rows(rows: Rows) -> list[str]:
 
 
 def render_stats(
-    stats: Stats, by_skill: Rows = (), draw: Callable[[Rows], list[str]] = format_rows
+    stats: Stats,
+    by_skill: Rows = (),
+    draw: Callable[[Rows], list[str]] = format_rows,
+    limit: int | None = None,
 ) -> Iterator[str]:
-    """Yield statistics for people; `draw` makes the lines of rows, such as bars on a terminal."""
+    """Yield statistics for people; `draw` makes the lines of rows, such as bars on a terminal.
+
+    Skills without use are counted in one line, unless a limit is given that has room for them.
+    """
     title = f"'{stats.skill}'" if stats.skill else "all skills"
     period = f", {stats.start} to {stats.end}" if stats.start else ""
     yield one_line(f"{stats.query.capitalize()} of {title}{period}")
@@ -43,15 +51,23 @@ def render_stats(
             yield f"  {name.replace('_', ' '):<16} {count:>8,}"
         if by_skill:
             yield ""
-            yield from draw(by_skill)
-            yield _total(by_skill)
+            yield from _list_rows(by_skill, draw, limit)
     else:
         rows = _search_rows(stats.data) if stats.query == "search" else _rows(stats.data)
-        yield from [*draw(rows), _total(rows)] if rows else ["  nothing yet"]
+        yield from _list_rows(rows, draw, limit) if rows else ["  nothing yet"]
 
 
-def _total(rows: Rows) -> str:
-    return f"  {sum(count for _, count in rows):,} in all"
+def _list_rows(rows: Rows, draw: Callable[[Rows], list[str]], limit: int | None) -> Iterator[str]:
+    """Yield the first rows, which have most, their total, and how many are left out."""
+    used = sum(count > 0 for _, count in rows)
+    shown = min(used, MAX_ROWS) if limit is None else min(len(rows), limit)
+    yield from draw(rows[:shown])
+    yield f"  {sum(count for _, count in rows):,} in all"
+    if used > shown:
+        yield f"  {used - shown:,} more: --limit {used} shows {'it' if used - shown == 1 else 'them'}, too"
+    if len(rows) > max(used, shown):
+        unused = count_of(len(rows) - max(used, shown), "skill")
+        yield f"  {unused} without use: --limit {len(rows)} lists all"
 
 
 def _rows(data: Any) -> list[tuple[str, int]]:

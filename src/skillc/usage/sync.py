@@ -11,7 +11,7 @@ from skillc.databases import RefusedLog
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
 from skillc.library import at_path, locate_skill, resolve
 from skillc.startup import sqlite
-from skillc.text import utf8_text
+from skillc.text import count_of, utf8_text
 from skillc.usage import log, schema
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def _move(project: str, name: str) -> int:
         directory = os.path.join(root, name)
         atomic.discard(directory)
         if os.path.exists(directory):
-            raise SkillcError(f"synced {count} entries for '{name}', but '{directory}' can't be removed")
+            entries = count_of(count, "entry", "entries")
+            raise SkillcError(f"synced {entries} for '{name}', but '{directory}' can't be removed")
         return count
 
 

@@ -15,7 +15,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
 from skillc.spelling import suggest
 from skillc.startup import value
-from skillc.text import cut, fold_line, one_line
+from skillc.text import count_of, cut, fold_line, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -366,9 +366,8 @@ def _describe(offer: install.Offer) -> Iterator[str]:
     yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
     asks = [f"{kind} {_few(values)}" for kind, values in report.asks.as_json().items() if values]
     yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
-    yield f"  audit     {_count(report.blocks, 'block')}, {_count(report.reviews, 'review')}, " + _count(
-        report.notes, "note"
-    )
+    levels = {"block": report.blocks, "review": report.reviews, "note": report.notes}
+    yield f"  audit     {', '.join(count_of(number, level) for level, number in levels.items())}"
     findings = [finding for finding in report.findings if finding.level in (audit.BLOCK, audit.REVIEW)]
     for finding in findings[:MAX_FINDINGS]:
         place = f"{finding.file}:{finding.line}"
@@ -380,10 +379,6 @@ def _describe(offer: install.Offer) -> Iterator[str]:
 def _few(values: Sequence[str]) -> str:
     more = f" and {len(values) - MAX_ASKS} more" if len(values) > MAX_ASKS else ""
     return ", ".join(values[:MAX_ASKS]) + more
-
-
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def _show_plan(

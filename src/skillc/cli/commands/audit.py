@@ -13,7 +13,7 @@ from skillc.cli.output import print_json, warn
 from skillc.cli.progress import Progress, working
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def run(arguments: Arguments) -> int:
         target = _path(arguments, "write_baseline", here.cwd)
         if target:
             count = audit.write_baseline(target, audits)
-            print(f"{_count(count, 'finding')} written to '{one_line(target)}'", file=sys.stderr)
+            print(f"{count_of(count, 'finding')} written to '{one_line(target)}'", file=sys.stderr)
         _print(audits, failures, here.cwd, arguments)
     return 1 if failures or any(result.blocks for result in audits) else 0
 
@@ -159,7 +159,7 @@ def _print(
     elif form == "sarif":
         print_json(audit.render_audit_sarif(audits, cwd, failures))
     elif not audits and not failures:
-        print("No skills.")
+        print("No skills to audit: there is no SKILL.md in the stores, or in the folders that were given.")
     else:
         for result in audits:
             _print_text(result, cwd, len(audits) > 1, arguments.has("verbose"))
@@ -171,7 +171,7 @@ def _print_text(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bo
     findings = [finding for finding in result.findings if verbose or finding.level != audit.NOTE]
     if is_one_of_many and not findings and not verbose:
         return  # the totals count it
-    counts = ", ".join(_count(result.count(level), level) for level in reversed(audit.LEVELS))
+    counts = ", ".join(count_of(result.count(level), level) for level in reversed(audit.LEVELS))
     suffix = f" ({result.allowed} allowed)" if result.allowed else ""
     print(f"{one_line(result.name)}: {counts}{suffix}")
     for line in audit.render_asks(result.asks, verbose) if verbose or not is_one_of_many else ():
@@ -185,8 +185,5 @@ def _print_totals(audits: Sequence[audit.Audit]) -> None:
     levels = [result.level for result in audits]
     blocks, review = levels.count(audit.BLOCK), levels.count(audit.REVIEW)
     rest = len(levels) - blocks - review
-    print(f"{len(levels)} skills: {blocks} with blocks, {review} to review, {rest} with notes at most")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    skills = count_of(len(levels), "skill")
+    print(f"{skills}: {blocks} with blocks, {review} to review, {rest} with notes at most")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from skillc import compiler, library
+from skillc import compiler, install, library
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.watch import watch
 from skillc.errors import InvalidOption, unexpected
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,6 +118,6 @@ def _build_all(here: Workspace, options: compiler.PublishOptions, arguments: Arg
     failures = len(errors) + sum(bool(result.failures) for result in results)
     same = sum(result.build.status == "unchanged" for result in results)
     value = {"built": [result.as_json() for result in results], "failed": errors}
-    text = f"{len(results)} of {len(skills)} skills built ({same} unchanged), {failures} failed"
-    show(arguments, lambda: value, lambda: [text])
+    built = f"{len(results)} of {count_of(len(skills), 'skill')} built ({same} unchanged), {failures} failed"
+    show(arguments, lambda: value, lambda: [built if skills else install.advise_first_skill()])
     return 1 if failures else 0

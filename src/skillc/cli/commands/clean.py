@@ -10,7 +10,7 @@ from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _lines(waste: Sequence[install.Waste]) -> Iterator[str]:
 
 
 def _amount(items: Sequence[install.Waste]) -> str:
-    return f"{len(items):,} item{'' if len(items) == 1 else 's'}, {sum(item.size for item in items):,} bytes"
+    return f"{count_of(len(items), 'item')}, {sum(item.size for item in items):,} bytes"
 
 
 def _outcome(removals: Sequence[install.Disposal]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from skillc.cli.filters import check_repository
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import WARNINGS, InvalidOption
 from skillc.spelling import did_you_mean
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,13 +78,9 @@ def _lines(diagnostics: Sequence[library.SourceDiagnostic], total: int) -> Itera
     counts = Counter(diagnostic.code for diagnostic in diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     listing = ", ".join(f"{code} {count:,}" for code, count in counts.most_common())
-    yield f"{_count(errors, 'error')}, {_count(len(diagnostics) - errors, 'warning')}: {listing}"
+    yield f"{count_of(errors, 'error')}, {count_of(len(diagnostics) - errors, 'warning')}: {listing}"
     if len(diagnostics) < total:
         yield f"{total:,} in all, without the filters"
     for starts, advice in ADVICE.items():
         if any(code.startswith(starts) for code in counts):
             yield advice
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

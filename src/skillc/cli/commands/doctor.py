@@ -10,7 +10,7 @@ from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError
 from skillc.paths import current_directory
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def run(arguments: Arguments) -> int:
         value |= {"fixed": repairs, "not_fixed": failures}
     show(arguments, lambda: value, lambda: _lines(examination, repairs, failures), "paint_checks")
     if examination.errors:
-        failure = SkillcError(f"{_count(examination.errors, 'check')} failed; 'fix:' names what to do")
+        failure = SkillcError(f"{count_of(examination.errors, 'check')} failed; 'fix:' names what to do")
         sys.stdout.flush()
         print(failure.line(), file=sys.stderr)
         return 1
@@ -79,9 +79,5 @@ def _lines(
             yield f"… and {number - MAX_LINES} more of '{name}'; --format json has them all"
     mendable = sum(check.mend is not None for check in examination.checks)
     hint = f"; 'skc doctor --fix' mends {mendable} of them" if mendable else ""
-    errors, warnings = _count(examination.errors, "error"), _count(examination.warnings, "warning")
+    errors, warnings = count_of(examination.errors, "error"), count_of(examination.warnings, "warning")
     yield f"{errors}, {warnings}{hint}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -69,6 +69,6 @@ def run(arguments: Arguments) -> int:
         more = len(matches) - limit
         if more > 0:
             count = f"{more:,}" if more < COUNTED else f"{COUNTED} or more"
-            yield f"{count} more: --limit {limit + more} shows them, too"
+            yield f"{count} more: --limit {limit + more} shows {'it' if more == 1 else 'them'}, too"
 
     return show(arguments, lambda: skills.as_json(task), lines, "paint_skills")

@@ -9,23 +9,24 @@ from skillc.cli.output import report_all
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.paths import current_directory
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
-GLOBAL = Option("--global", "Use the home's store and its lock, ~/.skillc/skills-lock.json.")
+GLOBAL = Option("--global", "Use the home directory's store and its lock, ~/.skillc/skills-lock.json.")
+NO_LOCK = "The lock has no skills; 'skc add' gets some and notes them there."
 
 COMMAND = Command(
     "install",
     options=(
-        Option("--frozen", "Fail and change nothing if a skill can't be had exactly as it is locked."),
+        Option("--frozen", "Fail and change nothing if a skill is not available exactly as it is locked."),
         GLOBAL,
         ALLOW_HOST,
         Option("--dry-run", "Say what would change, and do nothing."),
         FORMAT,
     ),
     description=(
-        "Installs the skills of skills-lock.json, of the project or else of the home, that are missing or"
-        " differ: from the locked commit, with every file verified. Skills that left the lock are removed."
-        " What was edited goes to the trash. Nothing is fetched that is there already."
+        "Installs the skills of skills-lock.json, of the project or else of the home directory, that are"
+        " missing or differ: from the locked commit, with every file verified. Skills that left the lock are"
+        " removed. What was edited goes to the trash. What is there already is not fetched again."
     ),
     examples=("skc install", "skc install --frozen", "skc install --global"),
 )
@@ -52,6 +53,6 @@ def _lines(result: install.Restoration, is_preview: bool) -> list[str]:
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]
     count = len(result.unchanged)
-    if count or not lines:
-        lines.append(f"{count} skill{'' if count == 1 else 's'} unchanged")
-    return [one_line(line) for line in lines]
+    if count:
+        lines.append(f"{count_of(count, 'skill')} unchanged")
+    return [one_line(line) for line in lines] or [NO_LOCK]

@@ -9,9 +9,9 @@ from skillc import errors, library, lint
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import print_json, table
-from skillc.cli.style import STRONG, paint, paint_findings
+from skillc.cli.style import FAINT, STRONG, paint, paint_findings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "sarif", "github")
 
+NO_SKILLS = "No skills to check: there is no SKILL.md in the stores, or in the folders that were given."
 COMMAND = Command(
     "lint",
     arguments=(
@@ -228,10 +229,11 @@ def _print(
             for finding in report.findings:
                 print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
     elif not reports and not failures:
-        print("No skills.")
+        print(NO_SKILLS)
     elif len(reports) + len(failures) > 1:
         errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
-        print(f"{len(reports)} skills: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
+        totals = f"{count_of(errors, 'error')}, {count_of(warnings, 'warning')}"
+        print(f"{count_of(len(reports), 'skill')}: {totals}")
 
 
 def _print_statistics(reports: Sequence[lint.Report], failures: Sequence[SkillcError], form: str) -> None:
@@ -244,7 +246,7 @@ def _print_statistics(reports: Sequence[lint.Report], failures: Sequence[SkillcE
         print_json({"rules": rules, "skills": len(reports), "failed": len(failures)})
         return
     if not reports and not failures:
-        print("No skills.")
+        print(NO_SKILLS)
         return
     rows = [(f"{count:,}", rule.id, rule.name) for rule, count in most_first]
     for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
@@ -257,8 +259,4 @@ def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
         for line in paint_findings(findings):
             print(line)
     for line in lint.summarise_report(report, verbose=verbose):
-        print(line)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+        print(paint(line, FAINT) if line.startswith(" ") else line)  # what it costs is no finding

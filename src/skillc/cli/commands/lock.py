@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.commands.install import GLOBAL
+from skillc.cli.commands.install import GLOBAL, NO_LOCK
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.paths import current_directory
@@ -50,9 +50,7 @@ def run(arguments: Arguments) -> int:
         )
         for e in entries
     ]
-    lines = (
-        list(table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows)) if rows else ["The lock has no skills."]
-    )
+    lines = list(table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows)) if rows else [NO_LOCK]
     return show(arguments, lambda: {"skills": entries}, lambda: lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.commands.install import GLOBAL
+from skillc.cli.commands.install import GLOBAL, NO_LOCK
 from skillc.cli.commands.update import MIN_AGE, find_entries
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import table, warn
@@ -12,11 +12,12 @@ from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.paths import current_directory
 
+EVERY = "Every skill is up to date."
 COMMAND = Command(
     "outdated",
     arguments=(
         Argument(
-            "skill", "Skills of the lock; all without one.", required=False, repeat=True, completes="locked"
+            "skill", "Skills of the lock. Default: all.", required=False, repeat=True, completes="locked"
         ),
     ),
     options=(MIN_AGE, GLOBAL, ALLOW_HOST, FORMAT),
@@ -46,7 +47,7 @@ def run(arguments: Arguments) -> int:
         (each.entry.name, each.current_name, each.latest_name, "edited" if each.is_edited else "")
         for each in news
     ]
-    lines = list(table(("SKILL", "CURRENT", "LATEST", ""), rows)) if rows else ["Every skill is up to date."]
+    lines = list(table(("SKILL", "CURRENT", "LATEST", ""), rows)) if rows else [EVERY if entries else NO_LOCK]
     if not rows and result.diagnostics:
         lines = []  # not known of all
     return show(arguments, result.as_json, lambda: lines)

@@ -8,7 +8,7 @@ from skillc.cli.progress import Progress, working
 from skillc.cli.registry import TO, admit_job, advise, connect, find_registry, is_outsider
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 
@@ -141,4 +141,5 @@ def _plan(upload: install.Upload, registry: str) -> Iterator[str]:
     if rest > 0:
         yield f"  and {rest} more"
     if upload.references:
-        yield f"  {len(upload.references)} files are there already"
+        verb = "is" if len(upload.references) == 1 else "are"
+        yield f"  {count_of(len(upload.references), 'file')} {verb} there already"

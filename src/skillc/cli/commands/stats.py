@@ -16,7 +16,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
 from skillc.paths import current_directory
 from skillc.tables import pad
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ COMMAND = Command(
             repeat=True,
         ),
         Option("--all", "Count what authors did, too: build, lint, stats, and what was typed at a terminal."),
+        Option(
+            "--limit",
+            "Maximum number of rows. Default: 50, and of skills only those that were used.",
+            kind="count",
+        ),
         Option("--html", "Write an HTML page with charts to this file.", value="<file>"),
         Option("--prune", "Remove log entries older than this: 90d, 12w, 6m, 2y.", value="<age>"),
         FORMAT,
@@ -84,9 +89,10 @@ def run(arguments: Arguments) -> int:
     log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
     stats, by_skill = _with_skills(arguments, log, count)
     warn(stats.diagnostics)
+    limit = arguments.count("limit")
     if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
-    return show(arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars))
+    return show(arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars, limit))
 
 
 def _with_skills(
@@ -125,8 +131,8 @@ def _prune(arguments: Arguments, oldest: str) -> int:
     counts = _with_skills(arguments, {"prune": oldest}, prune)
     for error in errors:
         print(error.text(), file=sys.stderr)
-    of = "1 skill" if len(counts) == 1 else f"{len(counts)} skills"
-    removal = f"Removed {sum(counts.values()):,} entries of {of}"
+    entries = count_of(sum(counts.values()), "entry", "entries")
+    removal = f"Removed {entries} of {count_of(len(counts), 'skill')}"
     show(arguments, lambda: {"removed": counts}, lambda: [removal])
     return 1 if errors else 0
 

@@ -13,7 +13,7 @@ from skillc.cli.registry import connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 from skillc.workspace import Workspace
 
 COMMAND = Command(
@@ -55,14 +55,21 @@ def run(arguments: Arguments) -> int:
     for error in errors:
         print(error.text(), file=sys.stderr)
     start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
-    lines = [one_line(f"{start} {count} entries for '{skill}'{end}") for skill, count in skills]
+    lines = [
+        one_line(f"{start} {count_of(count, 'entry', 'entries')} for '{skill}'{end}")
+        for skill, count in skills
+    ]
     value = {
         # `skill` goes with the next release
         "synced": [{"id": skill, "skill": skill, "entries": count} for skill, count in skills],
         "failed": [{"code": error.code, "message": error.message} for error in errors],
         "dry_run": dry_run,
     }
-    show(arguments, lambda: value, lambda: lines or ([] if errors else ["No local logs to sync"]))
+    show(
+        arguments,
+        lambda: value,
+        lambda: lines or ([] if errors else ["No local logs to sync"]),
+    )
     return 1 if errors else 0
 
 
@@ -91,4 +98,5 @@ def _report(tally: install.Tally, dry_run: bool) -> str:
         return f"Nothing new to send to {tally.registry}"
     rows, days = (tally.size, len(tally.days)) if dry_run else (tally.rows, len(tally.days))
     ignored = f" ({tally.ignored} ignored: it has no such skill for you)" if tally.ignored else ""
-    return f"{'Would send' if dry_run else 'Sent'} {rows} counts of {days} days to {tally.registry}{ignored}"
+    sent = f"{count_of(rows, 'count')} of {count_of(days, 'day')}"
+    return f"{'Would send' if dry_run else 'Sent'} {sent} to {tally.registry}{ignored}"

@@ -9,7 +9,7 @@ from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.text import one_line
+from skillc.text import count_of, one_line
 
 ACTIONS = ("list", "restore", "empty")
 
@@ -66,10 +66,10 @@ def _empty(arguments: Arguments) -> int:
     items = trash.items()
     size = sum(install.measure_size(item.path) for item in items)
     if items and not arguments.has("yes"):
-        text = f"{len(items)} items, {size:,} bytes. Deleted items can't be brought back."
-        if not (terminal() and confirm(text, "Delete them all?")):
+        text = f"{count_of(len(items), 'item')}, {size:,} bytes. Deleted items can't be brought back."
+        if not (terminal() and confirm(text, "Delete it?" if len(items) == 1 else "Delete them all?")):
             raise InvalidOption("nothing deleted; 'skc trash empty --yes' deletes without asking")
     for item in items:
         trash.delete(item)
-    text = f"Deleted {len(items)} items ({size:,} bytes)" if items else "The trash is empty."
+    text = f"Deleted {count_of(len(items), 'item')} ({size:,} bytes)" if items else "The trash is empty."
     return show(arguments, lambda: {"deleted": [item.as_json() for item in items]}, lambda: [text])

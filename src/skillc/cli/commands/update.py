@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.commands.install import GLOBAL
+from skillc.cli.commands.install import GLOBAL, NO_LOCK
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import report_all
 from skillc.cli.progress import Progress
@@ -12,11 +12,13 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import SkillNotFound
 from skillc.paths import current_directory
 from skillc.spelling import suggest
-from skillc.text import one_line, terminal_text
+from skillc.text import count_of, one_line, terminal_text
 
-MIN_AGE = Option("--min-age", "Leave versions alone that are younger, such as 12h, 3d or 2w.", value="<age>")
+MIN_AGE = Option(
+    "--min-age", "Ignore versions that are younger than this, such as 12h, 3d or 2w.", value="<age>"
+)
 NAMES = Argument(
-    "skill", "Skills of the lock; all without one.", required=False, repeat=True, completes="locked"
+    "skill", "Skills of the lock. Default: all.", required=False, repeat=True, completes="locked"
 )
 KINDS = ("hosts", "commands", "environment", "writes", "installs")
 
@@ -74,10 +76,9 @@ def find_entries(root: str, names: list[str]) -> list[install.LockEntry]:
 
 def _lines(result: install.Updates, is_preview: bool) -> list[str]:
     lines = [line for update in result.skills for line in _describe(update, is_preview)]
-    count = len(result.unchanged)
-    if count or not (lines or result.failures or result.diagnostics):
-        lines.append(f"{count} skill{'' if count == 1 else 's'} up to date")
-    return lines
+    if result.unchanged:
+        lines.append(f"{count_of(len(result.unchanged), 'skill')} up to date")
+    return lines if lines or result.failures or result.diagnostics else [NO_LOCK]
 
 
 def _describe(update: install.Update, is_preview: bool) -> list[str]:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     )
     from skillc.index.skills.explain import FoundSkill, FoundSkills
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
-    from skillc.index.skills.folder import Folder, VirtualFolder
+    from skillc.index.skills.folder import Folder
     from skillc.index.skills.query import read_all_tags
     from skillc.index.skills.recall import recall_folder
-    from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile, id_prefix
-    from skillc.index.skills.snapshot import Entry, Snapshot, stored_path
+    from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile
+    from skillc.index.skills.snapshot import Entry, Snapshot, find_folder, stored_path
     from skillc.index.skills.writer import write_change
 else:
     __getattr__ = front_door(
@@ -34,12 +34,12 @@ else:
             "batch": "Statistics invert_texts read_batch",
             "database": "IN_MEMORY Database checksum read_note select_in verify write_note",
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
-            "folder": "Folder VirtualFolder",
+            "folder": "Folder",
             "explain": "FoundSkill FoundSkills",
             "query": "read_all_tags",
             "recall": "recall_folder",
-            "scan": "MAX_SKILL_FILE SkillFile id_prefix",
-            "snapshot": "Entry Snapshot stored_path",
+            "scan": "MAX_SKILL_FILE SkillFile",
+            "snapshot": "Entry Snapshot find_folder stored_path",
             "writer": "write_change",
         },
     )

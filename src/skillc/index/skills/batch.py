@@ -25,22 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from skillc.errors import Diagnostic
     from skillc.index import Stamp
     from skillc.index.skills.database import Database
-    from skillc.index.skills.invert import Frequencies, InvertedLists
+    from skillc.index.skills.invert import InvertedLists
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
+    from skillc.index.skills.snapshot import Values
     from skillc.index.skills.weights import TermWeights
 
-    # Stamp, description, capabilities, metadata, diagnostics, digest, tags: the last arguments of an Entry.
-    Values = tuple[
-        Stamp,
-        str | None,
-        tuple[str, ...],
-        dict[str, str] | None,
-        tuple[DiagnosticRow, ...],
-        int | None,
-        tuple[str, ...],
-    ]
     # ID, name, description, needs, tags, body
     MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]
     Contents = tuple[Values, SkillText | None]  # of a SKILL.md: what it says, and its text for searching
@@ -98,7 +90,7 @@ def read_batch(
         if len(rows) < len(group):  # the last group, as time is up
             lists.renumber([slot for slot, _, _ in rows])
         for slot, values, sketch in rows:
-            batch.entries.append(Entry(in_order[slot].path, in_order[slot].skill_id, *values))
+            batch.entries.append(Entry(in_order[slot].path, in_order[slot].skill_id, values))
             batch.sketches.append(sketch)
         batch.lists.append(lists)
         if until is not None and time() > until:
@@ -121,11 +113,11 @@ def invert_texts(
         stemmer.forget()
         weights = list(enumerate(weigh_terms(stemmer, texts)))
         lists = SegmentLists()
-        lists.add(invert(weights, stemmer.vocabulary, statistics.skills, statistics.body_frequencies))
+        lists.add(invert(weights, stemmer.vocabulary, statistics))
         batch.lists.append(lists)
         batch.sketches += [skill.sketch for _, skill in weights]
         batch.entries += [
-            Entry(i, i, (0, 0, 0), text, needs, None, None, 0, tags) for i, _, text, needs, tags, _ in group
+            Entry(i, i, ((0, 0, 0), text, needs, None, None, 0, tags)) for i, _, text, needs, tags, _ in group
         ]
     return batch
 
@@ -142,29 +134,22 @@ def read_chunks(
     workers = min(count_cores(), count) if can_spawn() else 0
     with_text = statistics is not None
     if workers > 1 and (until is None or until - time() > WORKERS_START):
-        return Pool(SkillReader, strict, with_text, 0, None, until).run(chunks, workers, fork=False)
-    if statistics is None:
-        return map(SkillReader(strict, False, until=until), chunks)
-    return map(SkillReader(strict, True, statistics.skills, statistics.body_frequencies, until), chunks)
+        return Pool(SkillReader, strict, with_text, until).run(chunks, workers, fork=False)
+    return map(SkillReader(strict, with_text, until, statistics), chunks)
 
 
 class SkillReader:
-    """Reads SKILL.md files; called with the jobs of a chunk. For `others`, see `invert`."""
+    """Reads SKILL.md files; called with the jobs of a chunk. For `statistics`, see `invert`."""
 
     def __init__(
-        self,
-        strict: bool,
-        with_text: bool,
-        others: int = 0,
-        frequencies: Frequencies | None = None,
-        until: float | None = None,
+        self, strict: bool, with_text: bool, until: float | None, statistics: Statistics | None = None
     ) -> None:
         self._until = until
         self._has_started = False
         self._strict = strict
         self._with_text = with_text
         self._stemmer = Stemmer()
-        self._statistics = others, frequencies
+        self._statistics = statistics
 
     def __call__(self, jobs: Sequence[Job]) -> Chunk:
         self._stemmer.forget()
@@ -177,7 +162,7 @@ class SkillReader:
             sketches = {slot: skill.sketch for slot, skill in group.items()}
             rows += [(slot, values, sketches.get(slot)) for slot, values, _ in skills]
             weights += group.items()
-        return rows, invert(weights, self._stemmer.vocabulary, *self._statistics)
+        return rows, invert(weights, self._stemmer.vocabulary, self._statistics)
 
     def _read(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Values, SkillText | None]]:
         """Yield the slots of files and what they say, until it is late; one file is always read."""
@@ -229,16 +214,16 @@ def parse_skill_file(
             stamp = stamp_of(os.fstat(file.fileno()))
             raw = file.read(MAX_SKILL_FILE + 1)
     except OSError as error:
-        problem = f"SKILL.md cannot be read: {error.strerror}"
-        return _quarantine((0, UNSETTLED, 0), [("E010", "error", problem)])
+        return _quarantine((0, UNSETTLED, 0), f"SKILL.md cannot be read: {error.strerror}")
     if len(raw) > MAX_SKILL_FILE:
-        problem = f"SKILL.md is over {MAX_SKILL_FILE >> 20} MiB"
-        return _quarantine(stamp, [("E010", "error", problem)])
+        return _quarantine(stamp, f"SKILL.md is over {MAX_SKILL_FILE >> 20} MiB")
     return _parse(path, skill_id, stamp, raw, strict, with_text)
 
 
-def _quarantine(stamp: Stamp, diagnostics: list[DiagnosticRow]) -> tuple[Values, None]:
-    return (stamp, None, (), None, tuple(diagnostics), None, ()), None
+def _quarantine(
+    stamp: Stamp, problem: str, code: str = "E010", warnings: Iterable[DiagnosticRow] = ()
+) -> tuple[Values, None]:
+    return (stamp, None, (), None, (*warnings, (code, "error", problem)), None, ()), None
 
 
 def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, with_text: bool) -> Contents:
@@ -247,18 +232,14 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
     try:
         fields = read_metadata(document, directory)
     except MissingField as error:
-        warnings = [(d.code, "warning", d.message) for d in error.diagnostics]
-        return _quarantine(stamp, [*warnings, (error.code, "error", error.message)])
-    diagnostics = [(d.code, "warning", d.message) for d in fields.diagnostics]
+        return _quarantine(stamp, error.message, error.code, _rows(error.diagnostics))
     name = skill_id.rpartition("/")[2]
-    if fields.name != name:
-        mismatch = warning("W021", fields.name, directory)
-        diagnostics.append((mismatch.code, "warning", mismatch.message))
-    if strict:
-        problems = find_violations(fields, directory)
-        if problems:
-            message = f"breaks the Agent Skills format: {'; '.join(problems)}"
-            return _quarantine(stamp, [*diagnostics, ("E010", "error", message)])
+    mismatch = [warning("W021", fields.name, directory)] if fields.name != name else []
+    diagnostics = _rows([*fields.diagnostics, *mismatch])
+    problems = find_violations(fields, directory) if strict else []
+    if problems:
+        message = f"breaks the Agent Skills format: {'; '.join(problems)}"
+        return _quarantine(stamp, message, warnings=diagnostics)
     text = digest = None
     tags = read_tags(fields.fields)
     if with_text:
@@ -272,8 +253,12 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
         fields.description.strip(),
         read_words(fields.fields.get("requires_capabilities")),
         read_texts(fields.fields.get("metadata")),
-        tuple(diagnostics),
+        diagnostics,
         digest,
         tags,
     )
     return values, text
+
+
+def _rows(diagnostics: Iterable[Diagnostic]) -> tuple[DiagnosticRow, ...]:
+    return tuple([(each.code, "warning", each.message) for each in diagnostics])

@@ -75,7 +75,7 @@ class Database:
         self._connection: Any | None = None
         self._lock = RLock()
         self.segments: dict[int, Any] = {}
-        self.on_progress: Callable[[str, int, int], None] | None = None
+        self.on_progress: Callable[[str, int, int], None] = lambda folder, done, total: None
 
     @property
     def persistent(self) -> bool:

@@ -14,16 +14,19 @@ from skillc.quotes import shell_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from skillc.index.skills.query import Candidate
     from skillc.index.skills.tokens import Stemmer
+    from skillc.skills import Heading
 
-    Explanation = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]  # words with their fields; a section
+    Term = tuple[str, tuple[str, ...]]  # or a word, with the fields that have it
+    Explanation = tuple[tuple[Term, ...], str]  # words, and a section
     Weights = dict[str, tuple[float, float]]  # of terms in head and body
 
 SECTION_LENGTH = 60  # words of a section, as a rule
+FIELD_NAMES = (*FIELDS, "body")
 IN_HEADING = 2.0  # what a term in a section's heading counts
 
 
@@ -72,7 +75,8 @@ class FoundSkill:
             return f"skc load {self.id}"
         skill = shell_quote(self.refer(self.id, self.directory), '"')
         section = shell_quote(self.section, '"')
-        return f"skc show {skill} --section {section}"
+        file = " --file SKILL.md" if _has_earlier_file(self.directory) else ""
+        return f"skc show {skill} --section {section}{file}"
 
     def _why(self) -> Explanation:
         if self._explanation is None:
@@ -101,6 +105,16 @@ def _refer_to_folder(skill_id: str, directory: str) -> str:
     return name if parent.replace("\\", "/").endswith("/.skillc/skills") else directory
 
 
+def _has_earlier_file(directory: str) -> bool:
+    """Return whether `skc show` looks into another file first: README.md may have the same headings."""
+    try:
+        with os.scandir(directory) as entries:
+            earlier = [entry for entry in entries if entry.name < "SKILL.md" and entry.name[0] != "."]
+            return any(entry.name.lower().endswith(".md") or entry.is_dir() for entry in earlier)
+    except OSError:
+        return False
+
+
 class FoundSkills(list[FoundSkill]):
     """The skills that fit a task, best first. `corrections` has the words that no skill has, with those
     that were searched for in their place."""
@@ -117,9 +131,7 @@ class FoundSkills(list[FoundSkill]):
         return value | {"corrections": self.corrections} if self.corrections else value
 
 
-def explain(
-    candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemmer
-) -> tuple[list[tuple[str, tuple[str, ...]]], str]:
+def explain(candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemmer) -> tuple[list[Term], str]:
     """Return the terms that a skill has, strongest first, with their fields; and the best section's heading.
 
     `data` is its SKILL.md, or its body alone. The heading is empty where the best part is before any.
@@ -151,7 +163,51 @@ def explain(
         for title, counts in zip(titles, sections, strict=True)
     ]
     best = section_scores.index(max(section_scores))  # the first of equals
-    return terms, " ".join(titles[best].split())
+    return terms, " ".join(_title_to_show(headings, best - 1).split())
+
+
+def _title_to_show(headings: Sequence[Heading], number: int) -> str:
+    """Return the title of a section, or of the nearest above it that is shown: the first of its title is."""
+    while number >= 0:
+        heading = headings[number]
+        title = heading.text.casefold()
+        if all(other.text.casefold() != title for other in headings[:number]):
+            return heading.text
+        above = (n for n in reversed(range(number)) if headings[n].level < heading.level)
+        number = next(above, -1)
+    return ""
+
+
+def name_words(terms: Iterable[Term], word_of: Callable[[str], str]) -> tuple[Term, ...]:
+    """Return the task's words for terms, each once; of a text without spaces, the parts that have matched.
+
+    >>> pairs = [("报表", ("body",)), ("日志", ("body",)), ("务报", ("name",)), ("form", ("name",))]
+    >>> words = name_words(pairs, lambda term: "forms" if term == "form" else "财务报表和日志")
+    >>> print(*(f"{word} ({', '.join(fields)})" for word, fields in words))
+    务报表 (name, body) 日志 (body) forms (name)
+    """
+    terms = list(terms)
+    pairs: dict[str, list[str]] = {}
+    for term, _ in terms:
+        pairs.setdefault(word_of(term), []).append(term)
+    words: dict[str, tuple[str, ...]] = {}
+    for term, fields in terms:
+        word = word_of(term)
+        text = word if term.isascii() or term not in word else _join_pairs(word, term, pairs[word])
+        words[text] = tuple(field for field in FIELD_NAMES if field in (*words.get(text, ()), *fields))
+    return tuple(words.items())
+
+
+def _join_pairs(word: str, term: str, pairs: Iterable[str]) -> str:
+    """Return the part of a word around a term that has matched without a gap."""
+    starts = [(pair, at) for pair in pairs for at in range(len(word)) if word.startswith(pair, at)]
+    spots = {spot for pair, at in starts for spot in range(at, at + len(pair))}
+    start = end = word.index(term)
+    while start - 1 in spots:
+        start -= 1
+    while end in spots:
+        end += 1
+    return word[start:end]
 
 
 def _body_start(data: bytes) -> int:

@@ -11,10 +11,10 @@ from itertools import chain
 
 from skillc import errors
 from skillc.index.skills.database import Database, library_file
-from skillc.index.skills.explain import FoundSkill, FoundSkills, explain
+from skillc.index.skills.explain import FoundSkill, FoundSkills, explain, name_words
 from skillc.index.skills.folder import Folder
 from skillc.index.skills.query import Candidate, FolderReader, Query, traits_of
-from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_words
+from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_typed
 from skillc.index.skills.typos import count_edits
 from skillc.startup import RLock
 
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.index.skills.explain import Explanation
-    from skillc.index.skills.folder import VirtualFolder
     from skillc.index.skills.query import Order
 
-    AnyFolder = Folder | VirtualFolder
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = list[Candidate]  # skills that are twins, best first
     Places = list[tuple[str, str]]  # repositories and IDs
@@ -48,7 +46,7 @@ class Searchable:
     def __init__(
         self,
         name: str,
-        folder: AnyFolder,
+        folder: Folder,
         names: Mapping[str, str] | None = None,
         time_out: float | None = None,
     ) -> None:
@@ -240,12 +238,13 @@ class _Search:
 
     def _find_word(self, term: str, typo: str, text: bytes) -> str | None:
         """Return the word of a text for a term, the one that is nearest to what was typed."""
-        words = [word for word in split_words(text) if word.startswith(term[:2].encode())]
+        start = term[:2].encode()
+        words = [word for word in split_typed(text) if word.startswith(start) or not word.isascii()]
         stems = self._index.stemmer.stem(words)
         matches = [word.decode() for word, stem in zip(words, stems, strict=True) if stem == term.encode()]
         return min(matches, key=lambda word: count_edits(typo, word, len(typo)), default=None)
 
-    def _folder(self, candidate: Candidate) -> AnyFolder:
+    def _folder(self, candidate: Candidate) -> Folder:
         return self._repositories[candidate.precedence].folder
 
     def _count_certain(self, matches: list[Match], end: Order) -> int:
@@ -304,7 +303,10 @@ class _Search:
             for twin in self._rename(query.twins(member)):
                 members.setdefault((twin.precedence, twin.path), twin)
         candidates = filter(self._is_eligible, members.values())
-        first = min(candidates, key=lambda member: (member.precedence, *member.order()))
+        ranking = sorted(candidates, key=lambda member: (member.precedence, *member.order()))
+        # A near-copy may be without the words that another one was found by, and fit the task no more.
+        fitting = (member for member in ranking if member.score or self._explain(query, member)[0])
+        first = next(fitting, match[0])
         first.score = match[0].score  # the best one's place
         visible = {member.skill_id for member in members.values() if self._may_show(member)}
         copies = [
@@ -346,15 +348,15 @@ class _Search:
 
     def _result(self, query: Query, group: Group) -> FoundSkill:
         candidate, also, copies = group
-        folder, index = self._folder(candidate), self._index
+        directory = self._folder(candidate).skill_directory(candidate.path)
+        name = self._readers[candidate.precedence].name
+        return FoundSkill(candidate, name, also, copies, directory, lambda: self._explain(query, candidate))
 
-        def explain_match() -> Explanation:
-            with index.lock:
-                data = folder.read_skill_file(candidate.path)
-                terms, section = explain(candidate, data, query.weights, index.stemmer)
-            words = tuple((query.word(term), fields) for term, fields in terms)
-            keywords = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
-            return keywords or words, section
-
-        name, directory = self._readers[candidate.precedence].name, folder.skill_directory(candidate.path)
-        return FoundSkill(candidate, name, also, copies, directory, explain_match)
+    def _explain(self, query: Query, candidate: Candidate) -> Explanation:
+        """Return the task's words that a skill has, without stop words if there are others; and a section."""
+        with self._index.lock:
+            data = self._folder(candidate).read_skill_file(candidate.path)
+            terms, section = explain(candidate, data, query.weights, self._index.stemmer)
+        words = name_words(terms, query.word)
+        keywords = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
+        return keywords or words, section

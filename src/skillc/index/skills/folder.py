@@ -1,4 +1,4 @@
-"""Folders of skills in the index, on disk and in memory.
+"""Folders of skills in the index.
 
 A scan costs a stat for each file, and only changed files are read. Its results are stored in the index,
 so that the next process starts from there.
@@ -31,6 +31,7 @@ MANY = 200  # files whose reading is worth storing, and waiting for another proc
 LARGE = 2000  # skills; a folder with fewer is scanned before every search
 READ_SHARE = 0.7  # of a time-out: the rest is for storing what was read, and for the answer
 SCAN_SHARE = 10  # a larger one is scanned again after this many times the seconds that a scan takes
+ATTEMPTS = 3  # to bring the index up to date: the second starts from what it has, the third in memory
 FEW_DIRECTORIES = 200  # whose stamps are checked even then, because they tell of skills that came or went
 
 
@@ -40,6 +41,7 @@ class Folder:
     def __init__(self, root: str, strict: bool, database: Database) -> None:
         self.root = root
         self.strict = strict
+        self.key = root, strict  # in the index
         self.database = database
         self._lock = RLock()  # its own, so that a folder that hangs does not block others
         self._snapshot: Snapshot | None = None
@@ -63,7 +65,7 @@ class Folder:
             if number is not None:
                 self.partial = ""
                 return number
-            number = self._index(None if time_out is None else time_out * READ_SHARE)
+            number = self._update(None if time_out is None else time_out * READ_SHARE)
             snapshot = self._snapshot
             if number is not None and snapshot is not None and len(snapshot.entries) > LARGE:
                 now, cost = 0.0 if self.partial else time(), self._scan_seconds
@@ -74,7 +76,7 @@ class Folder:
 
     def is_read_by(self, reader: FolderReader) -> bool:
         """Return whether an open index still has this folder under the reader's number."""
-        return find_folder(reader.execute, self.root, self.strict)[0] == reader.folder
+        return find_folder(reader.execute, *self.key)[0] == reader.folder
 
     def offers(self, skill_id: str, reader: FolderReader) -> bool:
         """Return whether a skill of this folder can be found under an ID.
@@ -108,36 +110,32 @@ class Folder:
     def _path(self, path: str | bytes) -> str:
         return os.path.join(self.root, os.fsdecode(path))
 
-    def _index(self, seconds: float | None) -> int | None:
+    def _update(self, seconds: float | None) -> int | None:
         """Scan, and index what is new; return the folder's number, None where there is nothing.
 
         Reading ends after some `seconds`, so that the index may have a part of it.
         """
-        snapshot = self._scan(with_text=True, until=_end_of(seconds))
-        if snapshot.error is not None:
-            return None  # what the index has of it may serve again later
-        number = self._number()
-        if number is None and snapshot.skills:  # another process has changed the index since it was read
-            number = self._index_again(seconds)
-        if number is None and snapshot.skills:  # the index can't be written: go on in memory
-            self.database.move_to_memory()
-            number = self._index_again(seconds)
+        for attempt in range(ATTEMPTS):
+            snapshot = self._scan(with_text=True, until=None if seconds is None else time() + seconds)
+            if snapshot.error is not None:
+                return None  # what the index has of it may serve again later
+            number = self._number()
+            if number is not None or not snapshot.skills:
+                break
+            if attempt:  # the index can't be written: go on in memory
+                self.database.move_to_memory()
+            self._snapshot = None  # another process has changed the index since it was read
         return number
-
-    def _index_again(self, seconds: float | None) -> int | None:
-        self._snapshot = None
-        self._scan(with_text=True, until=_end_of(seconds))
-        return self._number()
 
     def _number(self) -> int | None:
         """Return the folder's number, if the index has the text of all its skills that were read."""
         if not self.partial:
             return self.database.read(self._number_if_complete)
-        return self.database.read(lambda execute: find_folder(execute, self.root, self.strict)[0])
+        return self.database.read(lambda execute: find_folder(execute, *self.key)[0])
 
     def _number_if_complete(self, execute: Any) -> int | None:
         """Return the folder's number, if the index has the text of all its skills."""
-        number, *_ = find_folder(execute, self.root, self.strict)
+        number, *_ = find_folder(execute, *self.key)
         sql = "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
         return None if number is None or execute(sql, (number,)).fetchone() else number
 
@@ -179,27 +177,27 @@ class Folder:
         """Return our own last snapshot, unless another process has changed the index since."""
         last = self._snapshot
         if last is not None and self.database.exists():
-            found = self.database.read(lambda execute: find_folder(execute, self.root, self.strict))
+            found = self.database.read(lambda execute: find_folder(execute, *self.key))
             last = last if found[1] == last.revision else None
         return last or self._load()
 
     def _load(self) -> Snapshot:
         if not self.database.exists():
             return Snapshot({}, {}, [], None, None)
-        last = self.database.read(lambda execute: load_snapshot(execute, self.root, self.strict))
+        last = self.database.read(lambda execute: load_snapshot(execute, *self.key))
         self._in_index = last.revision is not None
         return last
 
     def _plan(self, last: Snapshot, with_text: bool, until: float | None = None) -> Plan:
-        start = perf_counter()
-        on_progress = self.database.on_progress
-
-        def count_directories(count: int) -> None:
-            if on_progress:
-                on_progress(self.root, count, 0)
-
+        start, on_progress = perf_counter(), self.database.on_progress
         walk_until = None if until is None else (time() + until) / 2  # leave time to read what it finds
-        walk = Walk(self.root, last.directories, last.entries, walk_until, count_directories)
+        walk = Walk(
+            self.root,
+            last.directories,
+            last.entries,
+            walk_until,
+            lambda count: on_progress(self.root, count, 0),
+        )
         self._scan_seconds = perf_counter() - start
         entries, todo = last.entries, walk.files
         if not with_text or last.revision is not None:  # else the index has nothing and needs all
@@ -223,7 +221,7 @@ class Folder:
         if not todo and len(walk.files) == len(last.entries) and same_directories and is_quiet:
             if not last.diagnostics and last.error is None and not last.partial:
                 return last
-            return Snapshot(last.directories, last.entries, [], None, last.revision)
+            return last.in_part("")
         batch = self._read(todo, with_text, until)
         revision = last.revision
         # The first time, a folder is stored only as a whole.
@@ -232,8 +230,8 @@ class Folder:
         entries = last.entries | new
         files = [file for file in walk.files if file.path in entries]
         for file in walk.files if len(files) < len(walk.files) else ():
-            if file.path not in entries:
-                walk.leave_out(file)
+            if file.path not in entries:  # the next walk has to find it again
+                walk.unsettle_parent(os.path.dirname(file.path))
                 same_directories = False
         left = sum(file.path not in new for file in todo) if len(new) < len(todo) else 0
         partial = _say_partial(len(walk.files) - left, len(walk.files), walk.is_late)
@@ -260,22 +258,17 @@ class Folder:
 
         if not todo:
             return Batch()
-        callback = self.database.on_progress if len(todo) > LARGE else None
 
         def on_progress(count: int) -> None:
-            if callback:
-                callback(self.root, count, len(todo))
+            if len(todo) > LARGE:
+                self.database.on_progress(self.root, count, len(todo))
 
         on_progress(0)
-        statistics = Statistics(self.database, self.root, self.strict) if with_text else None
+        statistics = Statistics(self.database, *self.key) if with_text else None
         batch = read_batch(self.root, self.strict, todo, statistics, on_progress, until)
         if len(batch.entries) < len(todo):
             on_progress(len(todo))  # for this time it is all
         return batch
-
-
-def _end_of(seconds: float | None) -> float | None:
-    return None if seconds is None else time() + seconds
 
 
 def _say_partial(read: int, there: int, is_late: bool) -> str:
@@ -283,32 +276,3 @@ def _say_partial(read: int, there: int, is_late: bool) -> str:
     if read == there and not is_late:
         return ""
     return f"{read} of {'at least ' if is_late else ''}{there} skills were read in time"
-
-
-class VirtualFolder:
-    """Skills in an index that have no folder, such as those of a server; searched as a `Folder` is."""
-
-    KEY = ("documents", False)  # in place of root and strictness
-    partial = ""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
-        return self.database.read(lambda execute: find_folder(execute, *self.KEY)[0])
-
-    def is_read_by(self, reader: FolderReader) -> bool:
-        return find_folder(reader.execute, *self.KEY)[0] == reader.folder
-
-    def offers(self, skill_id: str, reader: FolderReader) -> bool:
-        return reader.has_skill(skill_id)
-
-    def is_current(self, path: str | bytes, stamp: object) -> bool:
-        return True
-
-    def skill_directory(self, path: str | bytes) -> str:
-        return ""
-
-    def read_skill_file(self, path: str | bytes) -> bytes:
-        """Return the SKILL.md of a skill, or its body; empty where there is none."""
-        raise NotImplementedError

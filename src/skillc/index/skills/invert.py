@@ -22,14 +22,14 @@ from skillc.index.skills.weights import BODY_BONUS, BYTE, idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from skillc.index.skills.batch import Statistics
     from skillc.index.skills.postings import Row
     from skillc.index.skills.weights import TermWeights
 
     # Terms, how many bodies have each, and the records of heads and bodies: four lists of the same length.
     InvertedLists = tuple[list[bytes], list[int], list[bytes], list[bytes]]
-    Frequencies = Callable[[Iterable[bytes]], dict[bytes, int]]  # in how many bodies terms are
 
 MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
 RECORD = 4  # bytes: a weight, two of the slot, one unused
@@ -39,20 +39,18 @@ _BONUS = int(BYTE * BODY_BONUS), 0  # of a term in a body, by whether the head h
 
 
 def invert(
-    texts: Sequence[tuple[int, TermWeights]],
-    vocabulary: Sequence[bytes],
-    others: int = 0,
-    frequencies: Frequencies | None = None,
+    texts: Sequence[tuple[int, TermWeights]], vocabulary: Sequence[bytes], statistics: Statistics | None
 ) -> InvertedLists:
     """Invert texts with their slots into posting lists; `vocabulary` has their terms by number.
 
-    A few texts say little about idf, so `frequencies` returns how many of the `others`, which are in the
-    index already, have a term.
+    A few texts say little about idf, so `statistics` are those of the others, which are in the index already.
     """
+    others = statistics.skills if statistics else 0
     body_counts: dict[int, int] = {}
     for _, text in texts:
         count(body_counts, text.body_terms)
-    more = frequencies(map(vocabulary.__getitem__, body_counts)) if frequencies and others else {}
+    words = map(vocabulary.__getitem__, body_counts)
+    more = statistics.body_frequencies(words) if statistics and others else {}
     sums = {n: skills + more.get(vocabulary[n], 0) for n, skills in body_counts.items()}
     idf_table = {skills: idf(skills, len(texts) + others) for skills in set(sums.values())}
     idfs = [0.0] * len(vocabulary)
@@ -157,7 +155,7 @@ def encode_list(records: bytes | bytearray, size: int) -> bytes:
     if not records:
         return b""
     count = len(records) // RECORD
-    records = _sort(records) if count > 1 else records
+    records = to_records(sorted(_read_records(records))) if count > 1 else records
     weights = bytes(records[::RECORD])
     slots = bytearray(2 * count)
     slots[::2], slots[1::2] = records[1::RECORD], records[2::RECORD]
@@ -167,10 +165,6 @@ def encode_list(records: bytes | bytearray, size: int) -> bytes:
     for slot, weight in zip(decode_slots(slots), weights, strict=True):
         dense[slot] = weight
     return bytes(dense)
-
-
-def _sort(records: bytes | bytearray) -> bytes:
-    return to_records(sorted(_read_records(records)))
 
 
 def _read_records(records: bytes | bytearray) -> array[int]:

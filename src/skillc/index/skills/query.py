@@ -13,7 +13,7 @@ from skillc.index.skills.database import damage
 from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
 from skillc.index.skills.snapshot import OFFERED, read_skills
-from skillc.index.skills.tokens import STOP_WORDS, split_words
+from skillc.index.skills.tokens import STOP_WORDS, is_unspaced, remove_accents, split_typed
 from skillc.index.skills.twins import Traits, read_group
 from skillc.index.skills.typos import choose_term, nearest_terms
 from skillc.index.skills.weights import BYTE, K1, idf
@@ -188,7 +188,7 @@ class Query:
         self._words: dict[str, bytes] = {}  # the task's first word for a term
         self._counts: dict[str, int] = {}  # how often the task has a term
         words: dict[bytes, int] = {}
-        for word in split_words(task)[:MAX_WORDS]:
+        for word in split_typed(task)[:MAX_WORDS]:
             words[word] = words.get(word, 0) + 1
         stems = b"\n".join(stemmer.stem(list(words))).decode().split("\n") if words else []
         for (word, count), terms in zip(words.items(), stems, strict=True):
@@ -260,18 +260,19 @@ class Query:
         """Replace terms that no skill has by the nearest that some have; return those."""
         replacements = []
         for term in terms:
-            word = self._words[term]
-            if not word.isalpha() or not word.isascii() or word in STOP_WORDS:
+            word = self.word(term)
+            letters = word if word.isascii() else remove_accents(word)
+            if not letters.isalpha() or is_unspaced(letters) or word.encode() in STOP_WORDS:
                 continue
             near = choose_term(
                 pair
                 for _, execute, segment in self._segments
-                for pair in nearest_terms(execute, segment.number, segment.size, word.decode(), term).items()
+                for pair in nearest_terms(execute, segment.number, segment.size, letters, term).items()
             )
             if near is not None:
                 self._counts[near] = self._counts.get(near, 0) + self._counts.pop(term)
                 self._words.setdefault(near, near.encode())
-                self.corrections[word.decode()] = near
+                self.corrections[word] = near
                 replacements.append(near)
         return replacements
 

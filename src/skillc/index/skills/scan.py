@@ -93,23 +93,15 @@ class Walk:
         if count >= STEP:
             on_progress(0)
         for path, _, _ in stack:
-            self._unsettle_parent(path)
-        if stack and self.is_late:
-            self._keep_rest()
+            self.unsettle_parent(path)
+        if stack and self.is_late:  # take what was not visited from the last walk
+            paths = {file.path for file in self.files}
+            self.files += [file for file in self._last_files.values() if file.path not in paths]
+            self.directories = directories | self.directories
         elif stack:
             limit = f"{MAX_DIRECTORIES} directories" if count >= MAX_DIRECTORIES else f"{MAX_ENTRIES} names"
             problem = f"over {limit}; the rest was not looked at"
             self.diagnostics.append(("", ("E999", "error", problem)))
-
-    def _keep_rest(self) -> None:
-        """Take what was not visited from the last walk."""
-        paths = {file.path for file in self.files}
-        self.files += [file for file in self._last_files.values() if file.path not in paths]
-        self.directories = self._last_directories | self.directories
-
-    def leave_out(self, file: SkillFile) -> None:
-        """Let the next walk find a file again that was not read."""
-        self._unsettle_parent(file.path.rpartition("/")[0])
 
     def _visit(self, path: str, prefix: str, links: frozenset[str]) -> Stack:
         """Visit a directory; return the directories below it that are still to be visited."""
@@ -119,25 +111,20 @@ class Walk:
         directory = self._last_directories.get(path)
         if directory is not None and has_times(f"{self._root}/{path}", directory.stamp[1:]):
             self.directories[path] = self._with_collection(path, directory)
-            children = [(_join(path, name), name) for name in directory.children]
-            files = self._last_files
-            return [
-                (child, files[child].skill_id if child in files else _extend(prefix, name), links)
-                for child, name in children
-            ]
+            stack = []
+            for name in directory.children:
+                file = self._last_files.get(child := _join(path, name))
+                stack.append((child, file.skill_id if file else _extend(prefix, name), links))
+            return stack
         return self._list(path, prefix, links)
 
     def _check_file(self, file: SkillFile) -> bool:
         """Return whether a SKILL.md of the last walk is still there, and add it as it is now."""
         if not file.path.endswith(SKILL_FILES[0]):
             return False  # one with the preferred name may have come
-        try:
-            status = os.stat(f"{self._root}/{file.path}")
-        except OSError:
+        stamp = _stamp_regular(f"{self._root}/{file.path}")
+        if stamp is None:
             return False
-        if status.st_mode & _FILE_TYPE != _REGULAR:
-            return False
-        stamp = stamp_of(status)
         self.files.append(file if file.stamp == stamp else SkillFile(file.path, file.skill_id, stamp))
         return True
 
@@ -163,7 +150,7 @@ class Walk:
                 self.error = error.with_traceback(None)  # whose frames would hold this walk in a cycle
             else:
                 self.diagnostics.append((path, ("E999", "error", f"cannot be read: {error.strerror}")))
-                self._unsettle_parent(path)
+                self.unsettle_parent(path)
             return []
         main = next((e for name in SKILL_FILES for e in entries if e.name == name and _is(e.is_file)), None)
         if main is not None:
@@ -186,8 +173,8 @@ class Walk:
                     stack.append((_join(path, entry.name), _extend(prefix, entry.name), chain))
         return stack
 
-    def _unsettle_parent(self, path: str) -> None:
-        """Let the next walk try an unreadable directory again, and report it again."""
+    def unsettle_parent(self, path: str) -> None:
+        """Let the next walk try a directory again that was not read, and report it again."""
         parent = self.directories.get(path.rpartition("/")[0])
         if parent is not None:
             parent.stamp = 0, UNSETTLED, 0
@@ -196,7 +183,7 @@ class Walk:
         try:
             stamp = stamp_of(main.stat())
         except OSError:
-            self._unsettle_parent(path)
+            self.unsettle_parent(path)
             return  # gone since the directory was listed
         skill_id = prefix or to_segment(os.path.basename(self._root))  # the root itself is a skill
         self.files.append(SkillFile(_join(path, main.name), skill_id, stamp))
@@ -208,14 +195,6 @@ def _join(path: str, name: str) -> str:
 
 def _extend(prefix: str, name: str) -> str:
     return _join(prefix, name if is_segment(name) else to_segment(name))
-
-
-def id_prefix(path: str) -> str:
-    """Return the start of the IDs of all skills below a directory."""
-    prefix = ""
-    for name in path.split("/") if path else ():
-        prefix = _extend(prefix, name)
-    return prefix
 
 
 def _is(kind: Callable[[], bool]) -> bool:
@@ -235,12 +214,17 @@ def read_first_line(path: str) -> str:
         return ""
 
 
-def _collection_stamp(path: str, now: int) -> str:
+def _stamp_regular(path: str) -> Stamp | None:
+    """Return the stamp of a regular file, None for anything else: opening a pipe may wait for ever."""
     try:
         status = os.stat(path)
     except OSError:
+        return None
+    return stamp_of(status) if status.st_mode & _FILE_TYPE == _REGULAR else None
+
+
+def _collection_stamp(path: str, now: int) -> str:
+    stamp = _stamp_regular(path)
+    if stamp is None:
         return ""
-    if status.st_mode & _FILE_TYPE != _REGULAR:
-        return ""  # opening a pipe may wait for ever
-    stamp = settle(stamp_of(status), now)
-    return "{}:{}:{}".format(*stamp) if stamp[1] != UNSETTLED else "?"
+    return "{}:{}:{}".format(*stamp) if settle(stamp, now) == stamp else "?"

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from skillc.index import Stamp
     from skillc.index.skills.scan import DiagnosticRow
 
+    # Stamp, description, capabilities, metadata, diagnostics, digest, tags; as JSON from the index.
+    Values = tuple[
+        Stamp,
+        str | None,
+        tuple[str, ...],
+        dict[str, str] | str | None,
+        tuple[DiagnosticRow, ...] | str | None,
+        int | None,
+        tuple[str, ...],
+    ]
 
 # The columns that a search reads, after segment and slot; they are in a row's checksum.
 CONTENTS = "path, id, description, capabilities, tags, digest, size, modified, changed, sketch, twins"
@@ -30,29 +40,11 @@ class Entry(SkillFile):
     Only one that was just read has `tags`.
     """
 
-    __slots__ = ("_diagnostics", "_metadata", "capabilities", "description", "digest", "tags")
+    __slots__ = ("_metadata", "_noticed", "capabilities", "description", "digest", "tags")
 
-    def __init__(
-        self,
-        path: str,
-        skill_id: str,
-        stamp: Stamp,
-        description: str | None,
-        capabilities: tuple[str, ...],
-        metadata: dict[str, str] | str | None,
-        diagnostics: tuple[DiagnosticRow, ...] | str | None,
-        digest: int | None,
-        tags: tuple[str, ...] = (),
-    ) -> None:
-        self.path = path
-        self.skill_id = skill_id
-        self.stamp = stamp
-        self.description = description
-        self.capabilities = capabilities
-        self.digest = digest
-        self.tags = tags
-        self._metadata = metadata  # JSON until it is used
-        self._diagnostics = diagnostics
+    def __init__(self, path: str, skill_id: str, row: Values) -> None:
+        super().__init__(path, skill_id, row[0])
+        _, self.description, self.capabilities, self._metadata, self._noticed, self.digest, self.tags = row
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -62,9 +54,9 @@ class Entry(SkillFile):
 
     @property
     def diagnostics(self) -> tuple[DiagnosticRow, ...]:
-        if isinstance(self._diagnostics, str):
-            self._diagnostics = tuple(map(tuple, _from_json(self._diagnostics)))
-        return self._diagnostics or ()
+        if isinstance(self._noticed, str):
+            self._noticed = tuple(map(tuple, _from_json(self._noticed)))
+        return self._noticed or ()
 
     def is_outdated(self, file: SkillFile, with_text: bool) -> bool:
         """Return whether the file must be read again, or for its text the first time."""
@@ -86,7 +78,7 @@ class Entry(SkillFile):
             description,
             _join_lines(self.capabilities),
             _to_json(self._metadata),
-            _to_json(self._diagnostics),
+            _to_json(self._noticed),
             _join_lines(self.tags),
         )
 
@@ -125,7 +117,7 @@ class Snapshot:
         }
 
     def in_part(self, reason: str) -> Snapshot:
-        """Return the same as a part of what there is."""
+        """Return the same as a part of what there is; as all of it without a reason."""
         return Snapshot(self.directories, self.entries, [], None, self.revision, reason)
 
     def has_directories(self, directories: dict[str, Directory]) -> bool:
@@ -189,9 +181,9 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
     entries: dict[str, Entry] = {}
     for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest in rows:
         capabilities = tuple(needs.split("\n")) if needs else ()
-        stamp = size, mtime, ctime
         name = path if type(path) is str else os.fsdecode(path)
-        entries[name] = Entry(name, skill_id, stamp, description, capabilities, metadata, diagnostics, digest)
+        values = (size, mtime, ctime), description, capabilities, metadata, diagnostics, digest, ()
+        entries[name] = Entry(name, skill_id, values)
     directories: dict[str, Directory] = {}
     for path, mtime, ctime, collection, stamp in directory_rows:
         name = path if type(path) is str else os.fsdecode(path)

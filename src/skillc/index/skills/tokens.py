@@ -72,6 +72,24 @@ def split_words(text: bytes | str) -> list[bytes]:
     return data.translate(_BYTES).split()
 
 
+def split_typed(text: bytes | str) -> list[bytes]:
+    """Return the words of a text as a person sees them: without quotes beyond ASCII, one for each script.
+
+    >>> [word.decode() for word in split_typed("L\N{RIGHT SINGLE QUOTATION MARK}IMPÔT, MRI检查")]
+    ['l', 'impôt', 'mri', '检查']
+    """
+    words = split_words(text)
+    if text.isascii():
+        return words
+    return [
+        part
+        for word in words
+        for part in (
+            [word] if word.isascii() else map(str.encode, _split_runs(word.decode("utf-8", "replace")))
+        )
+    ]
+
+
 class _WordCache(dict[bytes, int]):
     """The numbers of words, each that of its term; a word of several terms has one of its own, with `parts`.
 
@@ -195,18 +213,31 @@ class Stemmer:
 
 def _split_foreign(text: str) -> list[bytes]:
     """Split a word beyond ASCII into terms, and words of ASCII letters that are still to be stemmed."""
-    from unicodedata import combining, normalize
-
     parts: list[str] = []
-    for word in text.lower().translate(_letters).split():
-        for run in _runs(word) if any(map(_is_unspaced, word)) else [word]:
-            if _is_unspaced(run[0]):
-                parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-            else:
-                letters = "".join(c for c in normalize("NFKD", run) if not combining(c))  # without accents
-                words = letters.lower().translate(_letters).split()
-                parts += [part for part in words if len(part) <= MAX_WORD]
+    for run in _split_runs(text):
+        if is_unspaced(run):
+            parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        else:
+            words = remove_accents(run).translate(_letters).split()
+            parts += [part for part in words if len(part) <= MAX_WORD]
     return [part.encode() for part in parts]
+
+
+def _split_runs(text: str) -> list[str]:
+    """Split a word beyond ASCII where it has other characters than letters, and where its script changes."""
+    words = text.lower().translate(_letters).split()
+    return [run for word in words for run in (_runs(word) if any(map(_is_unspaced, word)) else [word])]
+
+
+def is_unspaced(run: str) -> bool:
+    """Return whether a word, which is of one script, is of one without spaces."""
+    return _is_unspaced(run[0])
+
+
+def remove_accents(text: str) -> str:
+    from unicodedata import combining, normalize  # only for text that is not plain English
+
+    return "".join(c for c in normalize("NFKD", text) if not combining(c)).lower()
 
 
 def _runs(word: str) -> list[str]:

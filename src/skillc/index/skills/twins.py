@@ -54,12 +54,6 @@ def are_alike(first: bytes, second: bytes) -> bool:
     return equal - empty >= ALIKE * (BINS - empty)
 
 
-def keys_of(skill_id: str, description: str) -> tuple[int, int]:
-    """Return the two keys of a skill, of which twins have one in common."""
-    words = " ".join(description.lower().split())
-    return crc32(skill_id.rpartition("/")[2].encode(), 1), crc32(words.encode("utf-8", "replace"))
-
-
 def read_group(execute: Any, group: int) -> list[int]:
     """Return the numbers of the skills in a group."""
     row = execute("SELECT members, checksum FROM twins WHERE number = ?", (group,)).fetchone()
@@ -71,14 +65,15 @@ def read_group(execute: Any, group: int) -> list[int]:
 
 
 class Traits:
-    """What decides whether skills are twins, and the group that a skill is in."""
+    """What decides whether skills are twins, which share one of the keys, and the group of one."""
 
     __slots__ = ("digest", "group", "keys", "sketch")
 
     def __init__(
         self, skill_id: str, description: str, digest: int, sketch: bytes, group: int | None = None
     ) -> None:
-        self.keys = keys_of(skill_id, description)
+        name, words = skill_id.rpartition("/")[2], " ".join(description.lower().split())
+        self.keys = crc32(name.encode(), 1), crc32(words.encode("utf-8", "replace"))
         self.digest = digest
         self.sketch = sketch
         self.group = group
@@ -124,10 +119,14 @@ class TwinChange:
         pairs = {(key, number) for number in self._loose for key in self._of(number).keys}
         for pair in sorted(pairs):  # which is faster than in any order
             self._execute("INSERT OR IGNORE INTO kin VALUES (?, ?)", pair)
-        shared_keys = self._shared_keys() if len(self._loose) >= FEW else None
+        shared_keys = None
+        if len(self._loose) >= FEW:
+            rows = self._execute("SELECT key FROM kin GROUP BY key HAVING count(*) > 1").fetchall()
+            shared_keys = {key for (key,) in rows}
         for number in sorted(self._loose):
+            traits = self._of(number)
             for other in self._kin(number, shared_keys):
-                if self._root(other) != self._root(number) and self._are_twins(number, other):
+                if self._root(other) != self._root(number) and traits.are_of_twin(self._of(other)):
                     self._join(number, other)
         groups: dict[int, list[int]] = {}
         for number in sorted(self._loose.union(self._parents, self._parents.values())):
@@ -142,10 +141,6 @@ class TwinChange:
     def _checksum(self) -> int:
         sql = "SELECT count(*), sum(key), sum(skill) FROM kin WHERE key > ?"
         return checksum(*self._execute(sql, (SEAL,)).fetchone())
-
-    def _shared_keys(self) -> set[int]:
-        sql = "SELECT key FROM kin GROUP BY key HAVING count(*) > 1"
-        return {key for (key,) in self._execute(sql).fetchall()}
 
     def _kin(self, number: int, shared_keys: set[int] | None) -> Iterator[int]:
         """Yield the skills that share a key with one; `shared_keys` are all such keys, if known."""
@@ -169,9 +164,6 @@ class TwinChange:
         for _, *values in read_skills(self._execute, "? AND number", 1, [number]):
             return values
         raise damage()
-
-    def _are_twins(self, first: int, second: int) -> bool:
-        return self._of(first).are_of_twin(self._of(second))
 
     def _root(self, number: int) -> int:
         root = number

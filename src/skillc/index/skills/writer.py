@@ -37,16 +37,15 @@ def update_folder(
 
     Return the new revision, or 0 where the index does not have the one that the change starts from.
     """
-    key = folder.root, folder.strict
-    number, current, _ = find_folder(execute, *key)
+    number, current, _ = find_folder(execute, *folder.key)
     if current != revision:
         return 0
     rows = execute("SELECT path FROM skills WHERE folder = ?", (number,)).fetchall()
     last = {path if type(path) is str else os.fsdecode(path) for (path,) in rows}
     if not last:
         _remove_vanished_folders(execute, os.path.dirname(folder.database.path))
-    write_change(execute, *key, directories, last - paths, batch)
-    return find_folder(execute, *key)[1] or 0
+    write_change(execute, *folder.key, directories, last - paths, batch)
+    return find_folder(execute, *folder.key)[1] or 0
 
 
 def write_change(

@@ -10,12 +10,13 @@ from skillc import paths
 from skillc.compiler import detect_targets, read_agents
 from skillc.install import ghosts
 from skillc.install.clients import find_registrations
-from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
+from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.doctor.repair import build_command, discard, redeploy, unlink
 from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, stored_skills
 from skillc.quotes import shell_quote
+from skillc.text import count_of
 
 MAX_NAMES = 8  # agents that are named
 
@@ -60,7 +61,7 @@ def check_servers(place: Place) -> Iterator[Check]:
     if not registrations:
         yield Check("mcp", OK, "no agent is configured to start 'skc mcp'")
     else:
-        yield Check("mcp", OK, f"'skc mcp' is in {count(len(registrations), 'configuration')}")
+        yield Check("mcp", OK, f"'skc mcp' is in {count_of(len(registrations), 'configuration')}")
 
 
 def check_links(place: Place) -> Iterator[Check]:
@@ -88,7 +89,7 @@ def check_links(place: Place) -> Iterator[Check]:
                 yield Check("links", WARNING, text, f"rm {shell_quote(path)}", partial(unlink, path))
             else:
                 yield Check("links", WARNING, f"{text}; skc did not make it", f"rm {shell_quote(path)}")
-    yield Check("links", OK, f"{count(links, 'link')} in agents' directories")
+    yield Check("links", OK, f"{count_of(links, 'link')} in agents' directories")
 
 
 def check_ghosts(place: Place) -> Iterator[Check]:
@@ -124,7 +125,7 @@ def check_deployments(place: Place) -> Iterator[Check]:
                 build,
                 partial(redeploy, record, place.cwd),
             )
-    yield Check("deployments", OK, f"{count(len(records), 'deployment')} as they were made")
+    yield Check("deployments", OK, f"{count_of(len(records), 'deployment')} as they were made")
 
 
 def _is_older(record: DeploymentRecord) -> bool:

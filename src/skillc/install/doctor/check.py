@@ -50,7 +50,3 @@ def short(path: str) -> str:
     if home and home != os.sep and paths.is_inside(path, home):
         path = f"~{path[len(home) :]}"
     return one_line(path)
-
-
-def count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from skillc.errors import NEEDS, InvalidConfiguration, unexpected
 from skillc.install.clients import find_registrations
-from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
+from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.library import (
     Refresh,
     SkillRepositoryConfig,
@@ -23,6 +23,7 @@ from skillc.library import (
 )
 from skillc.quotes import shell_quote
 from skillc.settings import load_settings
+from skillc.text import count_of
 
 PATIENCE = 10.0  # seconds for a repository to answer
 GRACE = 2.0  # seconds more, so that a source can say itself what is wrong
@@ -43,7 +44,7 @@ def check_configuration(place: Place) -> Iterator[Check]:
     if not config.enabled:
         text = f"skills are switched off by 'enabled = false' in '{short(config.enabled_by)}'"
         yield Check("configuration", WARNING, text)
-    what = count(len(config.repositories), "repository").replace("repositorys", "repositories")
+    what = count_of(len(config.repositories), "repository").replace("repositorys", "repositories")
     yield Check("configuration", OK, f"{what} configured" if config.repositories else "the default folders")
 
 

@@ -11,12 +11,13 @@ from functools import partial
 
 from skillc import paths, trash
 from skillc.errors import InvalidConfiguration, unexpected
-from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
+from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.doctor.repair import change_mode, discard
 from skillc.install.orphans import find_leftovers, find_orphans
 from skillc.install.waste import list_names, measure_size
 from skillc.library import allowed_variables, read_switches
 from skillc.quotes import shell_quote
+from skillc.text import count_of
 from skillc.tools import TrustStore
 
 PRIVATE = ("trust.json", "variables.json")  # others may not even read these
@@ -139,7 +140,7 @@ def check_records(place: Place) -> Iterator[Check]:
     failures = [name for name in names if not _is_note(os.path.join(notes, name))]
     if failures:
         listing = ", ".join(short(name) for name in failures[:MAX_OWNERS])
-        text = f"{count(len(failures), 'note')} on imports can't be read ({listing}): they are not trusted"
+        text = f"{count_of(len(failures), 'note')} on imports can't be read ({listing}): they are not trusted"
         yield Check("records", WARNING, text, "skc trust list")
     yield Check("records", OK, "trust, variables, switches, deployments and imports can be read")
 
@@ -203,7 +204,7 @@ def check_leftovers(place: Place) -> Iterator[Check]:
     orphans = list(find_orphans(place.cwd))
     if orphans:
         size = sum(waste.size for waste in orphans)
-        text = f"{count(len(orphans), 'orphan')}, made from skills that are gone, {size:,} bytes"
+        text = f"{count_of(len(orphans), 'orphan')}, made from skills that are gone, {size:,} bytes"
         yield Check("leftovers", WARNING, text, "skc clean")
     yield Check("leftovers", OK, "nothing was left behind")
 
@@ -225,5 +226,5 @@ def check_space(place: Place) -> Iterator[Check]:
     except OSError:
         return  # a check of its own
     status = WARNING if sizes["trash"] > MAX_TRASH else OK
-    text = f"{count(len(items), 'item')}, {sizes['trash']:,} bytes"
+    text = f"{count_of(len(items), 'item')}, {sizes['trash']:,} bytes"
     yield Check("trash", status, text, "skc trash empty" if status == WARNING else None)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
-from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
+from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.lock import find_root, is_home, lock_file
 from skillc.install.verify import ABSENT, DIFFERENT, INCOMPLETE, check_lock
+from skillc.text import count_of
 
 FIXES = {ABSENT: "skc install", INCOMPLETE: "skc install", DIFFERENT: "skc verify"}
 
@@ -27,7 +28,7 @@ def check_locks(place: Place) -> Iterator[Check]:
             text = f"'{problem.id}' and '{short(lock_file(root))}' disagree: {problem.problem}"
             fix = FIXES.get(problem.problem, "skc lock --check")
             yield Check("lock", WARNING, text, f"{fix}{' --global' if is_home(root) else ''}")
-    number = count(len(locks), "lock")
+    number = count_of(len(locks), "lock")
     yield Check("lock", OK, f"{number} as installed" if locks else "there is no skills-lock.json")
 
 

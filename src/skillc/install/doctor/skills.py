@@ -8,13 +8,14 @@ from functools import partial
 
 from skillc.compiler import list_skills
 from skillc.errors import InvalidConfiguration, SkillcError
-from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
+from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.doctor.repair import build_command, rebuild
 from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
 from skillc.library import Skill, is_compiled, is_skill, read_deployments, read_switches, stored_skills
 from skillc.quotes import shell_quote
 from skillc.skills import parse, read_main_file, read_metadata
+from skillc.text import count_of
 
 MAX_NAMES = 8  # disabled skills that are named
 MAX_READ = 10_000  # SKILL.md files that are read for their names
@@ -40,7 +41,7 @@ def check_names(place: Place) -> Iterator[Check]:
         total += len(folders)
         yield from _find_doubles(directory, folders)
         yield from _find_rivals(folders, by_name)
-    yield Check("names", OK, f"{count(total, 'skill')}, no name twice")
+    yield Check("names", OK, f"{count_of(total, 'skill')}, no name twice")
 
 
 def _find_doubles(directory: str, folders: list[str]) -> Iterator[Check]:
@@ -97,7 +98,7 @@ def check_builds(place: Place) -> Iterator[Check]:
             yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
     backlog = sum(entry.status == "not-built" for entry in listing.skills)
     rest = f", {backlog:,} not built" if backlog else ""
-    yield Check("builds", OK, f"{count(listing.total, 'skill')} in the stores{rest}")
+    yield Check("builds", OK, f"{count_of(listing.total, 'skill')} in the stores{rest}")
 
 
 def check_disabled(place: Place) -> Iterator[Check]:

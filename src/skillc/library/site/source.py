@@ -37,7 +37,7 @@ from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth, Listing
 from skillc.library.site.index import Entry, index_addresses, read_index, write_entry
 from skillc.skills import SkillId, parse, read_main_file, read_metadata
 from skillc.startup import sha256_hex
-from skillc.text import one_line, utf8_text
+from skillc.text import count_of, one_line, utf8_text
 
 if TYPE_CHECKING:
     from skillc.library.http.client import Response
@@ -173,7 +173,7 @@ def _read_listing(address: str, data: Any) -> SiteListing | None:
         return None
     listing = SiteListing(skipped=index.omissions)
     if index.omissions:
-        message = f"{index.omissions} entries break the format and are left out"
+        message = f"{count_of(index.omissions, 'entry', 'entries')} left out, not in the format of an index"
         listing.diagnostics.append(base.SourceDiagnostic(address, "E010", "error", message))
     for entry in index.entries:
         if not entry.description.strip() or entry.name in listing.entries:
