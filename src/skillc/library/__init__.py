@@ -82,6 +82,8 @@ if TYPE_CHECKING:
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
+    from skillc.library.mcp.endpoint import McpEndpoint
+    from skillc.library.mcp.entries import LoginRequired, NoEndpoint, Refusal, SkillEntry, WrongFile
     from skillc.library.memory import SkillMemory, recall_skills
     from skillc.library.repositories import (
         EmbeddedSkillSource,
@@ -178,6 +180,8 @@ else:
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
+            "mcp.endpoint": "McpEndpoint",
+            "mcp.entries": "LoginRequired NoEndpoint Refusal SkillEntry WrongFile",
             "memory": "SkillMemory recall_skills",
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",
