@@ -1,5 +1,5 @@
-// Print the order of characters in ICU's root collation, for src/skillc/install/collation.txt:
-//     node scripts/collation.js > src/skillc/install/collation.txt
+// Print the order of characters in ICU's root collation, for src/skillc/collation.txt:
+//     node scripts/collation.js > src/skillc/collation.txt
 // order    letters and signs, each a primary weight: 61-63 is three of them, 61,41 one in two cases, and
 //          64;111 one with and without an accent of its own
 // marks    accents, in their order          nothing  characters that count for nothing

@@ -48,6 +48,7 @@ def test_adding_names_what_is_missing(bare: World) -> None:
     """[SURFACES: Getting skills] Folders and archives need no extra; what needs one is E201."""
     bare.fails("E201", "add", "file:///srv/skills.git")
     bare.fails("E201", "add", "https://127.0.0.1:1")
+    assert "pip install 'skillc[mcp]'" in bare.fails("E201", "add", "https://127.0.0.1:1/mcp").stderr
     bare.skill("mine", store=bare.root / "folder")
     bare.ok("add", str(bare.root / "folder"))
 

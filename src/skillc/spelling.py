@@ -66,6 +66,8 @@ def unknown_repository(name: str, names: Iterable[str], place: str = "") -> Inva
     there = list(names)
     question = did_you_mean(name, there)
     listing = f"there {'are' if len(there) > 1 else 'is'} {', '.join(there) or 'none'}"
+    if place and not there:
+        listing = "it has none"
     advice = f"{question} {listing}" if question else listing
     return errors.InvalidOption(f"there is no repository '{name}'{place}; {advice}")
 

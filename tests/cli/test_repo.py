@@ -178,6 +178,19 @@ def test_a_site(world: World) -> None:
     world.fails("E100", "repo", "add", "y", "./folder", "--type", "well-known")
 
 
+@pytest.mark.parametrize(
+    "words", [("https://h", "--type", "clawhub"), ("https://h/.well-known/clawhub.json",)]
+)
+def test_clawhub(world: World, words: tuple[str, ...]) -> None:
+    """[SURFACES: Library] A ClawHub registry is one by --type, or by the address of its discovery."""
+    world.ok("repo", "add", "x", *words, "--auth-token-env", "TOKEN")
+    text = (world.project / ".skillc" / "skills.toml").read_text()
+    assert f'type = "clawhub"\nurl = "{words[0]}"\nauth_token = "${{TOKEN}}"\n' in text
+    world.fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--strict")
+    world.fails("E100", "repo", "add", "y", "./folder", "--type", "clawhub")
+    world.fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--ref", "main")
+
+
 def test_an_mcp_server(world: World) -> None:
     """[SURFACES: Serving] by its URL; a command that it starts with is for the home's file alone."""
     world.ok("repo", "add", "x", "https://h/mcp", "--type", "mcp", "--auth-token-env", "TOKEN")

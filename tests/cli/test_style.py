@@ -50,6 +50,14 @@ def test_light_terminals(pdf: World) -> None:
         assert "\x1b[36m" not in shown
 
 
+@pytest.mark.parametrize("topic", ["names", "files", "environment"])
+def test_topics(world: World, topic: str) -> None:
+    """[SURFACES: Terminal] a topic fits the terminal; a line that is too long goes on below its text."""
+    lines = show_on_terminal(world, "help", topic, columns=60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert all(line.startswith("  ") for line in lines[2:])
+
+
 @pytest.mark.slow
 def test_found_skills(pdf: World) -> None:
     """[SURFACES: Terminal] the command that reads a skill stays whole for copying; a count is no name."""

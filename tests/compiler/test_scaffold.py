@@ -102,7 +102,7 @@ def test_existing_skill(world: World, name: str) -> None:
     folder.mkdir()
     (folder / name).write_text("mine")
     result = world.fails("E050", "init", "pdf")
-    assert result.stderr == "error[E050]: skill 'pdf' already exists\n"
+    assert result.stderr.startswith("error[E050]: skill 'pdf' already exists\nhint: it is in ")
     assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
 
 

@@ -138,6 +138,9 @@ def test_the_tool_in_a_part(world: World, tmp_path: Path) -> None:
     assert [skill["id"] for skill in found] == ["copies/pdf", "other/report"]
     assert found[0]["copies"] == [{"id": "pdf", "source_name": ""}]
     assert [skill["id"] for skill in call(task="tables", collection="other")["skills"]] == ["other/report"]
+    nothing = call(task="tables", collection="other", tag="new")
+    assert nothing["skills"] == []
+    assert nothing["note"].startswith("no skill of collection 'other' and tag 'new' has any of these words;")
     assert call(task="extarct tables")["corrections"] == {"extarct": "extract"}
     assert "corrections" not in call(task="extract")
     refusal = run(agent.call_tool("find_skills", {"task": "tables", "repository": "none"}))

@@ -122,6 +122,7 @@ def test_words_of_the_task_in_reasons(shelf: Shelf) -> None:
     assert matched("财务报表") == {"财务报表": ("description", "body")}
     assert set(matched("请生成季度的财务报表，谢谢")) == {"财务报表", "生成季度"}
     assert set(matched("MRI检查")) == {"检查"}
+    assert set(matched("无" * 100_000 + "检查数据一")) == {"检查数据一"}
     assert matched("L’IMPÔT des “forms”") == {"impôt": ("body",), "forms": ("body",)}
 
 

@@ -209,7 +209,7 @@ def test_not_there(world: World, origin: Origin, address: str) -> None:
     assert "--skill nope" in error.value.details
     with pytest.raises(OriginNotFound, match="no skill 'pdff' in it") as error:
         get(address, "pdff")
-    assert error.value.details == "hint: did you mean pdf?"
+    assert error.value.details == "hint: did you mean 'pdf'?"
     with (
         pytest.raises(OriginNotFound, match="no folder 'nowhere'"),
         open_download(replace(parse_origin(address, "/"), path="nowhere")),

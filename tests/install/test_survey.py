@@ -51,7 +51,7 @@ def test_every_agent_by_default(world: World, claude: Path) -> None:
 
 def test_agents_that_are_not_there(world: World) -> None:
     """[SURFACES: Getting skills] an unknown agent is E100 with the nearest; no directory is said."""
-    assert "did you mean claude" in world.fails("E100", "import", "--from", "cluade", cwd=world.home).stderr
+    assert "did you mean 'claude'" in world.fails("E100", "import", "--from", "cluade", cwd=world.home).stderr
     missing = str(world.home / ".codex/skills")
     assert reasons(world, "--from", "codex") == {missing: "there is no such directory"}
     assert "Nothing to import" in world.ok("import", cwd=world.home).stdout

@@ -556,7 +556,7 @@ def test_secrets_stay_secret(
         run(source.list())
     assert caught.value.__context__ is None
     seen = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-    source._cache["skills"] = http._CacheEntry(wire.Listing())
+    source._cache["skills"] = http.CacheEntry(wire.Listing())
     run(source.list())
     seen += repr([source, auth, vars(source)["_cache"], source.error, run(source.diagnostics())])
     seen += caplog.text + repr([vars(record) for record in caplog.records])

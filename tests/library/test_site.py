@@ -173,6 +173,9 @@ def test_hosts_and_credentials(world: World, stub: Stub) -> None:
     assert sent["/x"] is None
     with pytest.raises(RepositoryUnavailable, match="over https"):
         run(WellKnownSkillSource("http://example.com").list())
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url="http://example.com/x", data=b"other")]}})
+    with pytest.raises(RepositoryUnavailable, match="over https"):
+        run(WellKnownSkillSource(stub.url, allow_hosts=["example.com"]).load(PDF))
 
 
 def test_at_once(world: World, stub: Stub) -> None:

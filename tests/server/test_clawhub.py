@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.install import fingerprint_of
+from skillc.library import fingerprint_of
 from skillc.registry import MAX_BYTES, SYSTEM, Grant, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World

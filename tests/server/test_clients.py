@@ -25,7 +25,8 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
         team.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
         team.publish("payments/cards/disputes", "1.0.0")
         team.publish("sales/leads", "1.0.0")
-        team.settle("sales/leads")
+        team.publish("tools/mcp", "1.0.0")
+        team.settle("tools/mcp")
         yield team
 
 
@@ -49,6 +50,7 @@ ADD = [
     "/payments/marketplace.git",
     "/plugins/payments/refunds.git",
     "/plugins/payments/refunds@1.0.0.git",
+    "/mcp",
 ]
 
 
@@ -60,12 +62,33 @@ def test_add_with_a_password(team: Team, secret: str, world: World, path: str) -
     check_added(world)
 
 
-@pytest.mark.parametrize("path", [*ADD[:11], "", "/payments", "/payments/refunds", "/s/payments/refunds"])
+@pytest.mark.parametrize(
+    "path", [*ADD[:11], "/mcp", "", "/payments", "/payments/refunds", "/s/payments/refunds"]
+)
 def test_add_after_login(team: Team, secret: str, world: World, path: str) -> None:
     """[SURFACES: Registry protocols] [SURFACES: Getting skills] add, by what `skc login` stored."""
     world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": secret})
     world.ok("add", f"{team.url}{path}", "--skill", "refunds", "--yes")
     check_added(world)
+
+
+def test_add_by_mcp(team: Team, secret: str, world: World) -> None:
+    """[SURFACES: Registry protocols] [SURFACES: Getting skills] add over MCP: the caller's skills alone."""
+    env = {"SKILLC_REGISTRY": f"{team.url}/mcp", "SKILLC_TOKEN": secret}
+    told = json.loads(world.ok("add", f"{team.url}/mcp", "--all", "--format", "json", env=env).stdout)
+    assert [each["id"] for each in told["added"]] == ["disputes", "refunds"]
+    check_added(world)
+    world.fails("E080", "add", f"{team.url}/mcp", "--skill", "sales/leads", env=env)
+    world.ok("outdated", env=env)
+    told = world.fails("E080", "add", f"{team.url}/mcp", "--all", env={"SKILLC_TOKEN": secret}).stderr
+    assert f"hint: 'skc login {team.url}'" in told
+
+
+def test_add_a_skill_named_mcp(team: Team, world: World) -> None:
+    """[SURFACES: Registry protocols] an address that ends in /mcp can be that of a skill."""
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.admin})
+    world.ok("add", f"{team.url}/tools/mcp", "--yes")
+    assert f"skillc:{team.url}/tools/mcp" in (world.project / "skills-lock.json").read_text()
 
 
 def test_add_by_clawhub(team: Team, secret: str, world: World) -> None:
@@ -84,6 +107,8 @@ REPOSITORIES = [
     ("/payments/marketplace.git", ""),
     ("/plugins/payments/refunds.git", ""),
     ("", ""),
+    ("", "clawhub"),
+    ("/.well-known/clawhub.json", ""),
     ("/mcp", ""),
 ]
 
@@ -106,7 +131,18 @@ def test_repository_and_find(team: Team, secret: str, world: World, path: str, k
     assert "leads" not in [each["name"] for each in results]
 
 
-@pytest.mark.parametrize(("path", "kind"), [("", "http"), ("/payments", "well-known"), ("/mcp", "mcp")])
+def test_clawhub_after_login(team: Team, secret: str, world: World) -> None:
+    """[SURFACES: Registry protocols] [SURFACES: Library] the token that `skc login` stored is used."""
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": secret})
+    world.ok("repo", "add", "team", team.url, "--type", "clawhub", "--global")
+    assert "Text." in world.ok("load", "payments/cards/disputes").stdout
+    assert "payments/refunds" in world.ok("browse", "payments").stdout
+    assert "Text." in world.ok("show", "payments/refunds", "--section", "refunds").stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("", "http"), ("/payments", "well-known"), ("", "clawhub"), ("/mcp", "mcp")]
+)
 def test_repository_without_a_token(team: Team, world: World, path: str, kind: str) -> None:
     """[SURFACES: Registry protocols] without a token a repository is unavailable, and tells of no skill."""
     world.ok("repo", "add", "team", f"{team.url}{path}", "--type", kind, "--global")

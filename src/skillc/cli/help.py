@@ -21,7 +21,7 @@ MIN_WIDTH = 40
 def overview(words: Sequence[str] = ()) -> str:
     """Return the text of `skc --help`, or the page of the command or topic named after `skc help`."""
     if words and words[0] in TOPICS:
-        return format_topic(words[0])
+        return format_topic(words[0], _width() if columns() else 0)
     if words and words[0] not in SUMMARIES:
         raise unknown_topic(words[0])
     if words:

@@ -8,7 +8,7 @@ from skillc.errors import InvalidOption
 
 ALLOW_HOST = Option(
     "--allow-host",
-    "Ask this host, too, if an index or a redirect leads to it. Can be repeated.",
+    "Also contact this host if an index or a redirect leads to it. Can be repeated.",
     value="<host>",
     repeat=True,
 )

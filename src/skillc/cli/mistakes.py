@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from skillc.cli.syntax import Command
+    from skillc.cli.syntax import Argument, Command
     from skillc.errors import InvalidOption
 
 
@@ -104,7 +104,7 @@ def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOpti
 def guess(word: str, names: Sequence[str], help: str) -> str:
     """Return the end of an error about an unknown word: the name most like it, or where to read on."""
     close = _nearest(word, names)
-    return f"did you mean {close}?" if close else f'see "{help}"'
+    return f"did you mean {close}?" if close else f"see '{help}'"
 
 
 def _nearest(word: str, names: Sequence[str]) -> str:
@@ -126,16 +126,18 @@ def surplus(command: Command, word: str) -> str:
     return "put several words in quotes" if len(command.arguments) > 1 else see(command)
 
 
-def advise_missing(command: Command, positional: Sequence[str]) -> str:
-    """Return what was probably meant where an argument is missing, for the middle of an error."""
+def missing_argument(command: Command, argument: Argument, positional: Sequence[str]) -> InvalidOption:
+    """Return the error for an argument that is missing, with the words it can be, or what was meant."""
+    choices = f": {argument.help.rstrip('.')}" if " " in argument.completes else ""
+    hint = ""
     if command.name == "search" and positional:
-        return f"to find a skill: skc find {shell_quote(positional[0], chr(34))}; "
-    return ""
+        hint = f"to find a skill: skc find {shell_quote(positional[0], chr(34))}; "
+    return errors.InvalidOption(f"<{argument.name}> is missing{choices}; {hint}usage: {usage(command)}")
 
 
 def see(command: Command) -> str:
     """Return where to read on, for the end of an error."""
-    return f'see "skc {command.name} --help"'
+    return f"see 'skc {command.name} --help'"
 
 
 def usage(command: Command) -> str:

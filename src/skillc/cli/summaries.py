@@ -8,7 +8,7 @@ GROUPS = {
         "init": "Create a new skill, or an empty store.",
         "lint": "Check skills against the format and good practice, and estimate their token cost.",
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
-        "list": "List the skills of this project and of the home, with their build status.",
+        "list": "List the skills of this project and of the home directory, with their status.",
     },
     "Bring skills in": {
         "import": "Bring the skills of agents and of folders into a store, all at once.",
@@ -17,7 +17,7 @@ GROUPS = {
     },
     "Keep skills current": {
         "install": "Make the store equal to skills-lock.json.",
-        "outdated": "List the locked skills of which there is a newer version.",
+        "outdated": "List the locked skills that have a newer version.",
         "update": "Bring skills up to date; your edits are merged.",
         "pin": "Keep a skill at its version.",
         "unpin": "Let a pinned skill be updated again.",
@@ -29,7 +29,7 @@ GROUPS = {
         "disable": "Take a skill away from agents, and keep it.",
         "enable": "Give a disabled skill back to agents.",
         "trash": "List, restore or delete what skc replaced or removed.",
-        "restore": "Bring something back from the trash.",
+        "restore": "Put something from the trash back where it was.",
         "clean": "Remove caches, builds of skills that are gone, and other leftovers.",
     },
     "Read skills as agents do": {
@@ -62,9 +62,9 @@ GROUPS = {
         "login": "Store a token for a registry.",
         "logout": "Forget the token for a registry.",
         "publish": "Publish a new version of a skill in a registry.",
-        "yank": "Take a version out of the choice for new installations, or undo that.",
+        "yank": "Keep a version from being newly installed, or undo that.",
         "token": "Make, list and revoke the tokens of a registry.",
-        "grant": "Say which people and programs may do what in a registry.",
+        "grant": "Say what people and programs may do in a registry.",
         "publisher": "Let workflows of CI publish in a registry without a stored token.",
     },
     "See what agents used": {

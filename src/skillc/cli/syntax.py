@@ -217,10 +217,9 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     rest = list(positional)
     for argument in command.arguments:
         if not rest and argument.required:
-            from skillc.cli.mistakes import advise_missing, usage  # only on the way to an error
+            from skillc.cli.mistakes import missing_argument  # only on the way to an error
 
-            hint = advise_missing(command, positional)
-            raise errors.InvalidOption(f"{argument.label} is missing; {hint}usage: {usage(command)}")
+            raise missing_argument(command, argument, positional)
         if argument.repeat:
             values[argument.name], rest = rest, []
         else:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from skillc.cli.wrap import wrap
+
 TOPICS = {
     "names": (
         "How a skill is named",
         """
-<skill> is looked up in this order, and the first that is there counts:
-a path to a folder, such as ./pdf or ~/skills/pdf;
-a name in .skillc/skills of this directory, and of each above it;
-a name in ~/.skillc/skills, the global store;
-the name of a skill that is deployed to an agent, from every directory;
-the ID of a skill in a repository, such as billing/refunds (skc repo list).
-Where a name leads: skc show <skill> --section x --verbose says it.
+<skill> can be any of these. skc tries them in this order, and takes the first that exists:
+1. a path to a folder, such as ./pdf or ~/skills/pdf
+2. a name in .skillc/skills of this directory, or of one above it
+3. a name in ~/.skillc/skills, the global store
+4. the name of a skill that is deployed to an agent
+5. the ID of a skill in a repository, such as billing/refunds; 'skc repo list' shows repositories
+To see what a name leads to: skc outline <skill> --verbose
 """,
     ),
     "files": (
@@ -65,7 +67,16 @@ registry     a server with skills that a team shares, in versions
 }
 
 
-def format_topic(name: str) -> str:
-    """Return the text of a topic."""
+def format_topic(name: str, width: int = 0) -> str:
+    """Return the text of a topic; with a width, lines go on below where their text starts."""
     title, text = TOPICS[name]
-    return f"{title}\n\n" + "\n".join(f"  {line}" for line in text.strip().splitlines())
+    lines = [line for each in text.strip().splitlines() for line in _fold(each, width - 2)]
+    return f"{title}\n\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _fold(line: str, width: int) -> list[str]:
+    if width < 0 or len(line) <= width:
+        return [line]
+    column = len(line) - len(line.rpartition("  ")[2]) if "  " in line else 3 * line[:1].isdigit()
+    first, *others = wrap(line[column:], width - column)
+    return [line[:column] + first, *(" " * column + other for other in others)]

@@ -52,7 +52,7 @@ def create_skill(root: str, name: str) -> str:
         raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
     directory = os.path.join(paths.skills_store(root), name)
     if any(os.path.lexists(os.path.join(directory, main)) for main in paths.SKILL_FILES):
-        raise SkillExists(name)
+        raise SkillExists(name, f"hint: it is in '{directory}'; edit it, or choose another name")
     create_store(root)
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, paths.SKILL_FILE)

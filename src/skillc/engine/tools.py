@@ -163,7 +163,9 @@ class SkillTools:
         if getattr(results, "corrections", None):  # an engine of another kind may return any list
             answer["corrections"] = results.corrections
         if not results:
-            answer["note"] = "no skill has any of these words; browse_skills lists what there is"
+            limits = [f"{name} '{value}'" for name, value in scope.items() if value]
+            where = f" of {' and '.join(limits)}" if limits else ""
+            answer["note"] = f"no skill{where} has any of these words; browse_skills lists what there is"
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
 
     async def _list_skill_files(self, id: str) -> str:

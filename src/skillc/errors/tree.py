@@ -355,7 +355,7 @@ class SignInRequired(RegistryRefused):
     """There is no token, or none that is valid (401). The message does not say which."""
 
     def __init__(self) -> None:
-        super().__init__("it needs a valid token", "hint: 'skc login URL' stores one")
+        super().__init__("it needs a valid token", "hint: 'skc login <url>' stores one")
 
 
 class VersionExists(Conflict):

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         require_publisher,
         send_upload,
     )
-    from skillc.install.registry import fingerprint_of
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
@@ -68,7 +67,6 @@ else:
             "add": "Addition Offer add_skill check_offers choose_store make_offers",
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
-            "registry": "fingerprint_of",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
             "publish": "Release Upload check_skill plan_upload require_publisher send_upload",
             "pins": "Pin find_locks is_of_home read_pins",

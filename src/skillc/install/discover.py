@@ -19,7 +19,7 @@ from skillc.install.origin import Origin
 from skillc.install.plugins import Plugin, read_plugins
 from skillc.paths import DIRECTORY, SKILL_FILES
 from skillc.skills import is_name, parse, read_metadata, to_segment
-from skillc.spelling import suggest
+from skillc.spelling import did_you_mean
 
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
 MAX_SKILLS = 20_000
@@ -106,11 +106,11 @@ def choose_by_name(origin: Origin, skills: Mapping[str, T], names: Sequence[str]
 
 def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> OriginNotFound:
     all_names = sorted(set(there))
-    close = suggest(names[0], all_names)
+    question = did_you_mean(names[0], all_names)
     more = f" and {len(all_names) - MAX_NAMES} more" if len(all_names) > MAX_NAMES else ""
     hint = f"hint: there are {', '.join(all_names[:MAX_NAMES])}{more}" if all_names else ""
-    if close:
-        hint = f"hint: did you mean {' or '.join(close)}?"
+    if question:
+        hint = f"hint: {question}"
     return OriginNotFound(origin.label(), f"there is no skill '{names[0]}' in it", hint)
 
 

@@ -24,19 +24,29 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.discover import MainFile, discover, walk_folder
+from skillc.install.endpoint import open_endpoint
 from skillc.install.marketplace import find_marketplace
 from skillc.install.native import open_native
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
 from skillc.install.site import open_site
 from skillc.install.web import Web
-from skillc.library import MAX_PACKED, Remote, address_after, find_root, hide_secrets, unpack_archive
+from skillc.library import (
+    MAX_PACKED,
+    Remote,
+    address_after,
+    find_root,
+    guess_type,
+    hide_secrets,
+    unpack_archive,
+)
 
 if TYPE_CHECKING:
     from skillc.library import RemoteTree, Response
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_MAIN_FILE = 32 << 20
+POST_ONLY = (400, 405, 406)  # statuses with which a server that speaks MCP answers GET
 
 Report = Callable[[Diagnostic], None]
 
@@ -71,7 +81,8 @@ def _enter(
     if origin.type == "local":
         return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
-        for open_place in (open_native, open_site, open_registry):
+        places = (open_native, open_site, open_registry)
+        for open_place in (open_endpoint, *places) if guess_type(origin.url) == "mcp" else places:
             download = stack.enter_context(open_place(origin, _make(folder, "files"), names, report))
             if download is not None:
                 return download
@@ -79,8 +90,8 @@ def _enter(
             hint = "hint: 'skc add' reads it; otherwise give the address of a plugin's repository"
             raise OriginNotFound(origin.label(), "it is a marketplace, which names other places", hint)
         return _guess(stack, origin, folder, names, report)
-    if origin.is_registry:
-        open_named = open_native if origin.is_ours else open_registry
+    if origin.is_registry or origin.is_endpoint:
+        open_named = open_endpoint if origin.is_endpoint else open_native if origin.is_ours else open_registry
         download = stack.enter_context(open_named(origin, _make(folder, "files"), names, report))
         assert download is not None  # it was named
         return download
@@ -107,7 +118,7 @@ def _enter_git(
 
 
 def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], report: Report) -> Download:
-    """Open an address that is neither a site nor a registry: a git repository or an archive."""
+    """Open an address that is neither a site nor a registry: git, an archive or an MCP server."""
     address = f"{origin.url.rstrip('/')}/info/refs?service=git-upload-pack"
     if Web(origin).get(address, MAX_PACKED).data.startswith(b"001e# service=git-upload-pack"):
         git = replace(origin, type="git", source=origin.url)
@@ -117,7 +128,11 @@ def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], 
     if response.status == 200:
         with suppress(ArchiveRefused):
             return stack.enter_context(_open_archive(archive, folder, names, report, response))
-    reason = "there is no index of skills, no registry, no git repository and no archive"
+    if response.status in POST_ONLY:
+        download = stack.enter_context(open_endpoint(origin, _make(folder, "files"), names, report))
+        if download is not None:
+            return download
+    reason = "there is no index of skills, no registry, no git repository, no archive and no MCP server"
     hint = f"hint: a site has {urljoin(origin.url, '/')}.well-known/agent-skills/index.json"
     raise OriginNotFound(origin.label(), reason, hint)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from skillc.install.collation import sort_names
+from skillc.collation import sort_names
 from skillc.startup import MUCH, file_sha256_hex, new_sha256
 
 TYPE_CHECKING = False

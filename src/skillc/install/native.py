@@ -107,7 +107,7 @@ class _Place:
         if len(matches) == 1:
             return matches[0], self.resolve(matches[0], ref, report)
         close = matches or suggest(text, ids)
-        hint = f"hint: did you mean {' or '.join(close)}?" if close else ""
+        hint = f"hint: did you mean {_either(close)}?" if close else ""
         raise OriginNotFound(self.origin.label(), f"there is no skill '{text}' in it", hint)
 
     def get(self, skill_id: SkillId, candidate: Candidate) -> None:
@@ -177,7 +177,7 @@ def _list_below(place: _Place, names: Sequence[str]) -> dict[SkillId, Candidate]
     for name, ids in matches.items():
         if len(ids) != 1:
             close = ids or suggest(name, list(skills))
-            hint = f"hint: did you mean {' or '.join(close)}?" if close else ""
+            hint = f"hint: did you mean {_either(close)}?" if close else ""
             raise OriginNotFound(place.origin.label(), f"there is no skill '{name}' in it", hint)
     return {ids[0]: skills[ids[0]] for ids in matches.values()}
 
@@ -261,3 +261,7 @@ def _seconds(time: str) -> int:
         return int(datetime.fromisoformat(time).timestamp())
     except (ValueError, OverflowError):
         return 0
+
+
+def _either(ids: Sequence[SkillId | str]) -> str:
+    return " or ".join(f"'{each}'" for each in ids)

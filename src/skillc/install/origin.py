@@ -21,6 +21,7 @@ ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 OURS = "skillc:"  # before the address of a skill in a registry that speaks our own API
 MAIN_FILE = "/skill.md"  # the end of an address, in lower case, that gives a skill of one file
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
+ENDPOINT = "mcp:"  # before the address of a server that speaks MCP
 CLAWHUB = "https://clawhub.ai"
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _SHORT = re.compile(rf"({_NAME})/({_NAME})(?:/(.*?))?/?")
@@ -42,9 +43,9 @@ class Origin:
     """A place to get skills from, as a person named it or as a lock file has it.
 
     `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives,
-    files and registries). `source` is the short name in the lock file (`owner/repo`, an address, a path),
-    `url` the address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path`
-    the folder inside that is wanted. `secret_url` is the address with its credentials: it is used and
+    files, registries and MCP servers). `source` is the short name in the lock file (`owner/repo`, an address,
+    a path), `url` the address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and
+    `path` the folder inside that is wanted. `secret_url` is the address with its credentials: it is used and
     never shown or kept. `hosts` are others than its own that may be asked.
     """
 
@@ -90,6 +91,11 @@ class Origin:
     def is_ours(self) -> bool:
         """Whether it is a skill of a registry that speaks our own API."""
         return self.type == "download" and self.source.startswith(OURS)
+
+    @property
+    def is_endpoint(self) -> bool:
+        """Whether it is a server that speaks MCP."""
+        return self.type == "download" and self.source.startswith(ENDPOINT)
 
     def label(self) -> str:
         """Return the origin as people read it, without secrets."""
@@ -171,8 +177,8 @@ def _parse(text: str, cwd: str) -> Origin:
         raise OriginNotFound(text, "it looks like an option", f"hint: a folder is ./{text}")
     if _HELPER.match(text):
         raise OriginNotFound(text, "remote helpers ('name::address') are not supported")
-    if text.startswith((REGISTRY, OURS)):
-        return _parse_registry(text) if text.startswith(REGISTRY) else _parse_ours(text)
+    if text.startswith((REGISTRY, OURS, ENDPOINT)):
+        return _parse_named(text)
     if text.startswith("github:"):
         return _parse_short(text, text.removeprefix("github:"))
     if text.startswith("gitlab:"):
@@ -215,10 +221,19 @@ def _recall(entry: Mapping[str, object], root: str) -> Origin:
         return replace(_parse_ours(f"{source}{f'@{ref}' if ref else ''}", url), path=folder)
     if kind == "download" and source.startswith(REGISTRY):
         return replace(_parse_registry(f"{source}{f'@{ref}' if ref else ''}"), path=folder)
+    if kind == "download" and source.startswith(ENDPOINT):
+        return replace(_parse_endpoint(source), path=folder)
     origin = parse_origin(url or source, root)
     if kind in ("github", "gitlab", "git") and not origin.is_git:
         origin = replace(origin, type=kind, source=source or url)
     return replace(origin, ref=ref or origin.ref, path=folder)
+
+
+def _parse_named(text: str) -> Origin:
+    """Parse an address with the name of a protocol before it."""
+    if text.startswith(ENDPOINT):
+        return _parse_endpoint(text)
+    return _parse_registry(text) if text.startswith(REGISTRY) else _parse_ours(text)
 
 
 def _parse_registry(text: str) -> Origin:
@@ -248,6 +263,19 @@ def _parse_ours(text: str, registry: str = "") -> Origin:
     except (InvalidOption, InvalidSkillId) as error:
         raise OriginNotFound(text, error.message) from None
     return Origin("download", f"{OURS}{base}/{skill_id}", base, check_ref(text, ref))
+
+
+def _parse_endpoint(text: str) -> Origin:
+    """Parse `mcp:https://host/path[#skill]`, a server that speaks MCP."""
+    parts = _split_url(hide_secrets(text), text.removeprefix(ENDPOINT))
+    if parts.scheme.lower() not in ("https", "http"):
+        raise OriginNotFound(hide_secrets(text), "the address of an MCP server is https://…")
+    return as_endpoint(_at_site(parts))
+
+
+def as_endpoint(origin: Origin) -> Origin:
+    """Return the same address as that of a server that speaks MCP."""
+    return replace(origin, type="download", source=f"{ENDPOINT}{origin.url}")
 
 
 def _find_local(text: str, cwd: str) -> Origin | None:
@@ -296,19 +324,9 @@ def _split_ref(text: str, start: int = 0) -> tuple[str, str]:
 def _parse_url(text: str) -> Origin:
     label = hide_secrets(text)
     prefix, url = ("git", text[4:]) if text.startswith("git+") else ("", text)
-    try:
-        parts = urlsplit(url)
-        host, _ = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        raise OriginNotFound(label, "it is not a valid URL") from None
-    scheme = parts.scheme.lower()
-    if scheme not in ("https", "http", "ssh", "file"):
-        raise OriginNotFound(label, "addresses are https://, ssh:// or file://, git@host:path or a path")
-    if not host and scheme != "file":
-        raise OriginNotFound(label, "the address has no host")
-    if scheme == "http" and host not in LOOPBACK:
-        raise OriginNotFound(label, "http is for this machine alone; use https")
-    if scheme in ("ssh", "file"):
+    parts = _split_url(label, url)
+    host = (parts.hostname or "").lower()
+    if parts.scheme.lower() in ("ssh", "file"):
         return _parse_git_url(label, parts)
     if parts.path.lower().endswith(ARCHIVES) or (host == "github.com" and _is_file_of_github(parts)):
         return _parse_archive_url(parts)
@@ -324,9 +342,31 @@ def _parse_url(text: str) -> Origin:
         return replace(origin, type=kind, ref=ref, path=clean_path(label, path))
     if parts.path.lower().endswith(MAIN_FILE):
         return _parse_archive_url(parts)
-    plain = _without_user(parts)
-    site = urlunsplit(plain._replace(query="", fragment=""))
-    return Origin("well-known", f"wellknown/{host}", site, unquote(parts.fragment), secret_url=_secret(parts))
+    return _at_site(parts)
+
+
+def _split_url(label: str, url: str) -> SplitResult:
+    """Return the parts of an address that may be asked; raises OriginNotFound for any other."""
+    try:
+        parts = urlsplit(url)
+        host, _ = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        raise OriginNotFound(label, "it is not a valid URL") from None
+    scheme = parts.scheme.lower()
+    if scheme not in ("https", "http", "ssh", "file"):
+        raise OriginNotFound(label, "addresses are https://, ssh:// or file://, git@host:path or a path")
+    if not host and scheme != "file":
+        raise OriginNotFound(label, "the address has no host")
+    if scheme == "http" and host not in LOOPBACK:
+        raise OriginNotFound(label, "http is for this machine alone; use https")
+    return parts
+
+
+def _at_site(parts: SplitResult) -> Origin:
+    """Return an address that may be anything; its query is used, and not kept."""
+    site = urlunsplit(_without_user(parts)._replace(query="", fragment=""))
+    name = f"wellknown/{(parts.hostname or '').lower()}"
+    return Origin("well-known", name, site, unquote(parts.fragment), secret_url=_secret(parts))
 
 
 def _parse_git_url(label: str, parts: SplitResult, suffix: str = "") -> Origin:

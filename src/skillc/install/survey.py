@@ -13,7 +13,7 @@ from skillc.errors import DirectoryNotFound, InvalidOption, InvalidSkill, unexpe
 from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
-from skillc.spelling import suggest
+from skillc.spelling import did_you_mean
 from skillc.text import count_of, one_line
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
@@ -127,10 +127,7 @@ class _Survey:
         words = [word.strip().lower() for word in names.split(",") if word.strip()]
         unknown = [word for word in words if word not in agents and word != "all"]
         if unknown:
-            similar = suggest(unknown[0], agents)
-            hint = (
-                f"did you mean {' or '.join(similar)}?" if similar else f"it takes all, {', '.join(agents)}"
-            )
+            hint = did_you_mean(unknown[0], agents) or f"it takes all, {', '.join(agents)}"
             raise InvalidOption(f'unknown agent "{unknown[0]}" for --from; {hint}')
         choice = {agents[word].name for word in words if word != "all"}
         places = self._places(choice if words and "all" not in words else set(agents))

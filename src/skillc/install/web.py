@@ -78,19 +78,23 @@ class Web:
         headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": f"skillc/{__version__}"}
         with require_extra("http"):
             fetch = library.fetch  # imports httpx2
-        credentials, hosts = self._credentials(url), self.origin.allowed_hosts
-        stored = "" if credentials else find_token(url)
-        if stored:
-            credentials = {"Authorization": f"Bearer {stored}"}
+        credentials, hosts = self.credentials(url), self.origin.allowed_hosts
+        is_given = credentials == self._own_credentials(url)
         request = fetch(
-            *(url, headers, credentials, TIME_OUT, limit), hosts=hosts, secure=True, resend=not stored
+            *(url, headers, credentials, TIME_OUT, limit), hosts=hosts, secure=True, resend=is_given
         )
         try:
             return asyncio.run(request)
         except Failure as error:
             raise self.failure(f"{url}: {error}") from None
 
-    def _credentials(self, url: str) -> dict[str, str]:
+    def credentials(self, url: str) -> dict[str, str]:
+        """Return the header with what the origin's address holds, else with the token of `skc login`."""
+        own = self._own_credentials(url)
+        token = "" if own else find_token(url)
+        return {"Authorization": f"Bearer {token}"} if token else own
+
+    def _own_credentials(self, url: str) -> dict[str, str]:
         own, other = urlsplit(self.origin.address), urlsplit(url)
         is_same = (own.scheme, own.hostname, own.port) == (other.scheme, other.hostname, other.port)
         if not is_same or "@" not in own.netloc:

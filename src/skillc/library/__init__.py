@@ -11,6 +11,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
+    from skillc.library.clawhub import ClawHubSkillSource
+    from skillc.library.clawhub.wire import (
+        MAX_PAGES,
+        HubSkill,
+        api_base,
+        check_moderation,
+        discovery_addresses,
+        fingerprint_of,
+        list_address,
+        read_base,
+        read_page,
+        read_summary,
+        table_of,
+        text_of,
+        write_version,
+    )
     from skillc.library.config import (
         RepositorySettings,
         SkillRepositoryConfig,
@@ -66,6 +82,8 @@ if TYPE_CHECKING:
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
+    from skillc.library.mcp.endpoint import McpEndpoint
+    from skillc.library.mcp.entries import LoginRequired, NoEndpoint, Refusal, SkillEntry, WrongFile
     from skillc.library.memory import SkillMemory, recall_skills
     from skillc.library.repositories import (
         EmbeddedSkillSource,
@@ -131,6 +149,11 @@ else:
             ),
             "find": "find_skills format_results",
             "addresses": "LOOPBACK guess_type",
+            "clawhub": "ClawHubSkillSource",
+            "clawhub.wire": (
+                "MAX_PAGES HubSkill api_base check_moderation discovery_addresses fingerprint_of "
+                "list_address read_base read_page read_summary table_of text_of write_version"
+            ),
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
             "copies": "copy_path list_copies",
             "credentials": (
@@ -157,6 +180,8 @@ else:
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
+            "mcp.endpoint": "McpEndpoint",
+            "mcp.entries": "LoginRequired NoEndpoint Refusal SkillEntry WrongFile",
             "memory": "SkillMemory recall_skills",
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",

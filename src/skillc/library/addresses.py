@@ -4,6 +4,8 @@
 ('git', 'http')
 >>> guess_type("https://skills.example.com/payments/.claude-plugin/marketplace.json")
 'well-known'
+>>> guess_type("https://skills.example.com/.well-known/clawhub.json"), guess_type("https://clawhub.ai")
+('clawhub', 'clawhub')
 """
 
 from __future__ import annotations
@@ -16,16 +18,18 @@ from skillc.errors import DirectoryNotFound, InvalidOption
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")  # hosts that http reaches without leaving this machine
 FORGES = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht")
+HUBS = ("clawhub.ai",)
 _VARIABLES = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
 # The file of an index, or of a marketplace that has an index beside it.
 _INDEX = re.compile(
     r"/(\.well-known/(agent-)?skills(/.*)?|\.(claude-plugin|agents/plugins)/marketplace\.json)$"
 )
+_HUB = re.compile(r"/\.well-known/clawd?hub\.json$")
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
 
 
 def guess_type(address: str) -> str:
-    """Return `git`, `http`, `mcp`, `well-known` or, for anything but a URL, `filesystem`."""
+    """Return `git`, `http`, `mcp`, `well-known`, `clawhub` or, for anything but a URL, `filesystem`."""
     scheme, separator, rest = address.partition("://")
     if not separator:
         return "git" if _SCP.fullmatch(address) or address.rstrip("/").endswith(".git") else "filesystem"
@@ -37,6 +41,8 @@ def guess_type(address: str) -> str:
         return "git"
     if rest.rstrip("/").endswith("/mcp"):
         return "mcp"
+    if host in HUBS or _HUB.search(rest.rstrip("/")):
+        return "clawhub"
     return "well-known" if _INDEX.search(rest) else "http"
 
 
@@ -46,7 +52,7 @@ def resolve_url(url: str, kind: str, cwd: str) -> str:
         raise InvalidOption("the address has control characters or is not UTF-8")
     if "${" in url and "://" not in url:
         return url
-    if kind in ("http", "mcp", "well-known") and not re.match("https?://.", url, re.IGNORECASE):
+    if kind in ("clawhub", "http", "mcp", "well-known") and not re.match("https?://.", url, re.IGNORECASE):
         instead = '; a command is for the home\'s skills.toml: command = ["..."]' if kind == "mcp" else ""
         raise InvalidOption(
             f"the address of a repository of type {kind} starts with http:// or https://{instead}"

@@ -46,6 +46,7 @@ KEYS = {
     "http": "url auth_header auth_token refresh_seconds allow_hosts",
     "git": "url git_ref ref_type skills_root auth_token ssh_key refresh_seconds depth allow_hosts",
     "well-known": "url auth_header auth_token refresh_seconds allow_hosts",
+    "clawhub": "url auth_header auth_token refresh_seconds allow_hosts",
     "mcp": "command url auth_header auth_token refresh_seconds",
 }
 TYPES = tuple(KEYS)
@@ -54,7 +55,7 @@ _NOT_TEXT: dict[str, type] = (
     {"strict": bool, "required": bool, "command": list, "allow_hosts": list}
     | dict.fromkeys(("timeout_seconds", "refresh_seconds", "depth"), int)
 )  # fmt: skip
-_REQUIRED = {"filesystem": "path"} | dict.fromkeys(("http", "git", "well-known"), "url")
+_REQUIRED = {"filesystem": "path"} | dict.fromkeys(("http", "git", "well-known", "clawhub"), "url")
 _EXPANDED = ("url", "auth_token", "ssh_key")
 _REF_TYPES = ("branch", "tag", "commit")
 _TOP: dict[str, type] = {"enabled": bool, "capabilities": list} | dict.fromkeys(

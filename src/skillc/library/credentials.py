@@ -53,7 +53,8 @@ def parse_registry(address: str) -> str:
         raise InvalidOption("the address of the registry is not a valid URL") from None
     scheme, path = parts.scheme.lower(), parts.path.rstrip("/")
     if scheme not in _PORTS or not _HOST.fullmatch(host):
-        raise InvalidOption("the address of a registry is https://host, with a port or path if it has one")
+        form = "https://host, with a port or path if it has one"
+        raise InvalidOption(f"the address of a registry is {form}, not '{address}'")
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise InvalidOption("the address of a registry has no user, query or fragment")
     if scheme == "http" and host not in LOOPBACK:
@@ -143,11 +144,9 @@ def choose_registry(address: str | None, configured: str = "") -> Credential:
     elif len(stored) == 1:
         registry = stored[0].registry
     else:
-        reason = "you are logged in to several" if stored else "you are logged in to none"
-        names = (
-            f" ({', '.join(each.registry for each in stored)})" if stored else "; 'skc login URL' does that"
-        )
-        raise InvalidOption(f"--to is missing: which registry? {reason}{names}")
+        names = ", ".join(each.registry for each in stored)
+        logins = f"several registries: {names}" if stored else "no registry; 'skc login <url>' logs you in"
+        raise InvalidOption(f"--to is missing, and you are logged in to {logins}")
     return Credential(registry, _match(registry, [*_of_environment(registry if address else ""), *stored]))
 
 

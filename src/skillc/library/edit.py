@@ -116,7 +116,7 @@ def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
     else:
         table["url"] = addresses.resolve_url(new.place, kind, cwd)
     table |= _settings(kind, new.options)
-    if kind in ("http", "well-known") and "strict" in new.switches:
+    if kind in ("clawhub", "http", "well-known") and "strict" in new.switches:
         raise InvalidOption(f"--strict is not for repositories of type {kind}: the server sends no SKILL.md")
     if kind == "git":  # raises InvalidConfiguration for what would be refused on use
         ref = GitRef(str(table.get("ref_type", "branch")), str(table.get("git_ref", "main")))

@@ -177,9 +177,14 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
         from skillc.library.site import WellKnownSkillSource
 
         return WellKnownSkillSource(settings["url"], auth, refresh, **options)
-    if repository.type == "http":
+    if repository.type in ("clawhub", "http"):
         stored = "" if auth else find_token(settings["url"])
         auth = StoredAuth(stored) if stored else auth
+    if repository.type == "clawhub":
+        from skillc.library.clawhub import ClawHubSkillSource
+
+        return ClawHubSkillSource(settings["url"], auth, refresh, **options)
+    if repository.type == "http":
         return HttpSkillSource(settings["url"], auth, refresh, **options)
     from skillc.library.mcp import McpSkillSource
 

@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from skillc.errors import SignInRequired
 from skillc.registry import Caller
+from skillc.server.protocols.request import find_caller
 from skillc.server.responses import Refusal, fail, failure
 from skillc.server.service import Service
 
@@ -28,7 +29,7 @@ class CallerGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            scope[_KEY] = await self._service.caller(request)
+            scope[_KEY] = await find_caller(self._service, request)
         except Refusal as error:
             await failure(error.status, error.code, str(error), error.headers)(scope, receive, send)
             return

@@ -33,7 +33,7 @@ def parse_age(text: str) -> int:
     """
     number, unit = text[:-1], text[-1:]
     if unit not in _DAYS or not (number.isascii() and number.isdigit()) or len(number) > 5:
-        raise InvalidFilter(f"{text} is no age; write 90d, 12w, 6m or 2y")
+        raise InvalidFilter(text, "hint: write an age: 90d, 12w, 6m or 2y")
     return int(number) * _DAYS[unit]
 
 

@@ -119,9 +119,8 @@ def _parse_filter_time(text: str, *, up: bool) -> int:
         if not _FIRST_SECOND <= second <= _LAST_SECOND:
             raise ValueError
     except (ValueError, OverflowError):
-        raise InvalidFilter(
-            f"{text} is neither a date (2026-03-02) nor a time with its zone (2026-03-02T10:00:00Z)"
-        ) from None
+        hint = "hint: write a date (2026-03-02), or a time with its zone (2026-03-02T10:00:00Z)"
+        raise InvalidFilter(text, hint) from None
     return second
 
 

@@ -1,4 +1,4 @@
-"""`skc add`: get skills from repositories, sites, registries, archives and folders."""
+"""`skc add`: get skills from repositories, sites, registries, MCP servers, archives and folders."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ COMMAND = Command(
     arguments=(
         Argument(
             "source",
-            "owner/repo[/path][@ref], an address (also of a SKILL.md or a marketplace.json), an archive, a"
-            " folder, or <registry>/<id>[@version].",
+            "owner/repo[/path][@ref], an address (also of a SKILL.md, a marketplace.json or an MCP server),"
+            " an archive, a folder, or <registry>/<id>[@version].",
             repeat=True,
         ),
     ),
@@ -74,6 +74,7 @@ COMMAND = Command(
         "skc add https://skills.example.com --dry-run",
         "skc add ./pdf.zip --target claude,cursor",
         "skc add clawhub:pdf@1.0.0 --yes",
+        "skc add https://skills.example.com/mcp --skill pdf",
     ),
 )
 

@@ -48,7 +48,7 @@ COMMAND = Command(
         Option("--format", "Output format.", choices=FORMATS, default="text"),
     ),
     description=(
-        "Says what a skill asks for (hosts, commands, environment, files, packages) and what to look at."
+        "Lists the hosts, commands, variables, files and packages that a skill uses, and findings to look at."
         " Runs nothing. Findings have a level: note, review or block; the exit status is 1 at block. It is a"
         " report and no verdict: a skill without findings can do harm, too. docs/audit.md lists all rules."
     ),

@@ -49,7 +49,7 @@ COMMAND = Command(
     description=(
         "A folder outside of all stores is first copied into the project's store, or into ~/.skillc/skills if"
         " there is no project. Building it again copies its changes, unless the copy was edited too.\n"
-        "The time of a rebuild is in proportion to what changed."
+        "A rebuild reads only what changed."
     ),
     examples=(
         "skc build pdf",

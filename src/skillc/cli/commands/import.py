@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.workspace import Workspace
 
+NOTHING = "Nothing to import."
 COMMAND = Command(
     "import",
     arguments=(Argument("folder", "A skill, or a folder with skills in it.", required=False, repeat=True),),
@@ -35,7 +36,7 @@ COMMAND = Command(
         Option("--global", "Import copies into ~/.skillc/skills, also in a project."),
         Option("--project", "Import the project's directories of agents, and into the project's store."),
         Option("--dry-run", "Say what would be done, and do nothing."),
-        Option("--yes", "Do not ask on a terminal."),
+        Option("--yes", "Do not ask first. Without a terminal, nothing is asked."),
         FORMAT,
     ),
     description=(
@@ -121,7 +122,10 @@ def _agree(plan: install.Plan) -> bool:
 
 
 def _show(arguments: Arguments, intake: install.Intake, verb: str) -> int:
-    return show(arguments, intake.as_json, lambda: _lines(intake, verb))
+    lines = _lines(intake, verb)
+    if lines == [NOTHING] and not arguments.texts("folder") and not arguments.has("lock"):
+        lines = [f"{NOTHING} 'skc import <folder>' brings in the skills of a folder."]
+    return show(arguments, intake.as_json, lambda: lines)
 
 
 def _lines(intake: install.Intake, verb: str) -> list[str]:
@@ -133,7 +137,7 @@ def _lines(intake: install.Intake, verb: str) -> list[str]:
     if value["skipped"]:
         lines += table(("SKIPPED", "REASON"), [(e["path"], e["reason"]) for e in value["skipped"]])
     if not lines:
-        return ["Nothing to import."]
+        return [NOTHING]
     count = [sum(entry["how"] == how for entry in value["imported"]) for how in ("moved", "copied")]
     lines.append(
         f"{sum(count)} {verb}imported ({count[0]} moved, {count[1]} copied), {len(value['skipped'])} skipped"

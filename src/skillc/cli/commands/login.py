@@ -96,5 +96,5 @@ def _list(arguments: Arguments) -> int:
     return show(
         arguments,
         lambda: {"registries": logins},
-        lambda: lines if logins else ["You are logged in to no registry; 'skc login URL' does that."],
+        lambda: lines if logins else ["You are logged in to no registry; 'skc login <url>' logs you in."],
     )

@@ -11,7 +11,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.paths import current_directory
 from skillc.text import one_line
 
-SKILLS = Argument("skill", "Skills of the lock.", repeat=True, completes="locked")
+SKILLS = Argument("skill", "Names of skills in the lock.", repeat=True, completes="locked")
 
 COMMAND = Command(
     "pin",

@@ -20,7 +20,7 @@ COMMAND = Command(
         Option("--keep-source", "Leave the skill in its store; remove what was made from it."),
         Option("--purge", "Delete the log of what agents used as well."),
         Option("--dry-run", "Say what would be removed, and do nothing."),
-        Option("--yes", "Do not ask on a terminal."),
+        Option("--yes", "Do not ask first. Without a terminal, nothing is asked."),
         FORMAT,
     ),
     description=(

@@ -14,7 +14,7 @@ from skillc.paths import current_directory, library_roots
 from skillc.quotes import shell_quote
 from skillc.spelling import unknown_repository
 
-TYPES = ("filesystem", "git", "http", "mcp", "well-known")
+TYPES = ("clawhub", "filesystem", "git", "http", "mcp", "well-known")
 
 COMMAND = Command(
     "repo",
@@ -41,7 +41,7 @@ COMMAND = Command(
         ),
         Option(
             "--auth-token-env",
-            "git, http: the environment variable with the token.",
+            "git and servers: the environment variable with the token.",
             value="<VARIABLE>",
             completes="environment",
         ),
@@ -61,6 +61,7 @@ COMMAND = Command(
         "skc repo add shared ../shared/skills",
         "skc repo add company https://github.com/company/skills --ref v1.2.0 --ref-type tag",
         "skc repo add team https://skills.example.com --auth-token-env TEAM_TOKEN --global",
+        "skc repo add hub https://registry.example.com --type clawhub",
         "skc repo sync company",
         "skc repo remove company",
     ),
@@ -72,16 +73,16 @@ _SWITCHES = ("strict", "required", "keep_defaults")
 def run(arguments: Arguments) -> int:
     action = arguments.text("action")
     actions = {  # with the number of words after them
-        "list": (_list, (0,), "list"),
-        "add": (_add, (2,), "add <name> <path or url>"),
-        "remove": (_remove, (1,), "remove <name>"),
-        "sync": (_sync, (0, 1), "sync [name]"),
+        "list": (_list, (0,), "no name", "list"),
+        "add": (_add, (2,), "a name and a folder or address", "add <name> <place>"),
+        "remove": (_remove, (1,), "a name", "remove <name>"),
+        "sync": (_sync, (0, 1), "at most a name", "sync [name]"),
     }
     if action not in actions:
         raise unknown_choice("<action>", action, actions)
-    function, counts, usage = actions[action]
+    function, counts, taken, usage = actions[action]
     if sum(arguments.optional(name) is not None for name in ("name", "place")) not in counts:
-        raise InvalidOption(f"usage: skc repo {usage}")
+        raise InvalidOption(f"'skc repo {action}' takes {taken}; usage: skc repo {usage}")
     only_add = [name for name in ("type", *_GIT) if arguments.optional(name) is not None]
     only_add += [name for name in _SWITCHES if arguments.has(name)]
     if only_add and action != "add":

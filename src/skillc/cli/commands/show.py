@@ -11,7 +11,7 @@ COMMAND = Command(
     options=(
         Option(
             "--section",
-            "The section's heading. Case does not matter.",
+            "The section's heading. Required. Case does not matter.",
             value="<heading>",
             completes="sections",
         ),

@@ -140,6 +140,8 @@ def _prune(arguments: Arguments, oldest: str) -> int:
 def _write_page(arguments: Arguments, file: str) -> int:
     name = arguments.optional("skill")
     path = os.path.join(current_directory(), file)
+    if not os.path.isdir(os.path.dirname(path)):
+        raise InvalidOption(f"--html {file}: there is no folder '{os.path.dirname(path)}'; make it first")
 
     def write(skills: list[library.Skill]) -> tuple[Diagnostic, ...]:
         filters = _filters(arguments)

@@ -13,7 +13,7 @@ from skillc.quotes import shell_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from skillc.index.skills.query import Candidate
@@ -158,25 +158,24 @@ def name_words(terms: Sequence[Term], word_of: Callable[[str], str]) -> tuple[Te
     """
     pairs: dict[str, list[str]] = {}
     for term, _ in terms:
-        pairs.setdefault(word_of(term), []).append(term)
+        if not term.isascii() and term in word_of(term):
+            pairs.setdefault(word_of(term), []).append(term)
+    parts = {pair: part for word in pairs for pair, part in _join_pairs(word, pairs[word])}
     words: dict[str, tuple[str, ...]] = {}
     for term, fields in terms:
-        word = word_of(term)
-        text = word if term.isascii() or term not in word else _join_pairs(word, term, pairs[word])
+        text = parts.get(term) or word_of(term)
         words[text] = tuple(field for field in FIELD_NAMES if field in (*words.get(text, ()), *fields))
     return tuple(words.items())
 
 
-def _join_pairs(word: str, term: str, pairs: Iterable[str]) -> str:
-    """Return the part of a word around a term that has matched without a gap."""
-    starts = [(pair, at) for pair in pairs for at in range(len(word)) if word.startswith(pair, at)]
-    spots = {spot for pair, at in starts for spot in range(at, at + len(pair))}
-    start = end = word.index(term)
-    while start - 1 in spots:
-        start -= 1
-    while end in spots:
-        end += 1
-    return word[start:end]
+def _join_pairs(word: str, pairs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each of some parts of a word with all that are next to it, by where each is first."""
+    runs: list[tuple[int, int, list[str]]] = []
+    for start, pair in sorted((word.index(pair), pair) for pair in pairs):
+        first, end, members = runs.pop() if runs and start <= runs[-1][1] else (start, start, [])
+        runs.append((first, max(end, start + len(pair)), [*members, pair]))
+    for start, end, members in runs:
+        yield from ((pair, word[start:end]) for pair in members)
 
 
 class _Counts(dict[str, int]):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3  # when a folder changes while it is searched
 MAX_INDEXES = 4  # that stay open in a process
+MAX_CHECKED = 8  # copies whose files are read to see whether they fit
 SPARE = 6  # candidates beyond the limit that are examined first
 
 
@@ -293,9 +294,10 @@ class _Search:
             for twin in self._rename(query.twins(member)):
                 members.setdefault((twin.precedence, twin.path), twin)
         candidates = filter(self._is_eligible, members.values())
-        ranking = sorted(candidates, key=lambda member: (member.precedence, *member.order()))
-        # A near-copy may be without the words that another one was found by, and fit the task no more.
-        fitting = (member for member in ranking if member.score or self._explain(query, member)[0])
+        ranking = sorted(candidates, key=lambda member: (member.precedence, *member.order()))[:MAX_CHECKED]
+        # A near-copy may be without the words that another one was found by, and not fit the task at all.
+        same = {member.digest for member in match if member.digest}
+        fitting = (m for m in ranking if m.score or m.digest in same or self._explain(query, m)[0])
         first = next(fitting, match[0])
         first.score = match[0].score  # the best one's place
         visible = {member.skill_id for member in members.values() if self._may_show(member)}

@@ -54,7 +54,8 @@ def check_extras(place: Place) -> Iterator[Check]:
     for repository in _repositories(place):
         if repository.type in MODULES:
             needs.setdefault(repository.type, []).append(repository)
-        if repository.type == "well-known" or (repository.type == "mcp" and repository.settings.get("url")):
+        has_url = repository.type in ("clawhub", "well-known")
+        if has_url or (repository.type == "mcp" and repository.settings.get("url")):
             needs.setdefault("http", []).append(repository)
     for extra, repositories in needs.items():
         if not _is_installed(MODULES[extra]):

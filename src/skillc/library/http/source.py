@@ -67,7 +67,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class _CacheEntry:
+class CacheEntry:
     """The last good value or _MISSING, when it expires, and why it could not be revalidated."""
 
     value: Any
@@ -76,7 +76,7 @@ class _CacheEntry:
     error: str | None = None
 
 
-_Flight = Future[_CacheEntry]
+_Flight = Future[CacheEntry]
 
 
 class HttpSkillSource(base.SkillSource):
@@ -116,7 +116,7 @@ class HttpSkillSource(base.SkillSource):
         self._files = FileCache(self.base_url)
         self._list_path = "skills"  # of the resource with the list
         self._lock = threading.Lock()  # held for moments, never during a request
-        self._cache: dict[str, _CacheEntry] = {}
+        self._cache: dict[str, CacheEntry] = {}
         self._flights: dict[str, _Flight] = {}
 
     def __repr__(self) -> str:
@@ -254,7 +254,7 @@ class HttpSkillSource(base.SkillSource):
             raise RepositoryUnavailable(self.name or self.base_url, entry.error or "no answer")
         return entry.value
 
-    def _start(self, resource: Resource, entry: _CacheEntry | None) -> _Flight:
+    def _start(self, resource: Resource, entry: CacheEntry | None) -> _Flight:
         """Start the request; all waiters share its result. The caller holds the lock."""
         flight = _Flight()
         flight.set_running_or_notify_cancel()
@@ -275,13 +275,13 @@ class HttpSkillSource(base.SkillSource):
             flight.set_result(self._fall_back(resource, old, "no thread can be started"))
         return flight
 
-    async def _revalidate(self, resource: Resource, flight: _Flight, old: _CacheEntry | None) -> None:
+    async def _revalidate(self, resource: Resource, flight: _Flight, old: CacheEntry | None) -> None:
         """Ask the server and finish the flight, before the event loop is closed, which may take a while."""
         start = time.monotonic()
         try:
             if self._problem:
                 raise Failure(self._problem)
-            entry = self._to_entry(resource, await self._send(resource, old.etag if old else ""), old)
+            entry = await self._ask(resource, old)
         except MissingExtra as error:
             with self._lock:
                 del self._flights[resource.path]
@@ -291,6 +291,10 @@ class HttpSkillSource(base.SkillSource):
             reason = str(error) if isinstance(error, Failure) else type(error).__name__
             entry = self._fall_back(resource, old, reason, time.monotonic() - start)
         self._finish(resource, flight, entry)
+
+    async def _ask(self, resource: Resource, old: CacheEntry | None) -> CacheEntry:
+        """Return what the server has now; raises Failure."""
+        return self._to_entry(resource, await self._send(resource, old.etag if old else ""), old)
 
     async def _send(self, resource: Resource, etag: str) -> Response:
         with require_extra("http"):
@@ -308,35 +312,35 @@ class HttpSkillSource(base.SkillSource):
             resend=self._resend,
         )
 
-    def _to_entry(self, resource: Resource, response: Response, old: _CacheEntry | None) -> _CacheEntry:
+    def _to_entry(self, resource: Resource, response: Response, old: CacheEntry | None) -> CacheEntry:
         """Return the cache entry for a response; raise Failure for an unusable one."""
         expires = time.monotonic() + self.cache_ttl
         if response.status == 304 and old is not None and old.etag:
             return replace(old, expires=expires, error=None)
         if response.status in resource.statuses and resource.absent is not _MISSING:
-            return _CacheEntry(resource.absent, expires=expires)
+            return CacheEntry(resource.absent, expires=expires)
         if response.status != 200:
             raise Failure(f"status {response.status}")
         try:
             data = json.loads(response.data)
         except (ValueError, RecursionError):
             if resource.is_optional:
-                return _CacheEntry(resource.absent, expires=expires)
+                return CacheEntry(resource.absent, expires=expires)
             raise Failure("the answer is not JSON") from None
-        return _CacheEntry(resource.read(data), response.etag, expires)
+        return CacheEntry(resource.read(data), response.etag, expires)
 
     def _fall_back(
-        self, resource: Resource, old: _CacheEntry | None, reason: str, seconds: float = 0.0
-    ) -> _CacheEntry:
+        self, resource: Resource, old: CacheEntry | None, reason: str, seconds: float = 0.0
+    ) -> CacheEntry:
         """Return the stale entry for another TTL, or one that holds a failure; collections may be absent."""
         now = time.monotonic()
         if old is None and resource.absent != {}:
-            return _CacheEntry(_MISSING, expires=now + (seconds if seconds > SLOW else 0.0), error=reason)
+            return CacheEntry(_MISSING, expires=now + (seconds if seconds > SLOW else 0.0), error=reason)
         name = one_line(self.name or self.base_url)
         log.warning("repository '%s': %s not refreshed: %s", name, resource.path, reason)
-        return replace(old or _CacheEntry(resource.absent), expires=now + self.cache_ttl, error=reason)
+        return replace(old or CacheEntry(resource.absent), expires=now + self.cache_ttl, error=reason)
 
-    def _finish(self, resource: Resource, flight: _Flight, entry: _CacheEntry) -> None:
+    def _finish(self, resource: Resource, flight: _Flight, entry: CacheEntry) -> None:
         with self._lock:
             self._cache.pop(resource.path, None)
             if entry.value is not None:

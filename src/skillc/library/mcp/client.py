@@ -30,7 +30,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
 
 from skillc.errors import SkillcError
-from skillc.library.mcp.entries import FileEntry, Refusal, Unreachable
+from skillc.library.mcp.entries import FileEntry, LoginRequired, NoEndpoint, Refusal, Unreachable
 from skillc.library.secrets import hide_secrets, private_logs
 from skillc.text import one_line
 
@@ -40,6 +40,8 @@ MAX_SKILLS = 5000
 MAX_MESSAGE = 32 << 20  # bytes of one message: a file of 16 MiB in base64, and some more
 GRACE = 1.0  # seconds that a process has to end after its stdin is closed
 READ_TIME_OUT = 30.0  # seconds in which data must arrive over HTTP
+ANSWERS = ("application/json", "text/event-stream")  # the media types of the protocol
+ABSENCES = (404, 405, 410, 501)  # statuses for a request where there is no endpoint
 MIN_SECRET = 6  # characters; a longer value in a query may be a secret
 
 Answer = TypeVar("Answer")
@@ -67,6 +69,9 @@ class _Faults:
 
     refusal = ""  # the server sent what is not accepted
     outage = ""  # the server could not be reached
+    has_answer = False  # the server answered a request as the protocol says
+    is_absent = False  # the last answer was none of the protocol
+    needs_login = False
 
 
 class _Result(types.Result):
@@ -97,9 +102,18 @@ def talk(server: Server, question: Callable[[Skills], Awaitable[Answer]], time_o
         cause = cause.exceptions[0]
     if isinstance(cause, SkillcError) or not isinstance(cause, Exception):
         raise cause from None
-    if isinstance(cause, Refusal) or faults.refusal:
-        raise Refusal(str(cause) if isinstance(cause, Refusal) else faults.refusal)
-    raise Unreachable(server.hide(faults.outage or _explain(cause, time_out)))
+    if isinstance(cause, Refusal):
+        cause.__context__ = None
+        raise cause
+    if faults.refusal:
+        raise Refusal(faults.refusal)
+    raise _kind(faults)(server.hide(faults.outage or _explain(cause, time_out)))
+
+
+def _kind(faults: _Faults) -> type[Unreachable]:
+    if faults.needs_login:
+        return LoginRequired
+    return NoEndpoint if faults.is_absent and not faults.has_answer else Unreachable
 
 
 def _explain(error: Exception, time_out: float) -> str:
@@ -152,7 +166,7 @@ class Skills:
         try:
             return (await self._request("skills/get", {"uri": uri})).get("skill")
         except MCPError as error:
-            if error.error.code == types.INVALID_PARAMS:
+            if error.error.code in (types.INVALID_PARAMS, types.METHOD_NOT_FOUND):
                 return None
             raise
 
@@ -288,11 +302,24 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
             await response.aclose()
             self._faults.refusal = "the answer is packed in a way that was not asked for"
             raise httpx2.RemoteProtocolError(self._faults.refusal, request=request)
-        if response.status_code in (401, 403):
-            self._faults.outage = f"the server wants other credentials (status {response.status_code})"
+        if request.method == "POST":
+            self._note(response)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _BoundedStream(response.stream, self._faults)
         return response
+
+    def _note(self, response: httpx2.Response) -> None:
+        """Note what the status of an answer to a request says about the server."""
+        faults, status = self._faults, response.status_code
+        kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        faults.is_absent = status in ABSENCES or kind not in ANSWERS
+        faults.has_answer = faults.has_answer or (status < 300 and kind in ANSWERS)
+        if status in (401, 403):
+            faults.needs_login = True
+            faults.outage = f"the server wants other credentials (status {status})"
+        elif 300 <= status < 400:
+            target = one_line(response.headers.get("Location", ""))[:200]
+            faults.outage = f"the server redirects to '{target}', which is not followed; name that address"
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

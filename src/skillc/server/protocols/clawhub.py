@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
-from skillc.install import fingerprint_of
+from skillc.library import fingerprint_of
 from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
 from skillc.server.protocols.catalog import read_skills
 from skillc.server.protocols.request import find_address, find_caller, parse_limit

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from skillc.install.collation import sort_names
+from skillc.collation import sort_names
 from tests.support.npm import evaluate
 
 # Characters that file names are made of; ranges of code points.
