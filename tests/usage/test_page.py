@@ -305,7 +305,7 @@ def test_where_it_is_written(world: World) -> None:
     """[D11] [RFC-0005] over an old page, whole or not at all; not into what is no file."""
     world.skill("pdf")
     page = world.root / "p" / "ä b.html"
-    world.fails("E999", "stats", "pdf", "--html", str(page))
+    world.fails("E100", "stats", "pdf", "--html", str(page))
     page.parent.mkdir()
     page.write_text("old")
     world.ok("stats", "pdf", "--html", str(page))
