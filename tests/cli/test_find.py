@@ -214,7 +214,7 @@ def test_stop_words(library: World) -> None:
 def test_more(library: World) -> None:
     """[SURFACES: Library] a person is told how many more fit; a pipe gets the results alone."""
     shown = show_on_terminal(library, "find", "invoice", "--limit", "1", env={"NO_COLOR": "1"})
-    assert shown.endswith("\n1 more: --limit 2 shows them, too\n")
+    assert shown.endswith("\n1 more: --limit 2 shows it, too\n")
     assert "more" not in show_on_terminal(library, "find", "invoice", env={"NO_COLOR": "1"})
     assert "more" not in library.ok("find", "invoice", "--limit", "1").stdout
 

@@ -204,7 +204,7 @@ def test_names(tmp_path: Path) -> None:
     with pytest.raises(InvalidOption, match="there is a"):
         edit.remove_repository(file, "b")
     assert read(file) == VALID
-    with pytest.raises(InvalidOption, match="there is none"):
+    with pytest.raises(InvalidOption, match="it has none"):
         edit.remove_repository(str(tmp_path / "nowhere" / "skills.toml"), "b")
     assert not (tmp_path / "nowhere").exists()
 
