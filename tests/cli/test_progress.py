@@ -74,8 +74,9 @@ def test_source(world: World, stub: Stub) -> None:
 
 
 @pytest.mark.slow
-def test_interrupt_before_the_pager(team: World) -> None:
+def test_interrupt_before_the_pager(team: World, stub: Stub) -> None:
     """[SURFACES: Terminal] Ctrl+C ends a command that waits: the pager starts when there is output."""
+    stub.gives(8.0, LISTING)
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "skillc", "browse"],

@@ -33,7 +33,7 @@ def children(server: Server) -> list[int]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    for _ in range(400):
+    for _ in range(1200):
         if condition():
             return
         time.sleep(0.05)
