@@ -184,7 +184,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, or 1 with a diagnostic on stderr."""
     global has_printed_json, is_verbose
     words = list(sys.argv[1:] if argv is None else argv)
-    options = words[: words.index("--")] if "--" in words else words  # what follows is text
+    options = words[: words.index("--")] if "--" in words else words  # behind -- all is text
     has_printed_json, is_verbose = False, "--verbose" in options or "-v" in options
     _prepare_output(options)
     try:

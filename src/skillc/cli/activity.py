@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from skillc import library  # lazy, as the index is
 from skillc.cli import PlainStream
 from skillc.cli.pager import page_output
-from skillc.cli.progress import TICK, draw_bar, line, working
+from skillc.cli.progress import TICK, Activity, draw_bar, line
 from skillc.errors import SkillcError
 from skillc.index import skills
 from skillc.text import one_line
@@ -84,7 +84,7 @@ def watch(command: str) -> Iterator[None]:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, PlainStream):
             stream.make_way = line.make_way
-    with working(ACTIVITIES.get(command, "")), _timer():
+    with Activity(ACTIVITIES.get(command, "")), _timer():
         yield
 
 

@@ -1,7 +1,7 @@
 """Show on a terminal what a command is doing; print nothing anywhere else.
 
-`activity.watch` shows of every command that takes long what it does. Commands with several steps say more, by
-`working` and `Progress`.
+`activity.watch` names what a command does once it takes long. Commands with several steps say more, with
+`Activity` and `Progress`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class StatusLine:
 
     def __init__(self) -> None:
         self._activities: list[str] = []  # the innermost is last
-        self._step = ""  # what the innermost is at
+        self._step = ""  # of the innermost activity
         self._since = 0.0  # when that began
         self._is_visible = False
         self._is_paused = False
@@ -114,8 +114,8 @@ class Pause:
         line.resume()
 
 
-class working:  # noqa: N801 -- reads as a function does; contextlib costs more than a small command
-    """Says what the command is doing, if that takes longer than a second."""
+class Activity:
+    """Says what the command is doing, if that takes longer than a second; a context."""
 
     def __init__(self, text: str) -> None:
         self._text = one_line(text) if text and sys.stderr.isatty() else ""
@@ -185,7 +185,7 @@ def draw_bar(count: int, total: int, unit: str, name: str) -> str:
 
 
 def _is_plain() -> bool:
-    """Return whether the terminal, or who reads it aloud, has no way to draw over a line."""
+    """Return whether the terminal, or the program that reads it aloud, can't draw over a line."""
     return os.environ.get("TERM") == "dumb"
 
 

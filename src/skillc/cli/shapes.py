@@ -177,7 +177,7 @@ OLD_KEYS = {
     "sync": {"skill": "id"},
 }
 
-# What each key means, whatever command prints it.
+# The meaning of each key, which is the same in all commands.
 KEYS = {
     # Names and places
     "id": "what names it for commands: a skill's ID or name, or the ID of a token, a publisher, an item",
@@ -311,7 +311,7 @@ KEYS = {
     "mode": "flat or collections",
     "modes": "the modes that offer a tool",
     "role": "reader, publisher, maintainer or admin",
-    # What a result is about
+    # The thing that a result is about
     "query": "what was searched for; of statistics, what they are grouped by",
     "filters": "what was counted only",
     "period": "the time of the accesses that were counted",

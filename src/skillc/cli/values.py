@@ -19,7 +19,7 @@ COMMAS = ("agents", "groups", "rules")  # values that can be lists: what is befo
 
 
 class Line:
-    """What is written so far: the words after the command that are no options, and the values of options."""
+    """The command line so far: the words after the command that are no options, and the values of options."""
 
     def __init__(self, positional: Sequence[str], switches: Iterable[str]) -> None:
         self.positional = positional

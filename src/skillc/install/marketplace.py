@@ -97,7 +97,7 @@ def find_marketplace(origin: Origin) -> Marketplace | None:
         return None
     plugins = tuple(plugin for plugin in plugins if plugin.name)
     if not plugins:
-        raise OriginNotFound(origin.label(), "the marketplace lists no plugin")
+        raise OriginNotFound(origin.label(), "the marketplace lists no plugin", _hint(origin.url))
     return Marketplace(origin, plugins)
 
 

@@ -10,7 +10,7 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
-from skillc.cli.progress import Progress, working
+from skillc.cli.progress import Activity, Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
 from skillc.spelling import suggest
@@ -134,7 +134,7 @@ def _make_offers(
     policy = audit.read_policy()
     downloads: list[install.Download] = []
     for place in places:
-        with working(f"Fetching {place.origin.label()}"):
+        with Activity(f"Fetching {place.origin.label()}"):
             names = skill_names if len(places) == 1 and not place.is_chosen else ()
             downloads.append(_open(place, names, here, stack))
     choices = _choose(arguments, places, downloads, skill_names)

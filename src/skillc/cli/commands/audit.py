@@ -10,7 +10,7 @@ from skillc import audit, install, library, lint
 from skillc.cli import workspace
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json, warn
-from skillc.cli.progress import Progress, working
+from skillc.cli.progress import Activity, Progress
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
 from skillc.text import count_of, one_line
@@ -106,7 +106,7 @@ def _find_one(name: str, cwd: str, stack: ExitStack, hosts: frozenset[str]) -> l
         if library.is_skill(path):
             skill = library.at_path(path)
             return [(skill.source, skill.name)]
-        with working(f"Looking for skills in {name}"):
+        with Activity(f"Looking for skills in {name}"):
             below = list(lint.find_skills_below(path))
         return [(skill.source, os.path.relpath(skill.source, os.path.realpath(path))) for skill in below]
     try:
@@ -116,7 +116,7 @@ def _find_one(name: str, cwd: str, stack: ExitStack, hosts: frozenset[str]) -> l
         if not _looks_like_source(name, path):
             raise
     origin = install.parse_origin(name, cwd, hosts)
-    with working(f"Fetching {origin.label()}"):
+    with Activity(f"Fetching {origin.label()}"):
         download = stack.enter_context(install.open_download(origin, report=lambda d: warn([d])))
     return [(candidate.folder, candidate.name) for candidate in download.candidates]
 

@@ -38,7 +38,7 @@ _skc() {
         esac
         words[index]="$word"
     done
-    if [ -z "$quote" ] && [ -n "$COMP_LINE" ]; then  # what is before the last split stays as it is
+    if [ -z "$quote" ] && [ -n "$COMP_LINE" ]; then  # bash replaces the part behind its last split alone
         for line in : =; do [[ "$COMP_WORDBREAKS" != *$line* ]] || breaks+="$line"; done
         [ -z "$breaks" ] || start="${word%"${word##*[$breaks]}"}"
     fi
@@ -151,7 +151,7 @@ def _of_command(command: Command, before: Sequence[str], current: str) -> list[s
         if name := expand(letter, options):
             options[letter] = options[name]
     if "--" in before:
-        return []  # what follows is text
+        return []  # behind -- all is text
     line = Line(_positional(before, options), [word for word in before if word.startswith("-")])
     previous = options.get(before[-1]) if before else None
     if previous is not None and previous.value:

@@ -33,7 +33,7 @@ COMMAND = Command(
     description="Ends with how many there are of each code, and what to do.",
     examples=("skc diagnose", "skc diagnose --repository team --errors", "skc diagnose --code W022"),
 )
-# What to do, by the starts of codes.
+# Advice, by the first characters of a code.
 ADVICE = {
     (
         "E01",

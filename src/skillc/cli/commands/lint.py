@@ -260,4 +260,4 @@ def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
         for line in paint_findings(findings):
             print(line)
     for line in lint.summarise_report(report, verbose=verbose):
-        print(paint(line, FAINT) if line.startswith(" ") else line)  # what it costs is no finding
+        print(paint(line, FAINT) if line.startswith(" ") else line)  # costs in tokens are no findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import audit, install, library, skills
 from skillc.cli import show, workspace
-from skillc.cli.progress import Progress, working
+from skillc.cli.progress import Activity, Progress
 from skillc.cli.registry import TO, admit_job, advise, connect, find_registry, is_outsider
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 from skillc.errors import InvalidOption, InvalidSkillId
@@ -68,7 +68,7 @@ def run(arguments: Arguments) -> int:
     skill = library.locate_skill(arguments.text("skill"), here.cwd)
     here.tell(skill.diagnostics)
     skill_id = _parse_id(arguments.optional("id"), skill)
-    with working("Packing and checking the skill"):
+    with Activity("Packing and checking the skill"):
         package = install.check_skill(skill, skill_id, audit.read_policy(), allow=arguments.has("yes"))
     credential = admit_job(credential, skill_id, may_fail=arguments.has("dry_run"))
     with advise(credential), connect(credential) as api:

@@ -62,7 +62,7 @@ def mint_token(api: RegistryApi, path: str, tell_wait: Callable[[float], None] =
     if not id_token:
         id_token = _ask_github(_variable(AUDIENCE) or _check_audience(api), tell_wait)
     elif not _is_token(id_token):
-        raise InvalidOption(f"{ID_TOKEN} is no ID token")
+        raise InvalidOption(f"{ID_TOKEN} is no ID token; let 'id_tokens:' of the job set it")
     try:
         return api.mint(id_token, path)
     except RegistryRefused as error:
@@ -96,7 +96,7 @@ def _ask_github(audience: str, tell_wait: Callable[[float], None]) -> str:
     except ValueError:
         is_safe = False
     if not is_safe:
-        raise InvalidOption(f"{GITHUB_URL} is no https address")
+        raise InvalidOption(f"{GITHUB_URL} is no https address; leave it to GitHub's runner to set it")
     query = urlencode({**dict(parse_qsl(parts.query)), "audience": audience})
     address = parts._replace(query=query, fragment="").geturl()
     for wait in (*WAITS, None):
