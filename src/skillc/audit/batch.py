@@ -11,7 +11,7 @@ from skillc.audit.policy import Baseline, Policy
 from skillc.audit.rules import BY_ID
 from skillc.audit.shell import has_parser
 from skillc.errors import SkillcError, unexpected, warning
-from skillc.index import Pool, can_fork, count_cores
+from skillc.index import LOST, Pool, can_fork, count_cores
 
 MIN_JOBS = 16  # with fewer skills, one process is as fast
 
@@ -25,8 +25,9 @@ def audit_folders(
 ) -> Iterator[Audit | SkillcError]:
     """Yield the audit of each skill, given by folder and name, in order; an error for one that fails."""
     pool = Pool(_make_job, policy, baseline, notes)
-    workers = count_cores() if len(folders) >= MIN_JOBS and can_fork() else 0
-    for folder, result in zip(folders, pool.run(list(folders), workers, fork=True), strict=True):
+    cores = count_cores() if len(folders) >= MIN_JOBS and can_fork() else 1
+    results = pool.run_apart(folders, cores if cores > 1 else 0)  # a skill may be made to end its reader
+    for folder, result in zip(folders, results, strict=True):
         yield _unpack(result, folder)
 
 
@@ -52,6 +53,8 @@ def _pack(audit: Audit) -> Any:
 
 
 def _unpack(result: Any, job: tuple[str, str]) -> Audit | SkillcError:
+    if result is LOST:
+        return SkillcError(f"auditing it ended its process; do not use it, and report it ({job[0]})")
     if len(result) == 2:
         code, message = result
         error = SkillcError(f"{message} ({job[0]})")
