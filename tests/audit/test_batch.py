@@ -16,7 +16,7 @@ COUNT = 20  # more than one process audits
 
 
 def test_a_skill_that_ends_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Getting skills] [RFC-0005] a skill that ends the process that reads it is an error; all others are audited."""
+    """[RFC-0005] a skill that ends the process that reads it is an error; all others are audited."""
     for number in range(COUNT):
         folder = tmp_path / f"s{number:02}"
         folder.mkdir()
