@@ -113,7 +113,7 @@ def test_skills_of_one_template_are_several(shelves: Shelves) -> None:
 
 
 def test_the_same_body_under_another_name(shelves: Shelves) -> None:
-    """[LIB: SkillEngine trait (revised)] is a copy, whatever the description says, unless it is a few words."""
+    """[LIB: SkillEngine trait (revised)] is a copy, with any description, unless it is a few words."""
     shelves.put("one/roses", page(7, description="Prune roses"))
     shelves.put("two/shrubs", page(7, description="Anything that grows, in tangerine pots").rstrip())
     shelves.put("one/short", "---\ndescription: Zebra\n---\nSee the roses.\n")
