@@ -24,6 +24,9 @@ these tricks, and so do those of the compiler and of lint, because hooks and edi
     these import around it. `lint` uses them, because editors and hooks call it.
 14. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
     write for an entry point imports `re`.
+
+`skillc.later` does for modules of Python what `front_door` does for ours: a command that needs `json` to run
+does not need it to print its help.
 """
 
 import os
