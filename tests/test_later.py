@@ -1,8 +1,9 @@
-"""Modules that load later: the same names, and not before one of them is used."""
+"""What happens later: modules load, patterns compile and properties are computed when they are used."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.parse
@@ -37,3 +38,30 @@ def test_modules_load_on_first_use() -> None:
     )
     run = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines() == ["set() False", "True True False", "[]"]
+
+
+def test_pattern() -> None:
+    """A pattern is compiled on first use, and does what a compiled one does."""
+    word = later.pattern(r"(?i)b+")
+    assert "match" not in vars(word)
+    assert word.findall("aBb b") == re.compile("(?i)b+").findall("aBb b") == ["Bb", "b"]
+    assert [word.sub("", "abc"), word.split("abc"), word.pattern] == ["ac", ["a", "c"], "(?i)b+"]
+    with pytest.raises(re.error):
+        later.pattern("(").match("")
+
+
+def test_cached_property() -> None:
+    """A property is computed once, in an object of its own."""
+
+    class Counter:
+        calls = 0
+
+        @later.cached_property
+        def value(self) -> int:
+            """How often it was computed."""
+            self.calls += 1
+            return self.calls
+
+    one, two = Counter(), Counter()
+    assert [one.value, one.value, one.calls, two.calls] == [1, 1, 1, 0]
+    assert Counter.value.__doc__ == "How often it was computed."

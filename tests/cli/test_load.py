@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
+
+from skillc.cli import AHEAD
 from skillc.cli.summaries import NAMES
 from skillc.cli.topics import TOPICS
 
@@ -48,3 +52,47 @@ def test_pages_load_no_rooms() -> None:
     assert [name for name in SLOW.split() if name in modules] == []
     below = tuple(f"skillc.{room}." for room in ROOMS)
     assert [name for name in modules if name.startswith(below)] == []
+
+
+READERS = {
+    "open": ["open", "pdf", "SKILL.md"],
+    "outline": ["outline", "pdf"],
+    "search": ["search", "pdf", "text"],
+    "show": ["show", "pdf", "--section", "Forms"],
+    "sources": ["sources", "pdf"],
+}
+# Runs a command, and prints on stderr which modules were looked for: with their parents all, in order.
+RECORD = """
+import sys
+from skillc import startup
+names, find_spec = [], startup._find_spec
+startup._find_spec = lambda name, path, target=None: names.append(name) or find_spec(name, path, target)
+startup.start()
+from skillc.cli import main
+names.clear()
+status = main(sys.argv[1:])
+print(*[name for name in names if name.startswith("skillc.")], file=sys.stderr)
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("command", AHEAD)
+def test_modules_that_load_ahead(command: str, tmp_path: Path) -> None:
+    """[RFC-0007] A reading command loads ahead just what it needs, each module behind those that it imports.
+
+    A module that another one imports first is looked for earlier than its turn, and one that is missing in
+    the list later than all.
+    """
+    skill = tmp_path / ".skillc" / "skills" / "pdf"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText.\n")
+    env = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"}
+    python = [sys.executable, "-S"]
+    subprocess.run([*python, "-m", "skillc", "build", "pdf"], env=env, cwd=tmp_path, check=True)
+    words = READERS[command]
+    for _ in range(2):  # the first may compile modules and create the log
+        run = subprocess.run(
+            [*python, "-c", RECORD, *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+    assert run.stdout
+    assert run.stderr.splitlines()[-1].split() == AHEAD[command].format(command).split()
