@@ -166,6 +166,20 @@ def test_switched_off(library: World) -> None:
     assert turn == {"system": "", "message": "/pdf-processing go", "events": [], "notices": []}
 
 
+def test_browse_nothing(world: World) -> None:
+    """[SURFACES: Library] where nothing is listed, `browse` says what to do; stdout says it as ever."""
+    result = world.ok("browse", "--query", "xyzzy plugh")
+    assert result.stdout == "No skills.\n"
+    hint = "'skc find \"xyzzy plugh\"' reads more"
+    assert result.stderr == f"note: no name or description has these words; {hint}\n"
+    (world.project / "none").mkdir()
+    config = world.project / ".skillc" / "skills.toml"
+    config.write_text("[[repositories]]\nname = 'here'\ntype = 'filesystem'\npath = 'none'\n")
+    result = world.ok("browse", "--repository", "here")
+    assert result.stdout == "No skills.\n"
+    assert result.stderr == "note: the repository 'here' lists no skills; 'skc repo list' shows its state\n"
+
+
 def test_diagnose_where_all_is_broken(library: World) -> None:
     """[D27] what fails is told by `diagnose` and `repo list`, also where nothing can be listed."""
     (library.project / ".skillc" / "skills.toml").write_text(

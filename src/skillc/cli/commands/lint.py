@@ -105,7 +105,7 @@ def _rules(option: str, words: Sequence[str]) -> frozenset[str]:
     for word in filter(None, (part.strip() for text in words for part in text.split(","))):
         rules = lint.find_rules(word)
         if not rules:
-            raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word) or RULES_PAGE}')
+            raise errors.InvalidOption(f"there is no rule '{word}'{lint.suggest_rule(word) or RULES_PAGE}")
         numbers |= {rule.id for rule in rules}
     if words and not numbers:  # none would mean all
         raise errors.InvalidOption(f"--{option} needs a rule; {see(COMMAND)}")
@@ -115,7 +115,7 @@ def _rules(option: str, words: Sequence[str]) -> frozenset[str]:
 def _explain(arguments: Arguments, word: str) -> int:
     rules = lint.find_rules(word)
     if not rules:
-        raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word) or RULES_PAGE}')
+        raise errors.InvalidOption(f"there is no rule '{word}'{lint.suggest_rule(word) or RULES_PAGE}")
     return show(
         arguments,
         lambda: {"rules": [rule.as_json() for rule in rules]},

@@ -36,7 +36,7 @@ def run(arguments: Arguments) -> int:
     text, reason, undo = arguments.text("version"), arguments.optional("reason"), arguments.has("undo")
     name, at, number = text.rpartition("@")
     if not at:
-        raise InvalidOption(f'<version> is an ID and a version such as pdf@1.2.0, not "{text}"')
+        raise InvalidOption(f"<version> is an ID and a version such as pdf@1.2.0, not '{text}'")
     if undo == (reason is not None):
         raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
     skill_id, version = skills.SkillId(name), registry.parse_version(number)
