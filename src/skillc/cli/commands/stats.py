@@ -92,7 +92,9 @@ def run(arguments: Arguments) -> int:
     limit = arguments.count("limit")
     if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
-    return show(arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars, limit))
+    return show(
+        arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars, limit), "paint_report"
+    )
 
 
 def _with_skills(
@@ -133,7 +135,7 @@ def _prune(arguments: Arguments, oldest: str) -> int:
         print(error.text(), file=sys.stderr)
     entries = count_of(sum(counts.values()), "entry", "entries")
     removal = f"Removed {entries} of {count_of(len(counts), 'skill')}"
-    show(arguments, lambda: {"removed": counts}, lambda: [removal])
+    show(arguments, lambda: {"removed": counts}, lambda: [removal], "paint_report")
     return 1 if errors else 0
 
 
@@ -157,7 +159,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         return (*stats["summary"].diagnostics, *diagnostics)
 
     warn(_with_skills(arguments, {"html": file}, write))
-    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"])
+    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"], "paint_report")
 
 
 def _unread(

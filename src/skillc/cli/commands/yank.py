@@ -48,4 +48,9 @@ def run(arguments: Arguments) -> int:
             api.yank(skill_id, version, reason or "")
     value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": credential.registry}
     verb = "Unyanked" if undo else "Yanked"
-    return show(arguments, lambda: value, lambda: [f"{verb} {skill_id} {version} in {credential.registry}"])
+    return show(
+        arguments,
+        lambda: value,
+        lambda: [f"{verb} {skill_id} {version} in {credential.registry}"],
+        "paint_report",
+    )
