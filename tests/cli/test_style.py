@@ -189,6 +189,37 @@ def test_ascii(pdf: World, term: str) -> None:
     assert "|-- SKILL.md\n`-- notes.md" in show_on_terminal(pdf, "sources", "pdf", env=env)
     assert "a -> b ... \\u65e5\\u672c" in show_on_terminal(pdf, "open", "pdf", "notes.md", env=env)
     assert "'Use when ...'" in " ".join(show_on_terminal(pdf, "lint", "pdf", env=env).split())
+    (pdf.store / "pdf" / "SKILL.md").write_text(
+        f"---\nname: pdf\ndescription: {'日本語' * 9} form\n---\n# X\n"
+    )
+    for words in (("browse", "--query", "form"), ("find", "form", "--limit", "1")):
+        lines = show_on_terminal(pdf, *words, env=env, columns=60).splitlines()
+        assert any("\\u65e5" in line for line in lines)
+        assert max(map(len, lines)) <= 60, lines  # an escape is wider than its letter
+
+
+def test_bars(pdf: World) -> None:
+    """[SURFACES: Terminal] bars are for eyes: a terminal that is read aloud has the numbers alone."""
+    pdf.ok("show", "pdf", "--section", "Forms")
+    assert "█" in show_on_terminal(pdf, "stats")
+    shown = show_on_terminal(pdf, "stats", env={"TERM": "dumb"})
+    assert "\n  1  pdf\n" in shown
+    assert "█" not in shown
+
+
+def test_checks(world: World) -> None:
+    """[SURFACES: Terminal] a command that mends something is one line, however narrow the terminal is."""
+    folder = skill(world.global_store, "gone")
+    world.ok("build", "gone", cwd=world.home)
+    trash = world.root / "moved"
+    folder.rename(trash)
+    fixes = [check["fix"] for check in json.loads(world.skc("doctor", "--format", "json").stdout)["checks"]]
+    lines = show_on_terminal(world, "doctor", columns=60, env={"NO_COLOR": "1"}).splitlines()
+    commands = [line.strip().removeprefix("fix: ") for line in lines if line.strip().startswith("fix: ")]
+    assert commands
+    assert commands == [fix for fix in fixes if fix]
+    texts = [line for line in lines if "fix: " not in line and str(world.root) not in line]
+    assert max(map(len, texts)) <= 60
 
 
 def test_without_colour(pdf: World) -> None:

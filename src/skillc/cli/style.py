@@ -244,11 +244,13 @@ def paint_checks(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _wrap_check(line: str) -> list[str]:
-    room = columns()
+    """Return a check in lines: below what it says, or near the edge where that has no room for a path."""
+    room, text = columns(), line[len(CHECK_GAP) :]
     if not room or width_of(line) <= room:
         return [line]
-    indent = CHECK_GAP if room >= 2 * len(CHECK_GAP) else "  "
-    return _hang(line[len(CHECK_GAP) :], line[: len(CHECK_GAP)], indent, room)
+    if max(map(width_of, text.split()), default=0) <= room - len(CHECK_GAP):
+        return _hang(text, line[: len(CHECK_GAP)], CHECK_GAP, room)
+    return [line[: len(CHECK_GAP)].rstrip(), *_hang(text, "  ", "  ", room)]
 
 
 def _paint_fix(line: str) -> str:
@@ -296,8 +298,13 @@ MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 
 def width_of(text: str) -> int:
-    """Return the columns that a text takes on a terminal, without marks."""
-    return tables.width_of(text if text.isascii() else strip(text))
+    """Return the columns that a text takes on a terminal, without marks, and as its encoding has it."""
+    if text.isascii():
+        return len(text)
+    text, encoding = strip(text), sys.stdout.encoding or "ascii"
+    if not can_print(text):
+        text = text.encode(encoding, sys.stdout.errors or "backslashreplace").decode(encoding)
+    return tables.width_of(text)
 
 
 def cut(text: str, width: int) -> str:

@@ -263,5 +263,6 @@ def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
         print(paint(file, STRONG))
         for line in paint_findings(findings):
             print(line)
-    for line in paint_report(lint.summarise_report(report, verbose=verbose)):
-        print(paint(line, FAINT) if line.startswith(" ") else line)  # costs in tokens are no findings
+    for text in lint.summarise_report(report, verbose=verbose):
+        for line in paint_report([text]):
+            print(paint(line, FAINT) if text.startswith(" ") else line)  # costs in tokens are no findings

@@ -183,7 +183,7 @@ def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
     room = min(columns(), MAX_WIDTH) - digits - 5
-    if room < 24:  # no terminal, or too narrow for bars
+    if room < 24 or os.environ.get("TERM") == "dumb":  # no terminal, too narrow for bars, or read aloud
         return usage.format_rows(rows)
     rows = [(one_line(text), count) for text, count in rows]
     block = "█" if can_print("█") else "#"
