@@ -187,6 +187,7 @@ def test_ascii(pdf: World, term: str) -> None:
     (pdf.store / "pdf" / "notes.md").write_text("# Notes\n\na → b … 日本\n")
     env = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "POSIX", "TERM": term, "NO_COLOR": "1"}
     assert "|-- SKILL.md\n`-- notes.md" in show_on_terminal(pdf, "sources", "pdf", env=env)
+    assert "  .../.skillc/skills/pdf" in show_on_terminal(pdf, "list", "--verbose", env=env, columns=46)
     assert "a -> b ... \\u65e5\\u672c" in show_on_terminal(pdf, "open", "pdf", "notes.md", env=env)
     assert "'Use when ...'" in " ".join(show_on_terminal(pdf, "lint", "pdf", env=env).split())
     (pdf.store / "pdf" / "SKILL.md").write_text(
@@ -307,6 +308,8 @@ def test_errors_break_between_words(pdf: World) -> None:
     assert shown[0] == "\x1b[1;31merror[E100]:\x1b[0m unexpected argument 'two';"
     assert shown[1:] == ["  put several words in quotes"]
     assert len(pdf.skc("search", "pdf", "one", "two").stderr.splitlines()) == 1
+    shown = show_on_terminal(pdf, "show", "nothing", "--section", "x", columns=60)
+    assert "'skc find \"<task>\"'" in shown  # a command stays on one line
 
 
 def test_findings_of_several_skills(pdf: World) -> None:

@@ -141,8 +141,20 @@ def _hang(text: str, start: str, indent: str, room: int, *, whole: bool = False)
     """
     width = max(room - len(indent), MIN_CELL)
     words = text if whole else split_words(text, width, width_of)
-    first, *others = wrap(words, width, room - width_of(start), width_of) or [""]
+    lines = wrap(_join_commands(words), width, room - width_of(start), width_of) or [""]
+    first, *others = [line.replace(JOINT, " ") for line in lines]
     return [f"{start}{first}", *(f"{indent}{line}" for line in others)]
+
+
+JOINT = "\0"  # a space where no line ends
+
+
+def _join_commands(text: str) -> str:
+    """Return a text with joints in its commands: 'skc find "<task>"' can be copied from one line."""
+    before, *pieces = text.split("'skc ")
+    commands = [piece.partition("'") for piece in pieces]
+    parts = [f"'skc {command}".replace(" ", JOINT) + mark + rest for command, mark, rest in commands]
+    return "".join([before, *parts])
 
 
 def paint_matches(text: str) -> str:
@@ -313,8 +325,8 @@ def cut(text: str, width: int) -> str:
         return text
     if width < 1:
         return ""
-    ellipsis = "…" if can_print("…") else "."
-    room, kept = width - 1, []
+    ellipsis = "…" if can_print("…") else "..."[:width]
+    room, kept = width - len(ellipsis), []
     for character in text:
         room -= width_of(character)
         if room < 0:
@@ -357,7 +369,9 @@ def fit_cells(cells: list[list[str]], room: int) -> list[list[str]]:
 def _fit_column(column: Sequence[str], width: int) -> list[str]:
     """Return the cells of a column in a width, numbers on the right."""
     cells = [cut_path(cell, width) for cell in column]
-    is_number = any(column[1:]) and all(cell.replace(",", "").isdigit() for cell in column[1:] if cell)
+    is_number = any(column[1:]) and all(
+        cell.strip().replace(",", "").isdigit() for cell in column[1:] if cell
+    )
     return [f"{cell:>{max(map(len, cells))}}" for cell in cells] if is_number else cells
 
 
