@@ -20,7 +20,7 @@ from skillc.text import remove_accents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 MAX_WORD = 32  # characters; longer words are keys, hashes and encoded data
 NONE, UNKNOWN = 0, -1  # in place of a number: of a word without terms, of one that is not in the cache
@@ -81,22 +81,22 @@ def split_typed(text: bytes | str) -> list[bytes]:
 class _WordCache(dict[bytes, int]):
     """The numbers of words, each that of its term; a word of several terms has one of its own, with `parts`.
 
-    `terms` are by number, several joined by spaces, and so are their `hashes`. Words that are looked up and
-    missing are collected in `new`.
+    `terms` are by number, several joined by spaces, and so are their `hashes`. Words that were looked up and
+    not found are in `missing`, as often as they were.
     """
 
     def __init__(self) -> None:
         self.terms = [b""]
         self.hashes = [0]
         self.parts: dict[int, list[int]] = {}
-        self.new: set[bytes] = set()
+        self.missing: list[bytes] = []
         self._numbers = {b"": NONE}
 
     def __missing__(self, word: bytes) -> int:
         if word.isascii() and not word.isalpha():  # a number, a version, a key: nothing to stem
             self[word] = number = self.number(word) if len(word) <= MAX_WORD else NONE
             return number
-        self.new.add(word)
+        self.missing.append(word)
         return UNKNOWN
 
     def number(self, term: bytes) -> int:
@@ -134,7 +134,7 @@ class Stemmer:
     def hashes(self) -> list[int]:
         return self._cache.hashes
 
-    def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[int, int]]:
+    def count_terms(self, texts: Iterable[list[bytes]]) -> list[dict[int, int]]:
         """Return how often each term, by its number, occurs in each text, which is a list of words.
 
         The new words of all texts are stemmed together, which is faster than text by text.
@@ -142,13 +142,19 @@ class Stemmer:
         from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter uses
 
         cache = self._cache
-        results: list[dict[int, int]] = [{} for _ in texts]
-        for counts, words in zip(results, texts, strict=True):
+        results: list[dict[int, int]] = []
+        rest: list[tuple[dict[int, int], list[bytes]]] = []
+        for words in texts:
+            counts: dict[int, int] = {}
             count(counts, map(cache.__getitem__, words))
-        new = self._stem_new()
-        for counts, words in zip(results, texts, strict=True):
+            results.append(counts)
             if counts.pop(UNKNOWN, 0):
-                count(counts, map(cache.__getitem__, filter(new.__contains__, words)))
+                rest.append((counts, cache.missing))
+                cache.missing = []
+        self._stem_new({word for _, words in rest for word in words})
+        for counts, words in rest:
+            count(counts, map(cache.__getitem__, words))
+        for counts in results:
             for word in cache.parts.keys() & counts if cache.parts else ():
                 times = counts.pop(word)
                 for term in cache.parts[word]:
@@ -160,19 +166,20 @@ class Stemmer:
         """Return the terms of each word, joined by spaces; a word may have none or several."""
         self.forget()
         numbers = list(map(self._cache.__getitem__, words))
-        if self._cache.new and self._stem_new():
+        if self._cache.missing:
+            self._stem_new(set(self._cache.missing))
             numbers = list(map(self._cache.__getitem__, words))
         return list(map(self._cache.terms.__getitem__, numbers))
 
     def forget(self) -> None:
-        """Drop the cache if it is full, and with it all numbers."""
+        """Drop the words that were missing and, if it is full, the cache with all numbers."""
+        self._cache.missing = []
         if len(self._cache) > MAX_CACHE:
             self._cache = _WordCache()
 
-    def _stem_new(self) -> set[bytes]:
-        """Add the words that were missing to the cache, and return them."""
+    def _stem_new(self, new: set[bytes]) -> None:
+        """Add words to the cache."""
         cache = self._cache
-        new, cache.new = cache.new, set()
         plain = {word for word in new if word.isascii()}
         foreign = {word: _split_foreign(word.decode("utf-8", "replace")) for word in new - plain}
         plain.update(part for parts in foreign.values() for part in parts if part.isalpha())
@@ -185,7 +192,6 @@ class Stemmer:
             cache[word] = number = cache.number(b" ".join([cache.terms[n] for n in numbers]))
             if len(numbers) > 1:
                 cache.parts[number] = numbers
-        return new
 
     def _stem_batch(self, words: list[bytes]) -> None:
         """Add words of ASCII letters to the cache; the table takes each for one token."""
