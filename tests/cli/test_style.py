@@ -308,8 +308,8 @@ def test_errors_break_between_words(pdf: World) -> None:
     assert shown[0] == "\x1b[1;31merror[E100]:\x1b[0m unexpected argument 'two';"
     assert shown[1:] == ["  put several words in quotes"]
     assert len(pdf.skc("search", "pdf", "one", "two").stderr.splitlines()) == 1
-    shown = show_on_terminal(pdf, "show", "nothing", "--section", "x", columns=60)
-    assert "'skc find \"<task>\"'" in shown  # a command stays on one line
+    missing = show_on_terminal(pdf, "show", "nothing", "--section", "x", columns=60)
+    assert "'skc find \"<task>\"'" in missing  # a command stays on one line
 
 
 def test_findings_of_several_skills(pdf: World) -> None:
