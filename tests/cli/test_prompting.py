@@ -57,7 +57,7 @@ def test_diagnose_ends_in_a_total(world: World) -> None:
     (skill(world.store, "bad") / "SKILL.md").write_text("no frontmatter")
     line, total, advice = world.ok("diagnose").stdout.splitlines()
     assert total.startswith(("1 error, 0 warnings (", "0 errors, 1 warning ("))
-    code = total.split(": ")[1].split()[0]
+    code = total.partition("(1 ")[2].rstrip(")")
     assert f"[{code}]: project: " in line
     assert "skc lint <path>" in advice
     assert world.ok("diagnose", "--code", code.lower()).stdout.splitlines()[0] == line

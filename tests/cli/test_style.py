@@ -333,7 +333,7 @@ def test_statuses(pdf: World) -> None:
 
 
 def test_before_the_first_heading(pdf: World) -> None:
-    """[SURFACES: Terminal] text before all headings is the file's own; pipes are as ever [RFC-0004]."""
+    """[SURFACES: Terminal] before all headings it is just the file; pipes stay as is [RFC-0004:C-SEARCH]."""
     (pdf.store / "pdf" / "notes.md").write_text("preface\n\n# Notes\n")
     pdf.skc("build", "pdf")
     assert "\x1b[1mnotes.md\x1b[0m" in show_on_terminal(pdf, "search", "pdf", "preface")
