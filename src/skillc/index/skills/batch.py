@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 PARALLEL_FROM = 400  # files that are worth starting other processes
 CHUNK = 2000  # files that are inverted together
+MIN_BODY = 500  # bytes of a body that says by itself what a skill is; shorter ones may be alike by chance
 GROUP = 50  # files whose words are stemmed together
 WORKERS_START = 3.0  # seconds; with less time left, other processes would start too late
 
@@ -244,8 +245,10 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
         from hashlib import blake2b
 
         names = name if fields.name == name else f"{name} {fields.name}"
-        digest = int.from_bytes(blake2b(raw, digest_size=7).digest(), "big")
-        text = SkillText(names, fields.description, document.data[document.body :], tags)
+        body = document.data[document.body :]
+        identity = body.strip() if len(body) >= MIN_BODY else raw
+        digest = int.from_bytes(blake2b(identity, digest_size=7).digest(), "big")
+        text = SkillText(names, fields.description, body, tags)
     values = (
         stamp,
         fields.description.strip(),
