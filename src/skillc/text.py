@@ -33,6 +33,20 @@ def count_of(number: int, what: str, plural: str = "") -> str:
     return f"{number:,} {what if number == 1 else plural or f'{what}s'}"
 
 
+def size_of(number: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> size_of(900), size_of(20_480), size_of(3 << 20), size_of(5 << 30)
+    ('900 B', '20 KB', '3 MB', '5 GB')
+    """
+    if number < 1000:
+        return f"{number} B"
+    if number < 1_000_000:
+        return f"{number / 1024:.0f} KB"
+    size, unit = (number / (1 << 20), "MB") if number < 1_000_000_000 else (number / (1 << 30), "GB")
+    return f"{size:.1f} {unit}".replace(".0 ", " ")
+
+
 def visible(text: str) -> str:
     r"""Return `text` with every character written out that can't be seen, or looks like a plain space.
 

@@ -75,7 +75,7 @@ def test_topics(world: World, topic: str) -> None:
 @pytest.mark.parametrize(("word", "name"), [("ls", "list"), ("rm", "remove"), ("Upgrade", "update")])
 def test_commands_of_other_tools(world: World, word: str, name: str) -> None:
     """[SURFACES: Terminal] what another tool calls a command leads to ours."""
-    assert invalid(world, word) == f"error[E100]: unknown command \"{word}\"; 'skc {name}' does that"
+    assert invalid(world, word) == f"error[E100]: unknown command '{word}'; 'skc {name}' does that"
 
 
 # Help

@@ -238,11 +238,11 @@ def test_browse(library: World) -> None:
 def test_diagnose(library: World) -> None:
     """[SURFACES: Library] `diagnose` ends with totals, also without its filters, and with what to do."""
     lines = library.ok("diagnose").stdout.splitlines()
-    assert "0 errors, 6 warnings: W014 4, W022 1, W023 1" in lines
+    assert "0 errors, 6 warnings (4 W014, 1 W022, 1 W023)" in lines
     assert any(line.startswith("Shadowed skills (W022)") for line in lines)
     assert any(line.startswith("Hidden skills (W023)") for line in lines)
     lines = library.ok("diagnose", "--code", "W023").stdout.splitlines()
     assert "6 in all, without the filters" in lines
-    assert "0 errors, 1 warning: W023 1" in lines
+    assert "0 errors, 1 warning (1 W023)" in lines
     text = library.ok("diagnose", "--errors").stdout
     assert text == "Nothing to report here; 6 without the filters.\n"

@@ -53,7 +53,7 @@ def shop(world: World) -> World:
         ("diagnose --code W222", "E100", "did you mean 'W022'?"),
         ("stats pdf-forms --group-by section", "E030", "hint: did you mean 'sections'?"),
         ("stats pdf-forms --group-by xyz", "E030", "hint: there are summary, "),
-        ("list --status bult", "E100", 'normal, not-built, obsolete or all, not "bult"; did'),
+        ("list --status bult", "E100", "normal, not-built, obsolete or all, not 'bult'; did"),
         ("list --format jsn", "E100", "did you mean json?"),
         ("list --formt json", "E100", "did you mean --format?"),
         ("find money --sauce x", "E100", "see 'skc find --help'"),
@@ -121,7 +121,7 @@ def test_agents_are_listed(shop: World) -> None:
     first, second = shop.fails(
         "E100", "build", "pdf-forms", "--target", "nothing-like-it"
     ).stderr.splitlines()
-    assert first == 'error[E100]: unknown agent "nothing-like-it" for --target'
+    assert first == "error[E100]: unknown agent 'nothing-like-it' for --target"
     assert second.startswith("hint: --target takes a path, such as ./skills, or: adal, ")
 
 
@@ -131,5 +131,5 @@ def test_other_tools(name: str, world: World) -> None:
     ours = next(ours for ours, others in OTHER_NAMES.items() if name in others.split())
     assert ours in NAMES
     assert name not in NAMES
-    expected = f"error[E100]: unknown command \"{name}\"; 'skc {ours}' does that\n"
+    expected = f"error[E100]: unknown command '{name}'; 'skc {ours}' does that\n"
     assert world.fails("E100", name).stderr == expected

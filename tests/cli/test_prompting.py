@@ -56,8 +56,8 @@ def test_diagnose_ends_in_a_total(world: World) -> None:
     assert world.ok("diagnose").stdout == "Nothing to report.\n"
     (skill(world.store, "bad") / "SKILL.md").write_text("no frontmatter")
     line, total, advice = world.ok("diagnose").stdout.splitlines()
-    assert total.startswith(("1 error, 0 warnings: ", "0 errors, 1 warning: "))
-    code = total.split(": ")[1].split()[0]
+    assert total.startswith(("1 error, 0 warnings (", "0 errors, 1 warning ("))
+    code = total.partition("(1 ")[2].rstrip(")")
     assert f"[{code}]: project: " in line
     assert "skc lint <path>" in advice
     assert world.ok("diagnose", "--code", code.lower()).stdout.splitlines()[0] == line
@@ -164,6 +164,20 @@ def test_switched_off(library: World) -> None:
     assert "skills are switched off" in library.fails("E001", "load", "pdf-processing").stderr
     turn = json.loads(library.ok("turn", "/pdf-processing go", "--format", "json").stdout)
     assert turn == {"system": "", "message": "/pdf-processing go", "events": [], "notices": []}
+
+
+def test_browse_nothing(world: World) -> None:
+    """[SURFACES: Library] where nothing is listed, `browse` says what to do; stdout says it as ever."""
+    result = world.ok("browse", "--query", "xyzzy plugh")
+    assert result.stdout == "No skills.\n"
+    hint = "'skc find \"xyzzy plugh\"' reads more"
+    assert result.stderr == f"note: no name or description has these words; {hint}\n"
+    (world.project / "none").mkdir()
+    config = world.project / ".skillc" / "skills.toml"
+    config.write_text("[[repositories]]\nname = 'here'\ntype = 'filesystem'\npath = 'none'\n")
+    result = world.ok("browse", "--repository", "here")
+    assert result.stdout == "No skills.\n"
+    assert result.stderr == "note: the repository 'here' lists no skills; 'skc repo list' shows its state\n"
 
 
 def test_diagnose_where_all_is_broken(library: World) -> None:

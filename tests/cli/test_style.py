@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from skillc.cli.style import STRONG, cut, fit, paint_matches, translate, width_of
+from skillc.cli.style import STRONG, cut, cut_path, fit, fit_cells, paint_matches, translate, width_of
+from skillc.cli.wrap import split_words, wrap
 from skillc.text import terminal_text
 from tests.conftest import World
 from tests.support.skills import skill
@@ -186,8 +187,40 @@ def test_ascii(pdf: World, term: str) -> None:
     (pdf.store / "pdf" / "notes.md").write_text("# Notes\n\na → b … 日本\n")
     env = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "POSIX", "TERM": term, "NO_COLOR": "1"}
     assert "|-- SKILL.md\n`-- notes.md" in show_on_terminal(pdf, "sources", "pdf", env=env)
+    assert "  .../.skillc/skills/pdf" in show_on_terminal(pdf, "list", "--verbose", env=env, columns=46)
     assert "a -> b ... \\u65e5\\u672c" in show_on_terminal(pdf, "open", "pdf", "notes.md", env=env)
     assert "'Use when ...'" in " ".join(show_on_terminal(pdf, "lint", "pdf", env=env).split())
+    (pdf.store / "pdf" / "SKILL.md").write_text(
+        f"---\nname: pdf\ndescription: {'日本語' * 9} form\n---\n# X\n"
+    )
+    for words in (("browse", "--query", "form"), ("find", "form", "--limit", "1")):
+        lines = show_on_terminal(pdf, *words, env=env, columns=60).splitlines()
+        assert any("\\u65e5" in line for line in lines)
+        assert max(map(len, lines)) <= 60, lines  # an escape is wider than its letter
+
+
+def test_bars(pdf: World) -> None:
+    """[SURFACES: Terminal] bars are for eyes: a terminal that is read aloud has the numbers alone."""
+    pdf.ok("show", "pdf", "--section", "Forms")
+    assert "█" in show_on_terminal(pdf, "stats")
+    shown = show_on_terminal(pdf, "stats", env={"TERM": "dumb"})
+    assert "\n  1  pdf\n" in shown
+    assert "█" not in shown
+
+
+def test_checks(world: World) -> None:
+    """[SURFACES: Terminal] a command that mends something is one line, however narrow the terminal is."""
+    folder = skill(world.global_store, "gone")
+    world.ok("build", "gone", cwd=world.home)
+    trash = world.root / "moved"
+    folder.rename(trash)
+    fixes = [check["fix"] for check in json.loads(world.skc("doctor", "--format", "json").stdout)["checks"]]
+    lines = show_on_terminal(world, "doctor", columns=60, env={"NO_COLOR": "1"}).splitlines()
+    commands = [line.strip().removeprefix("fix: ") for line in lines if line.strip().startswith("fix: ")]
+    assert commands
+    assert commands == [fix for fix in fixes if fix]
+    texts = [line for line in lines if "fix: " not in line and str(world.root) not in line]
+    assert max(map(len, texts)) <= 60
 
 
 def test_without_colour(pdf: World) -> None:
@@ -217,3 +250,91 @@ def test_next_to_nothing(world: World, words: tuple[str, ...]) -> None:
     shown = show_on_terminal(world, *words)
     assert "Traceback" not in shown
     assert "Usage: skc" in shown or "needs a value" in shown
+
+
+def test_wrap() -> None:
+    """[SURFACES: Terminal] no word is left alone below its sentence; wide letters count twice."""
+    text = "Check this installation, and say which command mends what is wrong."
+    assert wrap(text, 66)[-1] == "is wrong."
+    assert wrap("one two", 4) == ["one", "two"]
+    assert wrap("a longer-than-all b", 6) == ["a", "longer-than-all", "b"]
+    assert wrap("aaa bbb ccc ddd", 8, first=4) == ["aaa", "bbb ccc", "ddd"]
+    assert wrap(split_words("日本語 日本語の文書", 8, width_of), 8, measure=width_of) == [
+        "日本語",
+        "日本語の",
+        "文書",
+    ]
+    assert wrap("", 8) == []
+
+
+def test_cells() -> None:
+    """[SURFACES: Terminal] paths keep their end, numbers stand on the right, empty columns go first."""
+    header, rows = ["ID", "BYTES", "FROM", "ERROR"], [["a" * 12, "9", "/home/me/skills/pdf", ""]]
+    assert fit_cells([header, *rows], 80)[1] == ["a" * 12, "    9", "/home/me/skills/pdf", ""]
+    assert fit_cells([header, *rows], 32) == [
+        ["ID", "BYTES", "FROM"],
+        ["a" * 12, "    9", "…skills/pdf"],
+    ]
+    assert cut_path("~/skills/pdf", 6) == "…s/pdf"
+    assert cut_path("plain text", 6) == "plain…"
+    assert cut_path("/日本語/日本語", 6) == "/日本…"
+
+
+def test_examples_in_help(world: World) -> None:
+    """[SURFACES: Terminal] an example that is too long has lines that a shell reads as one command."""
+    lines = show_on_terminal(world, "serve", "--help", columns=60, env={"NO_COLOR": "1"}).splitlines()
+    start = lines.index("Examples:")
+    examples = "\n".join(lines[start:]).replace(" \\\n      ", " ")
+    assert "  skc serve --store postgresql://skills@db/skills --blobs s3://skills --workers 4" in examples
+    assert lines[start + 2].endswith("db/skills \\")  # an option stays with its value
+    texts = [line for line in lines if line.startswith(("  --store <url>", "  --color auto"))]
+    assert len({len(line) - len(line.split("  ")[-1]) for line in texts}) == 1  # one column for all options
+
+
+def test_reports(pdf: World) -> None:
+    """[SURFACES: Terminal] sentences break between words, and a path stays whole; pipes have one line."""
+    words = ("build", "pdf", "--force")
+    shown = show_on_terminal(pdf, *words, columns=40, env={"NO_COLOR": "1"}).splitlines()
+    piped = pdf.skc(*words).stdout.splitlines()
+    assert len(shown) > len(piped) == 2
+    assert " ".join(" ".join(shown).split()) == " ".join(" ".join(piped).split())
+    assert all(line.startswith("  ") for line in shown[1:])
+    assert any(line.strip() == str(pdf.project / ".skillc/runtime/pdf") for line in shown)
+
+
+def test_errors_break_between_words(pdf: World) -> None:
+    """[SURFACES: Terminal] an error that is longer than the line goes on below, and in a pipe does not."""
+    shown = show_on_terminal(pdf, "search", "pdf", "one", "two", columns=40).splitlines()
+    assert shown[0] == "\x1b[1;31merror[E100]:\x1b[0m unexpected argument 'two';"
+    assert shown[1:] == ["  put several words in quotes"]
+    assert len(pdf.skc("search", "pdf", "one", "two").stderr.splitlines()) == 1
+    missing = show_on_terminal(pdf, "show", "nothing", "--section", "x", columns=60)
+    assert "'skc find \"<task>\"'" in missing  # a command stays on one line
+
+
+def test_findings_of_several_skills(pdf: World) -> None:
+    """[SURFACES: Terminal] on a terminal the findings of one skill stand apart from those of the next."""
+    skill(pdf.store, "doc")
+    for name in ("doc", "pdf"):
+        (pdf.store / name / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: Use when x\n---\n[x](no.md)\n"
+        )
+    shown = show_on_terminal(pdf, "lint", "doc", "pdf", env={"NO_COLOR": "1"})
+    assert shown.count("\n\n") == 2
+    assert "\n\n" not in show_on_terminal(pdf, "lint", "pdf", env={"NO_COLOR": "1"})
+    assert "\n\n" not in pdf.skc("lint", "doc", "pdf").stdout
+
+
+def test_statuses(pdf: World) -> None:
+    """[SURFACES: Terminal] what is to be done stands out; a filter that nothing meets says of how many."""
+    skill(pdf.store, "new")
+    assert "\x1b[33mnot-built\x1b[0m" in show_on_terminal(pdf, "list")
+    assert pdf.skc("list", "--pattern", "x*").stdout == "No skills match, of 2.\n"
+
+
+def test_before_the_first_heading(pdf: World) -> None:
+    """[SURFACES: Terminal] before all headings it is just the file; pipes stay as is [RFC-0004:C-SEARCH]."""
+    (pdf.store / "pdf" / "notes.md").write_text("preface\n\n# Notes\n")
+    pdf.skc("build", "pdf")
+    assert "\x1b[1mnotes.md\x1b[0m" in show_on_terminal(pdf, "search", "pdf", "preface")
+    assert pdf.skc("search", "pdf", "preface").stdout.startswith("notes.md# (score: ")

@@ -83,6 +83,22 @@ def test_all_but_one(world: World, pdf: Path) -> None:
     assert present(world) == {"claude", "cursor"}
 
 
+@pytest.mark.slow
+def test_twice(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] what is disabled already is said to be; all agents are more than one."""
+
+    def say(*words: str) -> str:
+        return world.ok("disable", "pdf", *words, cwd=world.home).stdout.splitlines()[0]
+
+    back = "'skc enable pdf' gives it back"
+    assert say("--target", "cursor") == f"Disabled 'pdf'; {back}"
+    assert say("--target", "cursor") == f"'pdf' was already disabled; {back}"
+    assert say("--dry-run") == f"Would disable 'pdf'; {back}"
+    assert say() == f"Disabled 'pdf'; {back}"
+    assert say() == say("--target", "claude") == say("--dry-run") == f"'pdf' was already disabled; {back}"
+    assert call(world, "disable", "pdf") == {"id": "pdf", "disabled": True, "deployments": []}
+
+
 def test_dry_run(world: World, pdf: Path) -> None:
     """[SURFACES: Getting skills] --dry-run changes nothing."""
     assert len(call(world, "disable", "pdf", "--dry-run")["deployments"]) == 2

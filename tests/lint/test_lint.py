@@ -363,6 +363,7 @@ def test_statistics_and_diff(world: World) -> None:
         ["COUNT", "RULE", "NAME"],
         ["2", "SKL301", "link-file-exists"],
         ["1", "SKL101", "name-required"],
+        ["3", "findings", "in", "1", "skill"],
     ]
     result = json.loads(world.skc("lint", "pdf", "--statistics", "--format", "json").stdout)
     assert result["rules"][0] == {"rule": "SKL301", "name": "link-file-exists", "count": 2}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 96  # longer lines are hard to read
 MIN_WIDTH = 40
+MAX_LABEL = 28
 
 
 def overview(words: Sequence[str] = ()) -> str:
@@ -30,16 +31,23 @@ def overview(words: Sequence[str] = ()) -> str:
     column = max(map(len, SUMMARIES))
     for title, commands in GROUPS.items():
         lines += ["", _title(title), *_table(list(commands.items()), column)]
-    lines += ["", *(line for text in _CLOSING for line in wrap(text, _width()))]
+    lines += ["", _title("More"), *_table(_MORE)]
     return "\n".join(lines)
 
 
-_CLOSING = (
-    "'skc <command> --help' explains a command; 'skc --version' prints the version.",
-    "<skill> is a name in .skillc/skills (of this directory, one above it, or the home directory), the ID of"
-    " a skill in a repository, or a path to a folder.",
-    f"'skc help <topic>' explains what many commands share: {', '.join(TOPICS)}.",
-    "Before the command: -C <directory> runs it there; --verbose, --color and --no-pager as behind it.",
+_MORE = (
+    ("skc <command> --help", "Explain a command."),
+    ("skc help <topic>", f"Explain what many commands share: {', '.join(TOPICS)}."),
+    ("skc --version", "Print the version."),
+    (
+        "skc -C <folder> <command>",
+        "Run a command there. --verbose, --color and --no-pager may stand before it, too.",
+    ),
+    (
+        "<skill>",
+        "A name in .skillc/skills (of this directory, one above it, or the home directory), the ID of a skill"
+        " in a repository, or a path to a folder.",
+    ),
 )
 
 
@@ -53,12 +61,30 @@ def page(command: Command) -> str:
     rows = [(argument.label, argument.help) for argument in command.arguments]
     if rows:
         lines += ["", _title("Arguments"), *_table(rows)]
-    for title, options in (("Options", command.own_options), ("Everywhere", COMMON)):
-        if options:
-            lines += ["", _title(title), *_table([_row(option, command) for option in options])]
+    groups = {"Options": command.own_options, "Everywhere": COMMON}
+    tables = {title: [_row(option, command) for option in options] for title, options in groups.items()}
+    column = _column([row for table in tables.values() for row in table])
+    for title, table in tables.items():
+        if table:
+            lines += ["", _title(title), *_table(table, column)]
     if command.examples:
-        lines += ["", _title("Examples"), *(f"  {example}" for example in command.examples)]
+        lines += ["", _title("Examples"), *map(_example, command.examples)]
     return "\n".join(lines)
+
+
+def _example(text: str) -> str:
+    """Return a command; one that is too long for the terminal in lines that a shell reads as one."""
+    room = columns()
+    if not room or len(text) + 2 <= room or max(map(len, text.split(" "))) > room - 8:
+        return f"  {text}"
+    for mark in ("'", '"'):  # quoted words stay together, and an option with its value
+        parts = text.split(mark)
+        text = mark.join(part.replace(" ", "\0") if n % 2 else part for n, part in enumerate(parts))
+    words: list[str] = []
+    for word in text.split(" "):
+        is_value = words and words[-1].startswith("--") and not word.startswith("-")
+        words = [*words[:-1], f"{words[-1]}\0{word}"] if is_value else [*words, word]
+    return "  " + " \\\n      ".join(wrap(" ".join(words), room - 8, room - 4)).replace("\0", " ")
 
 
 def _row(option: Option, command: Command) -> tuple[str, str]:
@@ -71,7 +97,7 @@ def _row(option: Option, command: Command) -> tuple[str, str]:
 
 def _table(rows: Sequence[tuple[str, str]], column: int = 0) -> list[str]:
     """Return labels with their texts beside them, or below where a label is long or the terminal narrow."""
-    column = column or min(28, max(len(label) for label, _ in rows))
+    column = column or _column(rows)
     room = _width() - column - 4
     indent = column + 4 if room >= MIN_WIDTH - 10 else 6
     lines: list[str] = []
@@ -84,6 +110,11 @@ def _table(rows: Sequence[tuple[str, str]], column: int = 0) -> list[str]:
             lines.append(f"  {paint(label, STRONG)}{start[2 + len(label) :]}{first}".rstrip())
         lines += (f"{'':<{indent}}{line}" for line in others)
     return lines
+
+
+def _column(rows: Sequence[tuple[str, str]]) -> int:
+    """Return the width of labels: a longer one has its text below."""
+    return max((len(label) for label, _ in rows if len(label) <= MAX_LABEL), default=MAX_LABEL)
 
 
 def _title(text: str) -> str:

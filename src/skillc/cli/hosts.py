@@ -20,6 +20,6 @@ def allowed_hosts(arguments: Arguments) -> frozenset[str]:
     for text in arguments.texts("allow_host"):
         host = library.parse_host(text)
         if not host:
-            raise InvalidOption(f'--allow-host takes a host such as cdn.example.com[:8443], not "{text}"')
+            raise InvalidOption(f"--allow-host takes a host such as cdn.example.com[:8443], not '{text}'")
         hosts.append(host)
     return frozenset(hosts)

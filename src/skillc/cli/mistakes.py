@@ -62,7 +62,7 @@ def unknown_command(word: str) -> InvalidOption:
         )
     name = _BY_OTHER_NAME.get(word.lower(), "")
     hint = f"'skc {name}' does that" if name in NAMES else guess(word, NAMES, "skc --help")
-    return errors.InvalidOption(f'unknown command "{word}"; {hint}')
+    return errors.InvalidOption(f"unknown command '{word}'; {hint}")
 
 
 def unknown_option(command: Command, word: str, positional: Sequence[str]) -> InvalidOption:
@@ -78,7 +78,7 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
         hints.append(f"if it is the {last.name}, put it after --: {example}")
     advice = "; ".join(hints or [see(command)]).replace("?;", "?")
     return errors.InvalidOption(
-        f"invalid option: '{name if is_name else word}' for \"{command.name}\"; {advice}"
+        f"invalid option: '{name if is_name else word}' for '{command.name}'; {advice}"
     )
 
 
@@ -86,9 +86,9 @@ def unknown_topic(word: str) -> InvalidOption:
     """Return the error for a word after `skc help` that is neither a command nor a topic."""
     name = _BY_OTHER_NAME.get(word.lower(), "")
     if name:
-        return errors.InvalidOption(f"unknown command \"{word}\"; 'skc help {name}' explains ours")
+        return errors.InvalidOption(f"unknown command '{word}'; 'skc help {name}' explains ours")
     hint = guess(word, (*NAMES, *TOPICS), "skc --help")
-    return errors.InvalidOption(f'unknown command or topic "{word}"; {hint}')
+    return errors.InvalidOption(f"unknown command or topic '{word}'; {hint}")
 
 
 def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOption:
@@ -97,7 +97,7 @@ def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOpti
     listing = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     close = _nearest(word, names)
     return errors.InvalidOption(
-        f'{label} takes {listing}, not "{word}"{f"; did you mean {close}?" if close else ""}'
+        f"{label} takes {listing}, not '{word}'{f'; did you mean {close}?' if close else ''}"
     )
 
 

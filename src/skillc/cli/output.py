@@ -54,17 +54,16 @@ def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table for people; a cell stays on its line whatever it holds.
 
-    On a terminal, cells are cut so that a line is no wider than it.
+    On a terminal, numbers stand on the right, and cells are cut so that a line is no wider than it; an ID,
+    which people type elsewhere, is cut last.
     """
     # Here, because JSON, which agents read, has no tables.
-    from skillc.cli.style import STRONG, columns, cut, fit, paint
+    from skillc.cli.style import STRONG, columns, fit_cells, paint
     from skillc.tables import align, clean_cells, measure
 
     cells = clean_cells(header, rows)
-    widths = measure(cells)
     if room := columns():
-        widths = fit(widths, room)
-        cells = [[cut(cell, width) for cell, width in zip(row, widths, strict=True)] for row in cells]
-    lines = align(cells, widths)
+        cells = fit_cells(cells, room)
+    lines = align(cells, measure(cells))
     yield paint(next(lines), STRONG)
     yield from lines

@@ -12,10 +12,11 @@ import sys
 
 from skillc import tables
 from skillc.cli import can_print, is_painted
+from skillc.cli.wrap import split_words, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 STRONG, FAINT, CODE, GOOD, WARNING, BAD, TITLE = map(chr, range(0xFDD0, 0xFDD7))
 END = chr(0xFDD7)
@@ -84,6 +85,7 @@ def paint_results(lines: Iterable[str]) -> Iterator[str]:
             yield from _wrap(paint_matches(line) if is_painted() else line)
         else:
             place, separator, score = line.rpartition(" (score: ")
+            place = place.removesuffix("#")  # what stands before the first heading of a file
             is_wide = 0 < columns() < width_of(line)
             rest = "" if score == "0.00)" or is_wide else separator + score  # too small to say anything
             yield f"{paint(place, STRONG)}{paint(rest, FAINT)}" if separator else line
@@ -109,7 +111,8 @@ def paint_skills(lines: Iterable[str]) -> Iterator[str]:
 def paint_listing(lines: Iterable[str]) -> Iterator[str]:
     """Paint a list of names with a text behind each: two columns, cut to the terminal's width."""
     rows = [line.partition("  ") for line in lines]
-    width = min(MAX_NAME, max((width_of(name) for name, gap, _ in rows if gap), default=0))
+    limit = min(MAX_NAME, columns() // 3 or MAX_NAME)  # one long name is not to crowd out all texts
+    width = min(limit, max((width_of(name) for name, gap, _ in rows if gap), default=0))
     for name, gap, text in rows:
         if not gap:
             yield from _wrap(name, "")
@@ -121,15 +124,37 @@ def paint_listing(lines: Iterable[str]) -> Iterator[str]:
 
 def _wrap(line: str, others: str | None = None) -> list[str]:
     """Return an indented line in lines that fit the terminal; `others` is the indent below the first."""
-    text = line.lstrip(" ")
-    indent = line[: len(line) - len(text)]
     room = columns()
     if not room or width_of(line) <= room:
         return [line]
-    from textwrap import wrap  # only for long lines
-
+    text = line.lstrip(" ")
+    indent = line[: len(line) - len(text)]
     others = indent if others is None else others
-    return wrap(text, room, initial_indent=indent, subsequent_indent=others, break_on_hyphens=False)
+    return _hang(text, indent, others, room)
+
+
+def _hang(text: str, start: str, indent: str, room: int, *, whole: bool = False) -> list[str]:
+    """Return a text in lines: the first behind `start`, the others behind an indent.
+
+    A word that is wider than a line is broken, because where the terminal breaks it, it goes on in the
+    first column, as if it were a line of ours; unless it is to stay `whole`, for copying.
+    """
+    width = max(room - len(indent), MIN_CELL)
+    words = text if whole else split_words(text, width, width_of)
+    lines = wrap(_join_commands(words), width, room - width_of(start), width_of) or [""]
+    first, *others = [line.replace(JOINT, " ") for line in lines]
+    return [f"{start}{first}", *(f"{indent}{line}" for line in others)]
+
+
+JOINT = "\0"  # a space where no line ends
+
+
+def _join_commands(text: str) -> str:
+    """Return a text with joints in its commands: 'skc find "<task>"' can be copied from one line."""
+    before, *pieces = text.split("'skc ")
+    commands = [piece.partition("'") for piece in pieces]
+    parts = [f"'skc {command}".replace(" ", JOINT) + mark + rest for command, mark, rest in commands]
+    return "".join([before, *parts])
 
 
 def paint_matches(text: str) -> str:
@@ -186,8 +211,12 @@ _KINDS |= dict.fromkeys(("info:", "hint:", "note:", "verbose:"), FAINT)
 
 def _paint_diagnostic(line: str) -> str:
     style = next((style for start, style in _KINDS.items() if line.startswith(start)), "")
+    if not style:
+        return line
+    if room := columns():
+        line = "\n".join(_hang(line, "", "  ", room, whole=True)) if width_of(line) > room else line
     kind, colon, rest = line.partition(":")
-    return f"{style}{kind}{colon}{END}{rest}" if style else line
+    return f"{style}{kind}{colon}{END}{rest}"
 
 
 def paint_findings(lines: Iterable[str]) -> Iterator[str]:
@@ -216,21 +245,78 @@ def paint_checks(lines: Iterable[str]) -> Iterator[str]:
     styles = {"ok": GOOD, "warning": WARNING, "error": BAD}
     for line in lines:
         word = line.partition(" ")[0]
-        first, *others = _wrap(line, " " * CHECK_INDENT)
-        yield f"{paint(word, styles[word])}{first[len(word) :]}" if word in styles else first
-        yield from others
+        if line.startswith(CHECK_GAP):
+            yield _paint_fix(line)
+        elif word in styles:
+            first, *others = _wrap_check(line)
+            yield f"{paint(word, styles[word])}{first[len(word) :]}"
+            yield from others
+        else:
+            yield from _wrap(line, "  ")
+
+
+def _wrap_check(line: str) -> list[str]:
+    """Return a check in lines: below what it says, or near the edge where that has no room for a path."""
+    room, text = columns(), line[len(CHECK_GAP) :]
+    if not room or width_of(line) <= room:
+        return [line]
+    if max(map(width_of, text.split()), default=0) <= room - len(CHECK_GAP):
+        return _hang(text, line[: len(CHECK_GAP)], CHECK_GAP, room)
+    return [line[: len(CHECK_GAP)].rstrip(), *_hang(text, "  ", "  ", room)]
+
+
+def _paint_fix(line: str) -> str:
+    """Return the line of a command as one, for copying: near the edge where it is long."""
+    label, colon, command = line.partition(": ")
+    if 0 < columns() < width_of(line):
+        label = f"  {label.lstrip(' ')}"
+    return f"{label}{colon}{paint(command, CODE)}"
+
+
+def paint_report(lines: Iterable[str]) -> Iterator[str]:
+    """Break sentences of a report between words; paths and other words stay whole, for copying."""
+    for line in (line for text in lines for line in text.split("\n")):
+        if 0 < columns() < width_of(line):
+            yield from _hang_report(line)
+        else:
+            yield line
+
+
+def _hang_report(line: str) -> list[str]:
+    """Return a long line in several: below what stands behind its label, or a little further in."""
+    text = line.lstrip(" ")
+    indent = line[: len(line) - len(text)]
+    label, gap, _ = text.partition("  ")
+    rest = text[len(label) :].lstrip(" ")
+    start = line[: len(line) - len(rest)]
+    if gap and width_of(start) <= columns() // 2:
+        return _hang(rest, start, " " * width_of(start), columns(), whole=True)
+    return _hang(text, indent, f"{indent}  ", columns(), whole=True)
+
+
+def paint_statuses(lines: Iterable[str]) -> Iterator[str]:
+    """Paint the rows of a table whose last cell says that something is to be done."""
+    for line in lines:
+        start, gap, status = line.rpartition("  ")
+        is_open = status.startswith(("not-built", "obsolete"))
+        yield f"{start}{gap}{paint(status, WARNING)}" if is_open else line
 
 
 # How much room there is
 
-CHECK_INDENT = 24  # columns before what a check of `doctor` says
+CHECK_GAP = " " * 24  # stands before what a check of `doctor` says, where it has several lines
 MAX_NAME = 40  # columns for names in a list
 MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 
 def width_of(text: str) -> int:
-    """Return the columns that a text takes on a terminal, without marks."""
-    return tables.width_of(text if text.isascii() else strip(text))
+    """Return the columns that a text takes on a terminal, without marks, and as its encoding has it."""
+    if text.isascii():
+        return len(text)
+    text, encoding = strip(text), sys.stdout.encoding or "ascii"
+    if not can_print(text):
+        text = text.encode(encoding, sys.stdout.errors or "backslashreplace").decode(encoding)
+    return tables.width_of(text)
 
 
 def cut(text: str, width: int) -> str:
@@ -239,14 +325,21 @@ def cut(text: str, width: int) -> str:
         return text
     if width < 1:
         return ""
-    ellipsis = "…" if can_print("…") else "."
-    room, kept = width - 1, []
+    ellipsis = "…" if can_print("…") else "..."[:width]
+    room, kept = width - len(ellipsis), []
     for character in text:
         room -= width_of(character)
         if room < 0:
             break
         kept.append(character)
     return f"{''.join(kept)}{ellipsis}"
+
+
+def cut_path(text: str, width: int) -> str:
+    """Return the end of a path in at most `width` columns: that is where paths differ."""
+    if width_of(text) <= width or not text.startswith(("/", "~/")):
+        return cut(text, width)
+    return cut(text[::-1], width)[::-1] if text.isascii() else cut(text, width)
 
 
 def columns() -> int:
@@ -262,18 +355,41 @@ def columns() -> int:
         return 80
 
 
-def fit(widths: list[int], room: int) -> list[int]:
-    """Return widths of columns that fit into a line: the widest give way first.
+def fit_cells(cells: list[list[str]], room: int) -> list[list[str]]:
+    """Return the cells of a table, the header first, as they fit into lines of `room` columns."""
+    wide = sum(tables.measure(cells)) + 2 * (len(cells[0]) - 1) > room
+    table = [column for column in zip(*cells, strict=True) if not wide or any(column[1:])]
+    table = table or [*zip(*cells, strict=True)]
+    widths = [max(map(width_of, column)) for column in table]
+    widths = fit(widths, room, {number for number, (title, *_) in enumerate(table) if title == "ID"})
+    rows = zip(*map(_fit_column, table, widths), strict=True)
+    return [list(row) for row in rows]
+
+
+def _fit_column(column: Sequence[str], width: int) -> list[str]:
+    """Return the cells of a column in a width, numbers on the right."""
+    cells = [cut_path(cell, width) for cell in column]
+    is_number = any(column[1:]) and all(
+        cell.strip().replace(",", "").isdigit() for cell in column[1:] if cell
+    )
+    return [f"{cell:>{max(map(len, cells))}}" for cell in cells] if is_number else cells
+
+
+def fit(widths: list[int], room: int, last: Container[int] = ()) -> list[int]:
+    """Return widths of columns that fit into a line: the widest give way first, but these `last`.
 
     >>> fit([5, 40, 30], 50)
     [5, 20, 21]
+    >>> fit([40, 12, 30], 60, {0})
+    [40, 8, 8]
     """
     widths = list(widths)
     excess = sum(widths) + 2 * (len(widths) - 1) - room
     while excess > 0:
-        widest = max(range(len(widths)), key=widths.__getitem__)
-        if widths[widest] <= MIN_CELL:
+        wide = [number for number, width in enumerate(widths) if width > MIN_CELL]
+        if not wide:
             break
+        widest = max([number for number in wide if number not in last] or wide, key=widths.__getitem__)
         widths[widest] -= 1
         excess -= 1
     return widths

@@ -79,7 +79,7 @@ class Option:
         number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
         if number < 1 or (self.maximum and number > self.maximum):
             limit = f" from 1 to {self.maximum}" if self.maximum else ""
-            raise errors.InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
+            raise errors.InvalidOption(f"{self.name} takes a positive integer{limit}, not '{text}'")
         return number
 
 
@@ -227,4 +227,4 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     if rest:
         from skillc.cli.mistakes import surplus  # only on the way to an error
 
-        raise errors.InvalidOption(f'unexpected argument "{rest[0]}"; {surplus(command, rest[0])}')
+        raise errors.InvalidOption(f"unexpected argument '{rest[0]}'; {surplus(command, rest[0])}")

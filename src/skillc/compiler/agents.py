@@ -42,7 +42,7 @@ def find_targets(names: str, scope: str, cwd: str, *, may_be_path: bool = True) 
     targets: dict[str, str] = {}
     for word in filter(None, map(str.strip, names.split(","))):
         if not may_be_path and word.lower() not in agents:
-            raise InvalidOption(f'"{word}" is no agent; only these can be targets here: {_listing(agents)}')
+            raise InvalidOption(f"'{word}' is no agent; only these can be targets here: {_listing(agents)}")
         name, directory = _find_target(word, agents, scope, cwd)
         targets.setdefault(directory, name)  # several agents share .agents/skills
     if not targets:
@@ -82,7 +82,7 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> T
     if agent is None:
         question = did_you_mean(name.lower(), agents)
         raise InvalidOption(
-            f'unknown agent "{name}" for --target{f"; {question}" if question else ""}',
+            f"unknown agent '{name}' for --target{f'; {question}' if question else ''}",
             f"hint: --target takes a path, such as ./skills, or: {_listing(agents)}",
         )
     directory = agent.user if scope == USER else agent.project

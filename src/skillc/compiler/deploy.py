@@ -165,9 +165,9 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
         os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own)) for own in own_places
     ):
         if is_inside(own, place):
-            raise InvalidOption(f'--target would replace the skill itself at "{path}"')
+            raise InvalidOption(f"--target would replace the skill itself at '{path}'")
         if is_inside(place, own):
-            raise InvalidOption(f'--target is inside the skill itself: "{path}"')
+            raise InvalidOption(f"--target is inside the skill itself: '{path}'")
 
 
 def is_link(path: str) -> bool:

@@ -74,7 +74,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
     store = paths.skills_store(root)
     path = os.path.join(store, skill.name)
     if paths.is_inside(os.path.realpath(store), skill.source):
-        raise InvalidOption(f'"{skill.source}" holds the store it would be copied into')
+        raise InvalidOption(f"'{skill.source}' holds the store it would be copied into")
     digest = digest_files(skill.source, hidden=True)  # raises for a link that leaves the folder
     note = f"Copied {skill.source}; from now on, edit {path}"
     if os.path.lexists(path) and not force:

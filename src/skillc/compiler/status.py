@@ -79,7 +79,7 @@ class Listing:
     def total_line(self) -> str:
         """Return how many skills there are, and how many of them are listed."""
         if not self.skills:
-            return "No skills."
+            return f"No skills match, of {self.total:,}." if self.total else "No skills."
         count = f"{len(self.skills):,} of " if len(self.skills) < self.total else ""
         return f"{count}{self.total:,} skill{'' if self.total == 1 else 's'}"
 

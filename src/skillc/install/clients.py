@@ -159,7 +159,7 @@ def _find(agent: str, cwd: str, project: bool, option: str) -> tuple[Agent, str]
         names = client_names()
         question = did_you_mean(agent, names)
         advice = f"{option} takes {', '.join(names)}"
-        raise InvalidOption(f'unknown agent "{agent}"; {f"{question} " if question else ""}{advice}')
+        raise InvalidOption(f"unknown agent '{agent}'; {f'{question} ' if question else ''}{advice}")
     if project and not settings.project:
         raise InvalidOption(f"{agent} has no configuration of a project; leave --project out")
     home = user_home()

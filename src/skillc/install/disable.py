@@ -27,6 +27,7 @@ class Disablement:
     """What was taken away from agents: paths in their directories."""
 
     skill: str
+    was_off: bool
     deployments: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -58,12 +59,12 @@ def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False)
     places = _places(skill, agents, cwd)
     records = [r for r in find_deployments(skill) if places is None or r.path in places]
     if dry_run:
-        return Disablement(skill.name, tuple(record.path for record in records), ())
-    change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
+        was_off = find_switch(skill.source).covers_all(places)
+        return Disablement(skill.name, was_off, tuple(record.path for record in records), ())
+    old = change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
     withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
-    return Disablement(
-        skill.name, tuple(record.path for record in withdrawal.records), withdrawal.diagnostics
-    )
+    removals = tuple(record.path for record in withdrawal.records)
+    return Disablement(skill.name, old.covers_all(places), removals, withdrawal.diagnostics)
 
 
 def enable_skill(

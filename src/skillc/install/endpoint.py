@@ -24,6 +24,7 @@ from skillc.library import LoginRequired, NoEndpoint, Refusal, SkillEntry, Wrong
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId
 from skillc.spelling import suggest
+from skillc.text import count_of
 
 if TYPE_CHECKING:
     from skillc.library import McpEndpoint  # it needs the extra
@@ -48,8 +49,8 @@ class _Shelf:
         for each in reasons[:MAX_WARNINGS]:
             report(each)
         if len(reasons) > MAX_WARNINGS:
-            rest = len(reasons) - MAX_WARNINGS
-            report(warning("W080", self.web.origin.url, f"{rest} more skills that break a rule"))
+            rest = count_of(len(reasons) - MAX_WARNINGS, "more skill that breaks", "more skills that break")
+            report(warning("W080", self.web.origin.url, f"{rest} a rule"))
         if not listing.entries:
             raise self.web.failure("there is no skill in it that you may read")
         return sorted(listing.all_entries(), key=lambda entry: entry.path)

@@ -86,7 +86,7 @@ def parse_age(text: str, option: str = "--min-age") -> int:
     """
     number, unit = text[:-1], text[-1:]
     if unit not in UNITS or not (number.isascii() and number.isdecimal()) or len(number) > 6:
-        raise InvalidOption(f'{option} takes a number and m, h, d or w, such as 3d, not "{text}"')
+        raise InvalidOption(f"{option} takes a number and m, h, d or w, such as 3d, not '{text}'")
     return int(number) * UNITS[unit]
 
 

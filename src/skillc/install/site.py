@@ -16,6 +16,7 @@ from skillc.install.discover import choose_by_name
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.web import Web
 from skillc.library import Failure, SiteIndex, index_addresses, read_index, write_entry
+from skillc.text import count_of
 
 Report = Callable[[Diagnostic], None]
 
@@ -62,6 +63,7 @@ def _find_index(web: Web, report: Report) -> tuple[str, SiteIndex | None]:
             report(warning("W082", address, index.other_schema))
             continue
         if index.omissions:
-            report(warning("W080", address, f"{index.omissions} entries that break the format"))
+            entries = count_of(index.omissions, "entry that breaks", "entries that break")
+            report(warning("W080", address, f"{entries} the format"))
         return address, index
     return "", None

@@ -128,7 +128,7 @@ class _Survey:
         unknown = [word for word in words if word not in agents and word != "all"]
         if unknown:
             hint = did_you_mean(unknown[0], agents) or f"it takes all, {', '.join(agents)}"
-            raise InvalidOption(f'unknown agent "{unknown[0]}" for --from; {hint}')
+            raise InvalidOption(f"unknown agent '{unknown[0]}' for --from; {hint}")
         choice = {agents[word].name for word in words if word != "all"}
         places = self._places(choice if words and "all" not in words else set(agents))
         absentees = [place.target for place in places if not os.path.isdir(place.target[1])]

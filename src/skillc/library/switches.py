@@ -43,6 +43,10 @@ class Switch:
         """Return whether the skill is disabled at a path in an agent's folder."""
         return self.everywhere != (utf8_text(path) in self.places)
 
+    def covers_all(self, places: Iterable[str] | None) -> bool:
+        """Return whether the skill is disabled at all these paths (None: everywhere)."""
+        return self.everywhere and not self.places if places is None else all(map(self.covers, places))
+
     @property
     def text(self) -> str:
         """Where the skill is disabled, in words; empty if nowhere."""

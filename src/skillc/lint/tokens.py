@@ -138,12 +138,14 @@ def check(main: Page, tokens: Tokens, settings: Settings) -> Iterator[Problem]:
     limits = settings.limits
     lines = line_count(main.document.data)
     if lines > limits["skill-size"]:
-        message = f"{lines} lines, more than {limits['skill-size']}; move what is not always needed to files"
+        message = (
+            f"{lines:,} lines, more than {limits['skill-size']:,}; move what is not always needed to files"
+        )
         yield Problem("SKL201", message, main.name, limits["skill-size"] + 1)
     limit = limits["metadata-tokens"]
     if tokens.metadata > limit:
-        message = f"name and description cost about {tokens.metadata} tokens, over {limit}"
+        message = f"name and description cost about {tokens.metadata:,} tokens, over {limit:,}"
         yield main.field_problem("SKL206", message, "description")
     if tokens.body > limits["body-tokens"]:
-        message = f"the body costs about {tokens.body} tokens, over {limits['body-tokens']}"
+        message = f"the body costs about {tokens.body:,} tokens, over {limits['body-tokens']:,}"
         yield Problem("SKL207", message, main.name, 1 + newlines(main.document.data, 0, main.document.body))

@@ -399,7 +399,9 @@ def _show_plan(
         ]
         return {"added": new, "unchanged": [offer.name for offer in offers if offer.is_there]}
 
-    return show(arguments, value, lambda: [*_summary(offers, store, targets), "Nothing was written."])
+    return show(
+        arguments, value, lambda: [*_summary(offers, store, targets), "Nothing was written."], "paint_report"
+    )
 
 
 def _add(
@@ -432,7 +434,12 @@ def _add(
     new = [each for each in additions if not each.offer.is_there]
     same = [each.offer.name for each in additions if each.offer.is_there]
     value = {"added": [each.as_json() for each in new], "unchanged": same}
-    show(arguments, lambda: value, lambda: [line for each in additions for line in _report(each)])
+    show(
+        arguments,
+        lambda: value,
+        lambda: [line for each in additions for line in _report(each)],
+        "paint_report",
+    )
     return 1 if failures or any(each.publication.failures for each in additions) else 0
 
 

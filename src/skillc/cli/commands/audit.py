@@ -10,6 +10,7 @@ from skillc.cli import workspace
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json, warn
 from skillc.cli.progress import Activity, Progress
+from skillc.cli.style import paint_report
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
 from skillc.later import contextlib
@@ -174,11 +175,14 @@ def _print_text(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bo
     counts = ", ".join(count_of(result.count(level), level) for level in reversed(audit.LEVELS))
     suffix = f" ({result.allowed} allowed)" if result.allowed else ""
     print(f"{one_line(result.name)}: {counts}{suffix}")
-    for line in audit.render_asks(result.asks, verbose) if verbose or not is_one_of_many else ():
-        print(line)
+    lines = list(audit.render_asks(result.asks, verbose)) if verbose or not is_one_of_many else []
     for finding in findings:
         path = os.path.join(result.folder, finding.file)
-        print(audit.render_finding(finding, path.removeprefix(os.path.join(os.path.realpath(cwd), ""))))
+        lines.append(
+            audit.render_finding(finding, path.removeprefix(os.path.join(os.path.realpath(cwd), "")))
+        )
+    for line in paint_report(lines):
+        print(line)
 
 
 def _print_totals(audits: Sequence[audit.Audit]) -> None:

@@ -8,7 +8,14 @@ from skillc.cli.filters import check_repository, explain_collection
 from skillc.cli.mistakes import see
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
+from skillc.quotes import shell_quote
 from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillc.workspace import Workspace
 
 MAX_LIMIT = 10_000
 
@@ -56,8 +63,18 @@ def run(arguments: Arguments) -> int:
         collection=collection.strip("/"),
     )
     listing = here.wait(request)
-    if place and not listing["skills"] and not listing.get("subcollections"):
-        paths = {each.path for each in here.wait(here.engine().collections(), warnings=False)}
-        for text in explain_collection(place, paths):
-            here.report(one_line(f"note: {text}"))
+    if not listing["skills"] and not listing.get("subcollections"):
+        for note in _explain(here, place, query, repository):
+            here.report(one_line(f"note: {note}"))
     return show(arguments, lambda: listing, lambda: engine.render_browse(listing), "paint_listing")
+
+
+def _explain(here: Workspace, place: str, query: str | None, repository: str) -> Iterator[str]:
+    """Yield what to do where nothing is listed."""
+    if place:
+        paths = {each.path for each in here.wait(here.engine().collections(), warnings=False)}
+        yield from explain_collection(place, paths)
+    if query:
+        yield f"no name or description has these words; 'skc find {shell_quote(query, chr(34))}' reads more"
+    elif repository and not place:
+        yield f"the repository '{repository}' lists no skills; 'skc repo list' shows its state"

@@ -85,7 +85,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _show(arguments: Arguments, publication: compiler.Publication) -> int:
-    show(arguments, publication.as_json, lambda: [publication.report()])
+    show(arguments, publication.as_json, lambda: [publication.report()], "paint_report")
     return 1 if publication.failures else 0
 
 
@@ -119,5 +119,7 @@ def _build_all(here: Workspace, options: compiler.PublishOptions, arguments: Arg
     same = sum(result.build.status == "unchanged" for result in results)
     value = {"built": [result.as_json() for result in results], "failed": errors}
     built = f"{len(results)} of {count_of(len(skills), 'skill')} built ({same} unchanged), {failures} failed"
-    show(arguments, lambda: value, lambda: [built if skills else install.advise_first_skill()])
+    show(
+        arguments, lambda: value, lambda: [built if skills else install.advise_first_skill()], "paint_report"
+    )
     return 1 if failures else 0

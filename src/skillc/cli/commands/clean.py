@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> int:
     waste = install.find_waste(current_directory())
     if arguments.has("dry_run") or not waste:
         value = [item.as_json() for item in waste]
-        return show(arguments, lambda: _value(value), lambda: _lines(waste))
+        return show(arguments, lambda: _value(value), lambda: _lines(waste), "paint_report")
     if not arguments.has("yes"):
         text = "\n".join(_lines(waste))
         if not (terminal() and confirm(text, "Remove all this?")):
@@ -51,7 +51,9 @@ def run(arguments: Arguments) -> int:
         for item in waste:
             progress.step(item.path)
             removals.append(install.remove_waste(item))
-    return show(arguments, lambda: _value([r.as_json() for r in removals]), lambda: _outcome(removals))
+    return show(
+        arguments, lambda: _value([r.as_json() for r in removals]), lambda: _outcome(removals), "paint_report"
+    )
 
 
 def _value(entries: list[dict[str, object]]) -> dict[str, object]:

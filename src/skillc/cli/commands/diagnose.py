@@ -77,8 +77,8 @@ def _lines(diagnostics: Sequence[library.SourceDiagnostic], total: int) -> Itera
         return
     counts = Counter(diagnostic.code for diagnostic in diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
-    listing = ", ".join(f"{code} {count:,}" for code, count in counts.most_common())
-    yield f"{count_of(errors, 'error')}, {count_of(len(diagnostics) - errors, 'warning')}: {listing}"
+    listing = ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
+    yield f"{count_of(errors, 'error')}, {count_of(len(diagnostics) - errors, 'warning')} ({listing})"
     if len(diagnostics) < total:
         yield f"{total:,} in all, without the filters"
     for starts, advice in ADVICE.items():

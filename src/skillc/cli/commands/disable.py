@@ -41,9 +41,11 @@ def run(arguments: Arguments) -> int:
     )
     here.tell(result.diagnostics)
     verb = "Would disable" if arguments.has("dry_run") else "Disabled"
-    lines = [f"{verb} '{skill.name}'; 'skc enable {shell_quote(skill.reference)}' gives it back"]
+    is_same = result.was_off and not result.deployments
+    start = f"'{skill.name}' was already disabled" if is_same else f"{verb} '{skill.name}'"
+    lines = [f"{start}; 'skc enable {shell_quote(skill.reference)}' gives it back"]
     lines += [f"  {path}" for path in result.deployments]
-    return show(arguments, result.as_json, lambda: map(one_line, lines))
+    return show(arguments, result.as_json, lambda: map(one_line, lines), "paint_report")
 
 
 def find_in_store(here: Workspace, name: str) -> library.Skill:

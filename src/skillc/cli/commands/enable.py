@@ -32,5 +32,5 @@ def run(arguments: Arguments) -> int:
         if not result.deployments and not dry_run:
             line += f"; 'skc build {shell_quote(skill.reference)}' deploys it"
     lines = [line, *(f"  {path}" for path in result.deployments)]
-    show(arguments, result.as_json, lambda: map(one_line, lines))
+    show(arguments, result.as_json, lambda: map(one_line, lines), "paint_report")
     return 1 if any(publication.failures for publication in result.publications) else 0

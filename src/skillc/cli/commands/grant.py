@@ -77,7 +77,7 @@ def _add(arguments: Arguments, api: RegistryApi) -> int:
     api.set_grant(subject, role, prefix)
     value = {"subject": subject, "role": role, "prefix": prefix, "registry": api.registry}
     line = f"{subject} is {role} of {prefix or 'all'} in {api.registry} now"
-    return show(arguments, lambda: value, lambda: [one_line(line)])
+    return show(arguments, lambda: value, lambda: [one_line(line)], "paint_report")
 
 
 def _list(arguments: Arguments, api: RegistryApi) -> int:
@@ -94,4 +94,4 @@ def _remove(arguments: Arguments, api: RegistryApi) -> int:
     api.remove_grant(subject, prefix)
     value = {"subject": subject, "prefix": prefix, "removed": True, "registry": api.registry}
     line = f"{subject} has no role of its own for {prefix or 'all'} in {api.registry} any more"
-    return show(arguments, lambda: value, lambda: [one_line(line)])
+    return show(arguments, lambda: value, lambda: [one_line(line)], "paint_report")

@@ -20,6 +20,5 @@ def run(arguments: Arguments) -> int:
     root = require_home() if arguments.has("global") else workspace().cwd
     name = arguments.optional("name")
     path = compiler.create_store(root) if name is None else compiler.create_skill(root, name)
-    return show(
-        arguments, lambda: {"name": name, "path": path}, lambda: [compiler.describe_creation(name, path)]
-    )
+    lines = [compiler.describe_creation(name, path)]
+    return show(arguments, lambda: {"name": name, "path": path}, lambda: lines, "paint_report")

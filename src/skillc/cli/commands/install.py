@@ -44,7 +44,7 @@ def run(arguments: Arguments) -> int:
             tell_step=progress.step_of,
         )
     report_all(result.diagnostics, result.failures)
-    show(arguments, result.as_json, lambda: _lines(result, is_preview))
+    show(arguments, result.as_json, lambda: _lines(result, is_preview), "paint_report")
     return 1 if result.failures else 0
 
 

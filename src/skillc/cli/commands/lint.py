@@ -9,7 +9,7 @@ from skillc import errors, library, lint
 from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import print_json, table
-from skillc.cli.style import FAINT, STRONG, paint, paint_findings
+from skillc.cli.style import FAINT, STRONG, paint, paint_findings, paint_report
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.text import count_of, one_line
 
@@ -105,7 +105,7 @@ def _rules(option: str, words: Sequence[str]) -> frozenset[str]:
     for word in filter(None, (part.strip() for text in words for part in text.split(","))):
         rules = lint.find_rules(word)
         if not rules:
-            raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word) or RULES_PAGE}')
+            raise errors.InvalidOption(f"there is no rule '{word}'{lint.suggest_rule(word) or RULES_PAGE}")
         numbers |= {rule.id for rule in rules}
     if words and not numbers:  # none would mean all
         raise errors.InvalidOption(f"--{option} needs a rule; {see(COMMAND)}")
@@ -115,7 +115,7 @@ def _rules(option: str, words: Sequence[str]) -> frozenset[str]:
 def _explain(arguments: Arguments, word: str) -> int:
     rules = lint.find_rules(word)
     if not rules:
-        raise errors.InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word) or RULES_PAGE}')
+        raise errors.InvalidOption(f"there is no rule '{word}'{lint.suggest_rule(word) or RULES_PAGE}")
     return show(
         arguments,
         lambda: {"rules": [rule.as_json() for rule in rules]},
@@ -185,7 +185,7 @@ def _collect(
     for skill, result in zip(skills, results, strict=True):
         if not isinstance(result, errors.SkillcError):
             reports.append(result)
-            _print_findings(result, arguments, cwd)
+            _print_findings(result, arguments, cwd, is_one_of_many=len(skills) > 1)
         elif len(skills) == 1:
             raise result
         else:
@@ -194,7 +194,7 @@ def _collect(
     return reports, failures
 
 
-def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None:
+def _print_findings(report: lint.Report, arguments: Arguments, cwd: str, *, is_one_of_many: bool) -> None:
     """Print what there is to say of a skill before all are done: findings, and text for people."""
     if report.skipped:
         print(f"info: skipping compiled skill '{one_line(report.skill.name)}'", file=sys.stderr)
@@ -204,6 +204,8 @@ def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None
         _print_diff(report, cwd)
     else:
         _print_text(report, cwd, arguments.has("verbose"))
+        if is_one_of_many and report.findings and sys.stdout.isatty():
+            print()  # what is said of the next skill is not to look like more of this one
 
 
 def _print_diff(report: lint.Report, cwd: str) -> None:
@@ -250,7 +252,9 @@ def _print_statistics(reports: Sequence[lint.Report], failures: Sequence[SkillcE
         print(NO_SKILLS)
         return
     rows = [(f"{count:,}", rule.id, rule.name) for rule, count in most_first]
-    for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
+    skills = count_of(len(reports), "skill")
+    total = f"{count_of(sum(counts.values()), 'finding')} in {skills}"
+    for line in [*table(("COUNT", "RULE", "NAME"), rows), total] if rows else ["Nothing to fix."]:
         print(line)
 
 
@@ -259,5 +263,6 @@ def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
         print(paint(file, STRONG))
         for line in paint_findings(findings):
             print(line)
-    for line in lint.summarise_report(report, verbose=verbose):
-        print(paint(line, FAINT) if line.startswith(" ") else line)  # costs in tokens are no findings
+    for text in lint.summarise_report(report, verbose=verbose):
+        for line in paint_report([text]):
+            print(paint(line, FAINT) if text.startswith(" ") else line)  # costs in tokens are no findings

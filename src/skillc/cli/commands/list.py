@@ -44,8 +44,8 @@ def run(arguments: Arguments) -> int:
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
     if not listing.total:
-        return show(arguments, listing.as_json, lambda: [install.advise_first_skill()])
+        return show(arguments, listing.as_json, lambda: [install.advise_first_skill()], "paint_report")
     width = 4 if arguments.has("verbose") else 3
     rows = [row[:width] for row in listing.rows()]
     lines = table(compiler.LIST_HEADER[:width], rows) if rows else ()
-    return show(arguments, listing.as_json, lambda: [*lines, listing.total_line()])
+    return show(arguments, listing.as_json, lambda: [*lines, listing.total_line()], "paint_statuses")

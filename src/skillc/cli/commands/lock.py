@@ -51,12 +51,12 @@ def run(arguments: Arguments) -> int:
         for e in entries
     ]
     lines = list(table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows)) if rows else [NO_LOCK]
-    return show(arguments, lambda: {"skills": entries}, lambda: lines)
+    return show(arguments, lambda: {"skills": entries}, lambda: lines, "paint_report")
 
 
 def show_problems(arguments: Arguments, problems: list[install.LockProblem], text: str) -> int:
     """Print differences between lock and store; return status 1 where there are some."""
     lines = [one_line(f"{p.id}{f'/{p.file}' if p.file else ''}: {p.problem}") for p in problems]
     value = {"problems": [problem.as_json() for problem in problems]}
-    show(arguments, lambda: value, lambda: lines or [text])
+    show(arguments, lambda: value, lambda: lines or [text], "paint_report")
     return 1 if problems else 0

@@ -22,4 +22,4 @@ def run(arguments: Arguments) -> int:
     registry = library.parse_registry(arguments.text("url"))
     is_gone = library.forget_credential(registry)
     line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}"
-    return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line])
+    return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line], "paint_report")

@@ -128,7 +128,7 @@ def _address(text: str) -> tuple[str, int]:
     if not colon:
         host, port = "127.0.0.1", text
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
-        raise InvalidOption(f'--http takes a host and a port from 0 to 65535, not "{text}"')
+        raise InvalidOption(f"--http takes a host and a port from 0 to 65535, not '{text}'")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 

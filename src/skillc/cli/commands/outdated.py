@@ -50,4 +50,4 @@ def run(arguments: Arguments) -> int:
     lines = list(table(("SKILL", "CURRENT", "LATEST", ""), rows)) if rows else [EVERY if entries else NO_LOCK]
     if not rows and result.diagnostics:
         lines = []  # not known of all
-    return show(arguments, result.as_json, lambda: lines)
+    return show(arguments, result.as_json, lambda: lines, "paint_report")

@@ -79,7 +79,9 @@ def run(arguments: Arguments) -> int:
             return _show_plan(arguments, upload, api)
         release = _publish(arguments, upload, api)
     value = release.as_json() | {"registry": credential.registry}
-    return show(arguments, lambda: value, lambda: [_report(release, upload, credential.registry)])
+    return show(
+        arguments, lambda: value, lambda: [_report(release, upload, credential.registry)], "paint_report"
+    )
 
 
 def _parse_id(text: str | None, skill: library.Skill) -> skills.SkillId:
@@ -126,7 +128,7 @@ def _show_plan(arguments: Arguments, upload: install.Upload, api: RegistryApi) -
         "files": upload.changes,
         "size": upload.size,
     }
-    return show(arguments, lambda: value, lambda: _plan(upload, api.registry))
+    return show(arguments, lambda: value, lambda: _plan(upload, api.registry), "paint_report")
 
 
 def _plan(upload: install.Upload, registry: str) -> Iterator[str]:

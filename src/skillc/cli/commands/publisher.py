@@ -84,7 +84,7 @@ def _add(arguments: Arguments, api: RegistryApi) -> int:
     value = {name: made.get(name, "") for name in COLUMNS} | {"registry": api.registry}
     prefix = publisher["prefix"] or "all"
     line = f"{publisher['workflow']} of {publisher['repository']} may publish below {prefix} now"
-    return show(arguments, lambda: value, lambda: [one_line(f"{line} (ID {value['id']})")])
+    return show(arguments, lambda: value, lambda: [one_line(f"{line} (ID {value['id']})")], "paint_report")
 
 
 def _list(arguments: Arguments, api: RegistryApi) -> int:
@@ -103,4 +103,4 @@ def _remove(arguments: Arguments, api: RegistryApi) -> int:
     api.distrust(publisher_id)
     value = {"id": publisher_id, "removed": True, "registry": api.registry}
     line = f"The trusted publisher {publisher_id} is removed from {api.registry}, and its tokens ended"
-    return show(arguments, lambda: value, lambda: [one_line(line)])
+    return show(arguments, lambda: value, lambda: [one_line(line)], "paint_report")

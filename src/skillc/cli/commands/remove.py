@@ -58,7 +58,7 @@ def _show(
     arguments: Arguments, removals: list[install.Removal], keep: bool, *, is_preview: bool = False
 ) -> int:
     value = {"removed": [removal.as_json() for removal in removals]}
-    return show(arguments, lambda: value, lambda: _lines(removals, keep, is_preview))
+    return show(arguments, lambda: value, lambda: _lines(removals, keep, is_preview), "paint_report")
 
 
 def _lines(removals: list[install.Removal], keep: bool, is_preview: bool = False) -> list[str]:

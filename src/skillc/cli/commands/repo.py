@@ -123,7 +123,7 @@ def _add(arguments: Arguments) -> int:
         *(f"Kept {path}, which is a default folder" for path in addition.kept),
         f"Next: skc repo sync {repository.name}",
     ]
-    show(arguments, lambda: fields, lambda: lines)
+    show(arguments, lambda: fields, lambda: lines, "paint_report")
     if addition.left:
         scope = " --global" if for_all else ""
         also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in addition.left)
@@ -145,7 +145,7 @@ def _remove(arguments: Arguments) -> int:
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     value = {"file": file, "name": name, "left": left}
-    show(arguments, lambda: value, lambda: [f"Removed '{name}' from {file}"])
+    show(arguments, lambda: value, lambda: [f"Removed '{name}' from {file}"], "paint_report")
     if not left:
         again = "where no other is configured, the default folders are searched again"
         print(f"note: it was the last one in that file; {again}", file=sys.stderr)

@@ -118,7 +118,7 @@ def _values(arguments: Arguments) -> Callable[[tools.Tool], dict[str, Any]]:
     for text in arguments.texts("param"):
         name, equals, value = text.partition("=")
         if not equals:
-            raise InvalidOption(f'--param takes <name>=<value>, not "{text}"')
+            raise InvalidOption(f"--param takes <name>=<value>, not '{text}'")
         if name in values:
             raise InvalidOption(f"'{name}' is given by --param and by --json")
         pairs.append((name, value))

@@ -108,7 +108,7 @@ REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")
 def run(arguments: Arguments) -> int:
     port = arguments.text("port")
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
-        raise InvalidOption(f'--port takes a number from 0 to 65535, not "{port}"')
+        raise InvalidOption(f"--port takes a number from 0 to 65535, not '{port}'")
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
     if not arguments.has("read_only") and not arguments.has("no_request_log"):
         logging.getLogger("skillc.server.requests").setLevel(logging.INFO)
@@ -210,7 +210,7 @@ def _read_network(name: str) -> str:
     try:
         return str(ipaddress.ip_network(name, strict=False))
     except ValueError:
-        raise InvalidOption(f'--trusted-proxy takes an address or a network, not "{name}"') from None
+        raise InvalidOption(f"--trusted-proxy takes an address or a network, not '{name}'") from None
 
 
 def _read_url(text: str) -> str:

@@ -93,7 +93,9 @@ def run(arguments: Arguments) -> int:
     limit = arguments.count("limit")
     if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
-    return show(arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars, limit))
+    return show(
+        arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars, limit), "paint_report"
+    )
 
 
 def _with_skills(
@@ -134,7 +136,7 @@ def _prune(arguments: Arguments, oldest: str) -> int:
         print(error.text(), file=sys.stderr)
     entries = count_of(sum(counts.values()), "entry", "entries")
     removal = f"Removed {entries} of {count_of(len(counts), 'skill')}"
-    show(arguments, lambda: {"removed": counts}, lambda: [removal])
+    show(arguments, lambda: {"removed": counts}, lambda: [removal], "paint_report")
     return 1 if errors else 0
 
 
@@ -158,7 +160,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         return (*stats["summary"].diagnostics, *diagnostics)
 
     warn(_with_skills(arguments, {"html": file}, write))
-    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"])
+    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"], "paint_report")
 
 
 def _unread(
@@ -182,7 +184,7 @@ def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
     room = min(columns(), MAX_WIDTH) - digits - 5
-    if room < 24:  # no terminal, or too narrow for bars
+    if room < 24 or os.environ.get("TERM") == "dumb":  # no terminal, too narrow for bars, or read aloud
         return usage.format_rows(rows)
     rows = [(one_line(text), count) for text, count in rows]
     block = "█" if can_print("█") else "#"

@@ -88,7 +88,7 @@ def _send(arguments: Arguments) -> int:
     value = tally.as_json() | {"dry_run": dry_run}
     if dry_run:
         value["counts"] = [row for day in sorted(tally.days) for row in tally.days[day]]
-    return show(arguments, lambda: value, lambda: [_report(tally, dry_run)])
+    return show(arguments, lambda: value, lambda: [_report(tally, dry_run)], "paint_report")
 
 
 def _report(tally: install.Tally, dry_run: bool) -> str:

@@ -50,7 +50,12 @@ def restore(arguments: Arguments, name: str) -> int:
     """Put an item back and say where."""
     item = trash.find(name)
     path = trash.restore(item)
-    return show(arguments, lambda: {"restored": item.as_json()}, lambda: [one_line(f"Restored {path}")])
+    return show(
+        arguments,
+        lambda: {"restored": item.as_json()},
+        lambda: [one_line(f"Restored {path}")],
+        "paint_report",
+    )
 
 
 def _list(arguments: Arguments) -> int:
@@ -72,4 +77,6 @@ def _empty(arguments: Arguments) -> int:
     for item in items:
         trash.delete(item)
     text = f"Deleted {count_of(len(items), 'item')} ({size:,} bytes)" if items else "The trash is empty."
-    return show(arguments, lambda: {"deleted": [item.as_json() for item in items]}, lambda: [text])
+    return show(
+        arguments, lambda: {"deleted": [item.as_json() for item in items]}, lambda: [text], "paint_report"
+    )

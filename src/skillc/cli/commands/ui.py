@@ -31,7 +31,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     port = arguments.text("port")
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
-        raise InvalidOption(f'--port takes a number from 0 to 65535, not "{port}"')
+        raise InvalidOption(f"--port takes a number from 0 to 65535, not '{port}'")
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
     with require_extra("server"):
         serve_ui = server.serve_ui  # loads it

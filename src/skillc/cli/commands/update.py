@@ -60,7 +60,7 @@ def run(arguments: Arguments) -> int:
             hosts=allowed_hosts(arguments),
             tell_step=progress.step,
         )
-    show(arguments, result.as_json, lambda: _lines(result, is_preview))
+    show(arguments, result.as_json, lambda: _lines(result, is_preview), "paint_report")
     report_all(result.diagnostics, result.failures)
     return 1 if result.failures else 0
 

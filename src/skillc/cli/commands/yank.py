@@ -36,7 +36,7 @@ def run(arguments: Arguments) -> int:
     text, reason, undo = arguments.text("version"), arguments.optional("reason"), arguments.has("undo")
     name, at, number = text.rpartition("@")
     if not at:
-        raise InvalidOption(f'<version> is an ID and a version such as pdf@1.2.0, not "{text}"')
+        raise InvalidOption(f"<version> is an ID and a version such as pdf@1.2.0, not '{text}'")
     if undo == (reason is not None):
         raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
     skill_id, version = skills.SkillId(name), registry.parse_version(number)
@@ -48,4 +48,9 @@ def run(arguments: Arguments) -> int:
             api.yank(skill_id, version, reason or "")
     value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": credential.registry}
     verb = "Unyanked" if undo else "Yanked"
-    return show(arguments, lambda: value, lambda: [f"{verb} {skill_id} {version} in {credential.registry}"])
+    return show(
+        arguments,
+        lambda: value,
+        lambda: [f"{verb} {skill_id} {version} in {credential.registry}"],
+        "paint_report",
+    )

@@ -17,7 +17,7 @@ from skillc.install.orphans import find_leftovers, find_orphans
 from skillc.install.waste import list_names, measure_size
 from skillc.library import allowed_variables, read_switches
 from skillc.quotes import shell_quote
-from skillc.text import count_of
+from skillc.text import count_of, size_of
 from skillc.tools import TrustStore
 
 PRIVATE = ("trust.json", "variables.json")  # others may not even read these
@@ -204,7 +204,7 @@ def check_leftovers(place: Place) -> Iterator[Check]:
     orphans = list(find_orphans(place.cwd))
     if orphans:
         size = sum(waste.size for waste in orphans)
-        text = f"{count_of(len(orphans), 'orphan')}, made from skills that are gone, {size:,} bytes"
+        text = f"{count_of(len(orphans), 'orphan')}, made from skills that are gone, {size_of(size)}"
         yield Check("leftovers", WARNING, text, "skc clean")
     yield Check("leftovers", OK, "nothing was left behind")
 
@@ -215,16 +215,16 @@ def check_space(place: Place) -> Iterator[Check]:
     if own is None or not os.path.isdir(own):
         return
     sizes = {name: measure_size(os.path.join(own, name)) for name in PARTS}
-    parts = ", ".join(f"{name} {size:,}" for name, size in sizes.items() if size)
-    yield Check("space", OK, f"{sum(sizes.values()):,} bytes{f' ({parts})' if parts else ''}")
+    parts = ", ".join(f"{name} {size_of(size)}" for name, size in sizes.items() if size)
+    yield Check("space", OK, f"{size_of(sum(sizes.values()))}{f' ({parts})' if parts else ''}")
     free = shutil.disk_usage(own).free
     if free < MIN_FREE:
-        text = f"only {free:,} bytes are free on the disk of '{short(own)}'"
+        text = f"only {size_of(free)} are free on the disk of '{short(own)}'"
         yield Check("space", WARNING, text, "skc clean")
     try:
         items = trash.items()
     except OSError:
         return  # a check of its own
     status = WARNING if sizes["trash"] > MAX_TRASH else OK
-    text = f"{count_of(len(items), 'item')}, {sizes['trash']:,} bytes"
+    text = f"{count_of(len(items), 'item')}, {size_of(sizes['trash'])}"
     yield Check("trash", status, text, "skc trash empty" if status == WARNING else None)

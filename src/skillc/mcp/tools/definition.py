@@ -130,17 +130,17 @@ class ToolDefinition:
         name, kind, value = str(problem["loc"][0]), problem["type"], problem["input"]
         if kind == "extra_forbidden":
             names = ", ".join(self.declaration.input_schema["properties"])
-            return f'unknown argument "{name}"; {self.name} takes {names}'
+            return f"unknown argument '{name}'; {self.name} takes {names}"
         if kind == "missing":
-            return f'argument "{name}" is missing'
+            return f"argument '{name}' is missing"
         schema = self.declaration.input_schema["properties"][name]
         if kind == "literal_error" and isinstance(value, str):
-            return f'"{name}" must be one of {", ".join(schema["enum"])}, not "{value}"'
+            return f"'{name}' must be one of {', '.join(schema['enum'])}, not '{value}'"
         words = _TYPES[schema["type"]]
         if kind in ("greater_than_equal", "less_than_equal", "value_error"):
             limit = f" from 1 to {schema['maximum']}" if "maximum" in schema else ""
-            return f'"{name}" must be {words}{limit}, not {value}'
-        return f'"{name}" must be {words}'
+            return f"'{name}' must be {words}{limit}, not {value}"
+        return f"'{name}' must be {words}"
 
 
 def tool(

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skillc.startup import sha256_hex
-from skillc.text import cut
+from skillc.text import cut, size_of
 
 _FOLDER = os.path.dirname(__file__)
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -42,7 +42,7 @@ def create_environment(assets: Mapping[str, Asset]) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["static"] = lambda name: f"/static/{assets[name].name}"
-    environment.filters |= {"size": show_size, "number": show_number, "cut": cut, "path": quote_path}
+    environment.filters |= {"size": size_of, "number": show_number, "cut": cut, "path": quote_path}
     environment.filters |= {"day": show_day, "minute": show_minute, "plural": show_plural}
     environment.filters["short_digest"] = shorten_digest
     return environment
@@ -60,17 +60,6 @@ def shorten_digest(text: str) -> str:
 def quote_path(text: str) -> str:
     """Return text for the path of an address; slashes and the @ before a version stay."""
     return quote(text, safe="/@")
-
-
-def show_size(size: int) -> str:
-    """Return a number of bytes for people.
-
-    >>> show_size(900), show_size(20_480), show_size(3 << 20)
-    ('900 B', '20 KB', '3 MB')
-    """
-    if size < 1000:
-        return f"{size} B"
-    return f"{size / 1024:.0f} KB" if size < 1_000_000 else f"{size / (1 << 20):.1f} MB".replace(".0 ", " ")
 
 
 def show_number(number: int) -> str:
