@@ -85,6 +85,14 @@ if TYPE_CHECKING:
     from skillc.library.mcp.endpoint import McpEndpoint
     from skillc.library.mcp.entries import LoginRequired, NoEndpoint, Refusal, SkillEntry, WrongFile
     from skillc.library.memory import SkillMemory, recall_skills
+    from skillc.library.notes import (
+        VersionNote,
+        note_ids,
+        note_version,
+        note_versions,
+        recall_registries,
+        recall_versions,
+    )
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
@@ -183,6 +191,7 @@ else:
             "mcp.endpoint": "McpEndpoint",
             "mcp.entries": "LoginRequired NoEndpoint Refusal SkillEntry WrongFile",
             "memory": "SkillMemory recall_skills",
+            "notes": ("VersionNote note_ids note_version note_versions recall_registries recall_versions"),
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",
             "site": "WellKnownSkillSource",
