@@ -131,6 +131,7 @@ if TYPE_CHECKING:
         stored_skills,
     )
     from skillc.library.switches import Switch, change_switch, find_switch, read_switches
+    from skillc.library.traffic import describe_downloads
     from skillc.library.variables import (
         VariableUse,
         allow_variables,
@@ -201,6 +202,7 @@ else:
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
             "switches": "Switch change_switch find_switch read_switches",
+            "traffic": "describe_downloads",
             "variables": (
                 "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
                 "variables_used"
