@@ -120,7 +120,7 @@ def candidates(words: Sequence[str]) -> list[str]:
     *before, current = words or [""]
     before = _skip_common(before)
     if not before:
-        return _with_prefix(current, [*NAMES, "help", "--help", "--version", "-C", *_NAMES_BEFORE])
+        return _with_prefix(current, [*NAMES, "help", "version", "--help", "--version", "-C", *_NAMES_BEFORE])
     if before[-1] in _VALUES_BEFORE and len(before) == 1:
         return _with_prefix(current, _VALUES_BEFORE[before[-1]])
     if before == ["help"]:
