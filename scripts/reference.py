@@ -82,10 +82,10 @@ def _write_command(name: str) -> Line:
     if command.description:
         yield from ("", escape(command.description.replace("\n", "\n\n"), quote=False))
     if command.arguments:
-        yield from ("", "| argument | |", "| --- | --- |")
+        yield from ("", "| argument | meaning |", "| --- | --- |")
         yield from (f"| `{a.label}` | {_cell(a.help)} |" for a in command.arguments)
     if command.own_options:
-        yield from ("", "| option | |", "| --- | --- |")
+        yield from ("", "| option | meaning |", "| --- | --- |")
         yield from (_describe_option(option, command) for option in command.own_options)
     yield from ("", "[JSON](json.md):", "")
     yield from (f"- `skc {words}`: `{shape}`" for words, shape in shapes_of(name))
@@ -234,7 +234,7 @@ def _write_operation(operation: dict[str, Any], schemas: dict[str, Any]) -> Line
             yield from (escape(text, quote=False), "")
     parameters = [each for each in operation.get("parameters", []) if "name" in each]
     if parameters:
-        yield from ("| parameter | in | |", "| --- | --- | --- |")
+        yield from ("| parameter | in | meaning |", "| --- | --- | --- |")
         yield from (f"| `{p['name']}` | {p['in']} | {_cell(p.get('description', ''))} |" for p in parameters)
         yield ""
     if bodies := operation.get("requestBody", {}).get("content", {}):
@@ -291,6 +291,12 @@ def _member(key: str, schema: dict[str, Any], is_required: bool, schemas: dict[s
 def on_page_content(html: str, **_: Any) -> str:
     """Show the bars of code in tables: GitHub wants them escaped, and MkDocs shows the backslash."""
     return re.sub(r"<td>.*?</td>", lambda match: match[0].replace("\\|", "|"), html, flags=re.DOTALL)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Give the theme's search dialog a name, which readers of a screen hear."""
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(dialog, f'{dialog} aria-label="Search"')
 
 
 def _cell(text: str) -> str:

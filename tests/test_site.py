@@ -6,49 +6,91 @@ import html
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from skillc.cli.summaries import NAMES
+from tests.support.axe import find_barriers
+from tests.support.browser import running_browser, why_not
 
 ROOT = Path(__file__).parent.parent
+KINDS = (".", "lint", "start/authors", "reference/http")  # with lists, wide tables, links in code, headings
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, built without a warning."""
+    folder = tmp_path_factory.mktemp("documentation") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    env = {"PATH": "", "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
 
 
 @pytest.mark.slow
-def test_site(tmp_path: Path) -> None:
+def test_site(site: Path) -> None:
     """[RFC-0007] no link leads nowhere, every page is in the menu, and every command is in the reference."""
-    command = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--quiet",
-        "--strict",
-        "--site-dir",
-        str(tmp_path / "site"),
-    ]
-    built = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={"PATH": "", "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stdout + built.stderr
-    commands = (tmp_path / "site/reference/commands/index.html").read_text()
+    commands = (site / "reference/commands/index.html").read_text()
     assert [name for name in NAMES if f'id="skc-{name}"' not in commands] == []
     assert "\\|" not in commands
-    names = (tmp_path / "site/reference/python/index.html").read_text()
+    names = (site / "reference/python/index.html").read_text()
     assert 'id="skillsource"' in names
     text = html.unescape(re.sub("<[^>]+>", "", names))
     assert "AgentFactory.build_agent(" in text
     assert "GitSkillConfig(\n    repo_url: str,\n" in text
-    http = html.unescape((tmp_path / "site/reference/http/index.html").read_text())
+    http = html.unescape((site / "reference/http/index.html").read_text())
     assert 'id="get-skills"' in http
     assert '{"id","version","digest","status"?}' in http  # what publishing answers
     assert '{"skill_md","files"?:' in http  # and takes
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a folder on loopback; give its address."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_barriers(site: Path, scheme: Literal["light", "dark"]) -> None:
+    """[RFC-0007] axe-core finds no serious barrier on pages of each kind, and none asks another host."""
+    barriers: list[str] = []
+    with serving(site) as url, running_browser() as browser:
+        views = [
+            browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            for width in (1280, 360)
+        ]
+        hosts: set[str] = set()
+        for view in views:
+            view.on("request", lambda request: hosts.add(request.url[: len(url)]))
+        for number, page in enumerate(KINDS):
+            view = views[(number + len(scheme)) % 2]  # in the other scheme it is the other width
+            view.goto(f"{url}/{page}/")
+            barriers += [f"{page}: {each}" for each in find_barriers(view)]
+        assert hosts == {url}
+    assert barriers == []
 
 
 def test_every_page_is_in_the_menu() -> None:

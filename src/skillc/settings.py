@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 VERSION = 1
 MAX_FILE = 1 << 18  # bytes of a config.toml
 MAX_KEY = 100  # parts of a dotted key in a TOML file
+KEYS = {"": ("version", "registry", "search"), "search": ("tokenizer", "formats")}  # by table
 TOKENIZERS = ("ascii", "cjk")
 FORMATS = ("csv", "json", "yaml", "toml", "code")
 
@@ -119,5 +120,8 @@ def _check(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
         else:
             warn(f"formats must be a list of {', '.join(FORMATS)}, not {value!r}")
     for key in [*data, *(f"search.{key}" for key in search)]:
-        warn(f"unknown key '{key}'")
+        from skillc.spelling import near_miss  # only on the way to a warning
+
+        table, _, name = key.rpartition(".")
+        warn(f"unknown key '{key}'{near_miss(name, KEYS.get(table, ()))}")
     return layer

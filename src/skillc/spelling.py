@@ -56,9 +56,23 @@ def did_you_mean(name: str, names: Iterable[str], ratio: float = MIN_RATIO) -> s
     >>> did_you_mean("tem", ["team", "docs"])
     "did you mean 'team'?"
     """
-    nearest = suggest(name, names, 2, ratio)
-    quoted = [f"'{one_line(each)}'" for each in nearest]
-    return f"did you mean {' or '.join(quoted)}?" if nearest else ""
+    return make_question(suggest(name, names, 2, ratio))
+
+
+def near_miss(name: str, names: Iterable[str]) -> str:
+    """Return the same question as the end of a sentence.
+
+    >>> "unknown key 'pth'" + near_miss("pth", ["path", "url"])
+    "unknown key 'pth'; did you mean 'path'?"
+    """
+    question = did_you_mean(name, names)
+    return f"; {question}" if question else ""
+
+
+def make_question(names: Iterable[str]) -> str:
+    """Return the question whether one of these names was meant; empty for none."""
+    choice = " or ".join([f"'{one_line(each)}'" for each in names])
+    return f"did you mean {choice}?" if choice else ""
 
 
 def unknown_repository(name: str, names: Iterable[str], place: str = "") -> InvalidOption:

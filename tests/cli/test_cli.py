@@ -142,10 +142,31 @@ def test_json_everywhere(name: str) -> None:
     assert option.default == ("json" if name == "run" else "text")  # an envelope is JSON to begin with
 
 
-@pytest.mark.parametrize("word", ["--version", "-V"])
+@pytest.mark.parametrize("word", ["--version", "-V", "version"])
 def test_version(world: World, word: str) -> None:
     """[RFC-0007] the version, and nothing else."""
     assert world.ok(word).stdout == f"skc {__version__}\n"
+    value = json.loads(world.ok(word, "--format", "json").stdout)
+    assert value == {"name": "skc", "version": __version__}
+
+
+def test_help_as_json(world: World) -> None:
+    """[SURFACES: JSON] help has --format, too: the commands and topics, and the page of one of them."""
+    value = json.loads(world.ok("help", "--format", "json").stdout)
+    assert {each["name"] for each in value["commands"]} == set(NAMES)
+    assert {"name": "names", "description": "How a skill is named"} in value["topics"]
+    for name in ("names", "list"):
+        text = world.ok("help", name).stdout.rstrip("\n")
+        assert json.loads(world.ok("help", name, "-f", "json").stdout) == {"topic": name, "text": text}
+    assert json.loads(world.ok("list", "--help", "--format=json").stdout) == {"topic": "list", "text": text}
+    assert (
+        "\x1b"
+        not in json.loads(world.ok("help", "list", "--format", "json", "--color", "always").stdout)["text"]
+    )
+    failure = world.fails("E100", "help", "nams", "--format", "json")
+    assert json.loads(failure.stdout)["error"]["code"] == "E100"
+    assert "did you mean json?" in world.fails("E100", "help", "--format", "jsn").stderr
+    world.fails("E100", "help", "--format")
 
 
 def test_skc_itself(world: World) -> None:

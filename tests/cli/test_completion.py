@@ -21,6 +21,7 @@ from skillc.cli import load, main
 from skillc.cli.commands.completion import SCRIPTS
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
+from skillc.library import notes
 from tests.conftest import World
 
 BASH = shutil.which("bash")
@@ -223,13 +224,47 @@ def test_tags_and_capabilities(library: World) -> None:
     )  # in no store: not located here
 
 
+def test_registry(library: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """[SURFACES: JSON] versions, tags and IDs of a registry, as it last answered, and of a lock file."""
+    registry = "https://skills.example.com"
+    notes.note_ids(registry, ["payments/refunds", "payments/vat", "go"])
+    notes.note_version(registry, "payments/vat", "1.2.0", ["latest", "stable"])
+    notes.note_version(registry, "payments/vat", "1.1.0", is_yanked=True)
+    lock = {
+        "version": 1,
+        "skills": {
+            "far": {"source": f"skillc:{registry}/far", "skillc": {"v": 1, "version": "3.0.0"}},
+            "other": {"source": "clawhub:other", "skillc": {"v": 1, "version": "4.0.0"}},
+        },
+    }
+    (library.project / "skills-lock.json").write_text(json.dumps(lock))
+
+    def offers(line: str) -> list[str]:
+        *before, current = line.split(" ")
+        assert main(["__complete", *before, current]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    vat = f"{registry}/payments/vat"
+    assert offers("yank ") == ["payments/vat@1.2.0", "far@3.0.0"]
+    assert offers("yank --undo ") == ["payments/vat@1.1.0"]
+    assert offers("yank --to https://elsewhere.example.com pay") == []
+    assert offers("publish pdf --tag ") == ["latest", "stable"]
+    assert offers("publish pdf --id go --tag ") == ["latest"]
+    assert offers("publish pdf --id=payments/vat --tag s") == ["stable"]
+    assert offers("publish pdf --id payments/v") == ["payments/vat"]
+    assert offers("add https://skills.example.com/pay") == [vat, f"{registry}/payments/refunds"]
+    assert offers(f"add {vat}@") == [f"{vat}@1.1.0", f"{vat}@latest", f"{vat}@stable", f"{vat}@1.2.0"]
+    assert offers(f"add skillc:{vat}@1.2") == [f"skillc:{vat}@1.2.0"]
+    assert offers("add ") == []  # the shell offers folders
+    assert offers(f"add {registry} --skill g") == ["go"]
+    assert offers("yank pay --to") == ["--to"]
+
+
 FREE = [
-    "add.source",
     "audit.--policy",
     "audit.--baseline",
     "audit.--write-baseline",
     "audit.--judge",
-    "add.--skill",
     "browse.--query",
     "browse.--cursor",
     "build.--target",
@@ -506,12 +541,15 @@ def test_bash_lists_of_agents(terminal: Terminal) -> None:
 
 @needs_bash
 def test_bash_splits_at_colons(library: World) -> None:
-    """[SURFACES: JSON] bash splits words at : and =; addresses and --format=json work all the same."""
+    """[SURFACES: JSON] bash splits words at : = @; addresses, versions and --format=json work."""
+    notes.note_version("https://skills.example.com", "payments/vat", "1.2.0")
     with open_terminal(library, "bash", "--norc", "--noprofile", INPUTRC=os.devnull) as terminal:
         terminal.type(". ../script; echo rea''dy\n", "ready")
         terminal.type("skc logout https://sk\t", "ills.example.com ")
         terminal.type("--format=j\t", "son ")
         terminal.type("\x01echo \n", "skc logout https://skills.example.com --format=json")
+        terminal.type("skc yank payments/vat@1\t", ".2.0 ")
+        terminal.type("\x01echo \n", "skc yank payments/vat@1.2.0")
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")

@@ -64,6 +64,12 @@ def shop(world: World) -> World:
         ("completion fsh", "E100", "did you mean fish?"),
         ("mcp --tools gatway", "E100", "did you mean gateway?"),
         ("help nams", "E100", "did you mean names?"),
+        ("grant add ada", "E100", "<role> is missing; usage: skc grant add <subject> <role>; see"),
+        ("grant list ada", "E100", "that is a word too many; usage: skc grant list; see"),
+        ("publisher add x", "E100", "<workflow> is missing; usage: skc publisher add <repository>"),
+        ("publisher add x y", "E100", "--prefix is missing; usage: skc publisher add <repository>"),
+        ("build pdf-forms --target", "E100", "--target needs a value: --target <"),
+        ("list --format", "E100", "--format needs a value: --format text|json"),
         ("help buidl", "E100", "did you mean build?"),
         ("help ls", "E100", "'skc help list' explains ours"),
         ("serch pdf-forms x", "E100", "did you mean search?"),
@@ -108,6 +114,48 @@ def test_hidden_skills(shop: World) -> None:
     stderr = shop.ok("find", "money", "--capability", "shell").stderr
     assert stderr == "note: skills that need 'shell' are hidden; 'capabilities' in skills.toml shows them\n"
     assert "did you mean 'shell'?" in shop.ok("find", "money", "--capability", "shel").stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "note"),
+    [
+        ('type = "filesytem"', "mcp, not 'filesytem'; did you mean 'filesystem'?"),
+        ('type = "filesystem"\npth = "x"', "'path' is missing; unknown key 'pth'; did you mean 'path'?"),
+        ('type = "git"\nurl = "https://x"\nref_type = "brnch"', "not 'brnch'; did you mean 'branch'?"),
+        ('type = "filesystem"\npath = "x"\nstrct = true', "unknown key 'strct'; did you mean 'strict'?"),
+    ],
+)
+def test_repositories_of_a_file(shop: World, table: str, note: str) -> None:
+    """[SURFACES: Near misses] a key, a type or a kind of ref in skills.toml."""
+    (shop.project / ".skillc" / "skills.toml").write_text(f'[[repositories]]\nname = "a"\n{table}\n')
+    assert note in shop.skc("browse").stderr
+
+
+def test_settings(shop: World) -> None:
+    """[SURFACES: Near misses] a key of config.toml."""
+    (shop.project / ".skillc" / "config.toml").write_text('registy = "x"\n[search]\ntokeniser = "cjk"\n')
+    stderr = shop.ok("build", "pdf-forms", "--force").stderr
+    assert "unknown key 'registy'; did you mean 'registry'?" in stderr
+    assert "unknown key 'search.tokeniser'; did you mean 'tokenizer'?" in stderr
+
+
+def test_tools(shop: World) -> None:
+    """[SURFACES: Near misses] a tool of a skill, and a parameter of a tool."""
+    assert "did you mean 'find'? there are find, read, count" in shop.skc("run", "files", "fnd").stderr
+    stderr = shop.skc("run", "files", "find", "--param", "nme=x").stderr
+    assert "invalid parameter 'nme': unknown; did you mean 'name'? there are name" in stderr
+
+
+def test_lock_and_login(shop: World) -> None:
+    """[SURFACES: Near misses] what is in no lock, and a registry that was not logged in to."""
+    stderr = shop.fails("E001", "update", "pdf-forms").stderr
+    assert "hint: skills that 'skc add' brought are; 'skc lock' lists them" in stderr
+    login = {"registry": "https://skills.example.com", "token": "skc_t", "subject": "ada"}
+    path = shop.home / ".skillc" / "credentials.json"
+    path.write_text(json.dumps({"version": 1, "tokens": [login]}))
+    path.chmod(0o600)
+    line = shop.ok("logout", "https://skils.example.com").stdout
+    assert line.endswith("to https://skils.example.com; did you mean 'https://skills.example.com'?\n")
 
 
 def test_trash(shop: World) -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
+import random
+import re
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import pytest
 
 from skillc.cli.activity import ACTIVITIES
 from skillc.cli.progress import CLEAR, StatusLine
 from skillc.cli.summaries import NAMES
+from skillc.library.traffic import Traffic
 from tests.conftest import World
+from tests.support.git import Origin, Server, origin, server, template
 from tests.support.http import Stub, entry, page, stub
 from tests.support.terminal import show_on_terminal
 
-__all__ = ["stub"]
+__all__ = ["origin", "server", "stub", "template"]
 
 SERVERS = {"mcp", "serve", "ui"}  # they say where they serve, and go on
 LISTING = page({"skills": [entry("pdf", description="Fill forms")]})
@@ -71,6 +77,55 @@ def test_source(world: World, stub: Stub) -> None:
     stub.gives(2.0, page({"error": "no"}, 404))
     shown = show_on_terminal(world, "add", f"{stub.url}/skills.git", "--yes", with_progress=True)
     assert f"{CLEAR}Fetching {stub.url}/skills.git" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_length", [True, False])
+def test_bytes_over_http(world: World, stub: Stub, has_length: bool) -> None:
+    """[SURFACES: Terminal] A download that takes long says how much has come, and of how much."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        file.writestr("pdf/SKILL.md", "---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n")
+        file.writestr("pdf/noise.bin", random.Random(1).randbytes(200_000))
+    answer = page(data.getvalue())
+    if not has_length:
+        answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + data.getvalue()
+    stub.answer = lambda request: [answer[:100_000], 2.5, answer[100_000:]]
+    words = ("add", f"{stub.url}/pdf.zip", "--yes")
+    shown = show_on_terminal(world, *words, with_progress=True)
+    wanted = r"  \d+\.\d kB of 200\.\d kB" if has_length else r"  \d+\.\d kB(?! of)"
+    assert re.search(wanted, shown), shown
+    assert "kB" not in shown.rpartition(CLEAR)[2]
+    assert "kB" not in world.ok(*words).stderr
+
+
+@pytest.mark.slow
+def test_bytes_over_git(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Terminal] [D29] So does a fetch over git, with the number of objects that its pack has."""
+    origin.write("skills/pdf/noise.bin", random.Random(1).randbytes(300_000).hex())
+    origin.push("skills/pdf")
+    server.fault = "pause"
+    shown = show_on_terminal(world, "add", server.url, "--all", "--yes", with_progress=True)
+    assert re.search(r"  \d+\.\d kB, \d+ objects", shown), shown
+
+
+def test_downloads() -> None:
+    """[SURFACES: Terminal] What a server says is one short line; several downloads are added up."""
+    traffic = Traffic()
+    assert traffic.describe() == ""
+    with traffic.follow(50_000) as one:
+        one.remark = "Counting\x1b[2J " + "x" * 500
+        assert len(traffic.describe()) <= 60
+        assert "\x1b" not in traffic.describe()
+        one.remark = ""
+        one.add(20_000)
+        assert traffic.describe() == "20.0 kB of 50.0 kB"
+        with traffic.follow() as two:
+            two.add(1_500_000)
+            assert traffic.describe() == "1.5 MB"
+        one.add(40_000)  # more than it said
+        assert traffic.describe() == "1.6 MB"
+    assert traffic.describe() == "1.6 MB"
 
 
 @pytest.mark.slow

@@ -74,6 +74,35 @@ def test_a_version_or_a_tag(eve: World, team: Team, ref: str, version: str) -> N
     assert lock(eve)["refunds"]["ref"] == ref[1:]
 
 
+@pytest.mark.parametrize(
+    ("ref", "hint"),
+    [
+        ("1.2.4", "did you mean '1.2.3' or '1.2.2'?"),
+        ("1.9", "did you mean '1.2.3' or '1.2.2'?"),
+        ("2.0.0", "there are 1.2.3, 1.2.2 and 1 more"),
+        ("lates", "did you mean 'latest'?"),
+        ("nxt", "did you mean 'next'?"),
+    ],
+)
+def test_near_misses_of_versions(eve: World, team: Team, ref: str, hint: str) -> None:
+    """[SURFACES: Near misses] a version or tag that a skill has not: those nearest to it, none yanked."""
+    for number, tag in (("1.0.0", "old"), ("1.2.2", "next"), ("1.2.3", "latest"), ("3.0.0", "yanked")):
+        team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
+    team.registry.yank(SYSTEM, "payments/refunds", "3.0.0", "wrong")
+    stderr = eve.fails("E080", "add", f"{team.url}/payments/refunds@{ref}", "--yes").stderr
+    first, second = stderr.splitlines()
+    assert f"'payments/refunds' has no version or tag '{ref}' in the registry" in first
+    assert second == f"hint: {hint}"
+
+
+def test_near_misses_of_a_yank(eve: World, team: Team) -> None:
+    """[SURFACES: Near misses] the registry itself names the version that may be meant."""
+    team.publish("payments/refunds", version="1.2.3")
+    eve.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("mia", Role.MAINTAINER)})
+    stderr = eve.fails("E001", "yank", "payments/refunds@1.2.4", "--reason", "x").stderr
+    assert "there is no such version; did you mean '1.2.3'?" in stderr
+
+
 def test_the_page_of_a_skill(eve: World, team: Team) -> None:
     """[SURFACES: Registry] the address of a page means its skill; --skill takes an ID or a name."""
     team.publish("payments/refunds", {"a.md": "one"})

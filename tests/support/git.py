@@ -191,8 +191,13 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if fault else content)
+        half = len(content) // 2
+        self.wfile.write(content[:half] if fault else content)
         self.wfile.flush()
+        if fault == "pause":
+            self.server.end.wait(2.5)
+            self.wfile.write(content[half:])
+            return
         if fault:
             self.close_connection = True
             self.server.halfway.set()

@@ -233,14 +233,14 @@ OVERVIEWS = ("-h", "--help", "-V", "--version")  # in place of a command
 
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
-        from skillc.cli.help import overview
+        from skillc.cli.help import show_help
 
-        print(overview([word for word in words[1:] if not word.startswith("-")]))
+        show_help(words[1:])
         return 0
-    if words[0] in ("--version", "-V"):
-        from skillc import __version__
+    if words[0] in ("--version", "-V", "version"):
+        from skillc.cli.help import show_version
 
-        print(f"skc {__version__}")
+        show_version(words[1:])
         return 0
     if words[0] == "__complete":
         from skillc.cli.commands.completion import candidates
@@ -254,9 +254,9 @@ def _dispatch(words: list[str]) -> int:
 
     arguments = parse(module.COMMAND, words[1:])
     if arguments.has("help"):
-        from skillc.cli.help import page
+        from skillc.cli.help import show_help
 
-        print(page(module.COMMAND))
+        show_help([words[0], *(("--format", "json") if _wants_json(words) else ())])
         return 0
     return module.run(arguments)
 
@@ -298,7 +298,7 @@ def _has_color(words: Sequence[str]) -> bool:
 
 def _wants_json(words: list[str]) -> bool:
     """Return whether the words ask for JSON, also where the command could not parse them."""
-    from skillc.cli.summaries import NAMES  # only on the way to an error
+    from skillc.cli.summaries import NAMES  # only on the way to an error or help
     from skillc.cli.syntax import expand
 
     command = next((word for word in words if word in NAMES), None)

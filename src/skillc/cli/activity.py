@@ -84,6 +84,7 @@ def watch(command: str) -> Iterator[None]:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, PlainStream):
             stream.make_way = line.make_way
+    line.downloads = library.describe_downloads
     with Activity(ACTIVITIES.get(command, "")), _timer():
         yield
 

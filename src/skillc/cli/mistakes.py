@@ -144,3 +144,10 @@ def usage(command: Command) -> str:
     """Return one line that shows what a command takes."""
     words = ["skc", command.name, *(argument.label for argument in command.arguments)]
     return f"{' '.join(words)}{' [options]' if command.own_options else ''}"
+
+
+def wrong_count(usage: str, given: int, command: Command) -> InvalidOption:
+    """Return the error for too few or too many words behind an action, whose usage names those it takes."""
+    places = [word for word in usage.partition(" --")[0].split() if word.startswith("<")]
+    what = f"{places[given]} is missing" if given < len(places) else "that is a word too many"
+    return errors.InvalidOption(f"{what}; usage: skc {command.name} {usage}; {see(command)}")

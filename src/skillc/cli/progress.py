@@ -15,6 +15,7 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 BAR = 24
@@ -40,6 +41,7 @@ class StatusLine:
         self._is_paused = False
         self._is_free = True  # nothing of a line of output is in the way
         self._last = 0.0  # when it was drawn
+        self.downloads: Callable[[], str] = str  # says how much was downloaded
 
     def push(self, activity: str) -> None:
         self._activities.append(activity)
@@ -78,7 +80,8 @@ class StatusLine:
         text = self._step or next(filter(None, reversed(self._activities)), "")
         if text and now - self._last >= (PAUSE if _is_plain() else TICK):
             seconds = int(now - self._since)
-            self._draw(f"{text}  {seconds} s" if seconds > 1 else text)
+            time = f"{seconds} s" if seconds > 1 else ""
+            self._draw("  ".join(filter(None, (text, self.downloads(), time))))
 
     def _draw(self, text: str) -> None:
         if self._is_paused or not self._is_free:

@@ -204,7 +204,7 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
             values[option.key] = True
         else:
             if not equals and not rest:
-                raise errors.InvalidOption(f"{name} needs a value")
+                raise errors.InvalidOption(f"{name} needs a value: {name} {option.value}")
             value = option.parse(text if equals else rest.pop())
             last = values[option.key]
             values[option.key] = [*last, str(value)] if isinstance(last, list) else value

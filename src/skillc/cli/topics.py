@@ -33,7 +33,7 @@ skills-lock.json      what was added, from where, at which commit
         "Variables",
         """
 SKILLC_HOME            use .skillc in this directory as the global one
-SKILLC_TOKENIZER       how words of skills are split: ascii, unicode61, cjk
+SKILLC_TOKENIZER       how words of skills are split: ascii, cjk
 SKILLC_REGISTRY, SKILLC_TOKEN   a registry, and the token for it
 SKILLC_STORE, SKILLC_BLOBS      where skc serve keeps a registry
 SKILLC_PAGER, PAGER    the program that shows long output on a terminal

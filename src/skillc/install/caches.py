@@ -22,6 +22,10 @@ SERVERS = {  # folders of the cache with one folder for each server
     "http": "files of an HTTP repository",
     "sites": "skills of a site",
 }
+WHOLE = {  # folders that go as a whole
+    "installed": "hashes of installed skills",
+    "notes": "lists of servers' skills, for completion",
+}
 DATABASES = {"library.db": "index of all skills"}
 
 
@@ -39,14 +43,9 @@ def find_caches() -> Iterator[Waste]:
             yield make_waste(
                 CACHE, "git checkout", folder, _remove_checkout(folder), origin=_address(folder), size=size
             )
-    for name, what in SERVERS.items():
-        for folder in list_folders(os.path.join(root, name)):
-            yield make_waste(CACHE, what, folder, origin=os.path.basename(folder) if name == "mcp" else "")
+    yield from _folders(root)
     for path in atomic.leftovers(os.path.join(root, "downloads")):
         yield make_waste(CACHE, "download that was cut off", path)
-    hashes = os.path.join(root, "installed")
-    if list_names(hashes):
-        yield make_waste(CACHE, "hashes of installed skills", hashes)
     for name, what in DATABASES.items():
         path = os.path.join(root, name)
         if os.path.lexists(path):
@@ -67,6 +66,16 @@ def _copies(root: str) -> Iterator[Waste]:
             if os.path.realpath(copy) not in sources:
                 repository = read_origin(copy).decode("utf-8", "replace").partition("\n")[0]
                 yield make_waste(CACHE, "copy of a repository's skill", copy, origin=repository)
+
+
+def _folders(root: str) -> Iterator[Waste]:
+    """Yield the folders of the cache that nothing else depends on."""
+    for name, what in SERVERS.items():
+        for folder in list_folders(os.path.join(root, name)):
+            yield make_waste(CACHE, what, folder, origin=os.path.basename(folder) if name == "mcp" else "")
+    for name, what in WHOLE.items():
+        if list_names(os.path.join(root, name)):
+            yield make_waste(CACHE, what, os.path.join(root, name))
 
 
 def _remove_checkout(folder: str) -> Callable[[], None]:

@@ -31,8 +31,17 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.origin import OURS, Candidate, Download, Origin
-from skillc.library import MAX_PACKED, find_token, is_skill, parse_registry, read_credentials, unpack_data
-from skillc.registry import LATEST, parse_version
+from skillc.library import (
+    MAX_PACKED,
+    find_token,
+    is_skill,
+    note_ids,
+    note_versions,
+    parse_registry,
+    read_credentials,
+    unpack_data,
+)
+from skillc.registry import LATEST, parse_version, suggest_version
 from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
 
@@ -56,10 +65,14 @@ class _Place:
     def resolve(self, skill_id: SkillId, ref: str, report: Report) -> Candidate:
         """Return a skill at a version, at a tag, or without either at its latest version."""
         versions = self.api.versions(skill_id)
+        note_versions(self.api.registry, skill_id, versions)
         version = _choose(versions, ref or LATEST)
         if version is None:
             what = f"no version or tag '{ref}'" if ref else "no version that is not yanked"
-            raise OriginNotFound(self.origin.label(), f"'{skill_id}' has {what} in the registry")
+            offers = [each.version for each in versions if each.yanked is None]
+            tags = [tag for each in versions if each.yanked is None for tag in each.tags]
+            hint = f"hint: {suggest_version(ref, offers, tags)}" if ref else ""
+            raise OriginNotFound(self.origin.label(), f"'{skill_id}' has {what} in the registry", hint)
         if version.yanked is not None:
             if version.version != _number(ref):
                 reason = f"'{skill_id}@{ref}' is {version.version}, which was yanked: {version.yanked}"
@@ -86,10 +99,12 @@ class _Place:
 
     def list(self) -> dict[SkillId, Candidate]:
         """Return all skills by ID, each at its latest version."""
-        return {
+        skills = {
             skill.id: self.candidate(skill.id, skill.version, skill.digest, skill.description)
             for skill in self.api.skills()
         }
+        note_ids(self.api.registry, skills)
+        return skills
 
     def find(self, name: str, report: Report) -> tuple[SkillId, Candidate]:
         """Return the skill that a person names by its ID, or by the last part of it; with a version."""

@@ -21,7 +21,7 @@ from skillc.errors import (
     SkillNotFound,
     VersionExists,
 )
-from skillc.library import Skill, is_compiled
+from skillc.library import Skill, is_compiled, note_version, note_versions
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
@@ -136,6 +136,7 @@ def plan_upload(api: RegistryApi, package: Package, version: str = "") -> Upload
     number = parse_version(version) if version else package.version
     try:
         versions = api.versions(package.skill)
+        note_versions(api.registry, package.skill, versions)
     except SkillNotFound:
         return Upload(package, number or next_patch(()), bool(number), None, None, {})
     if not versions:
@@ -187,6 +188,8 @@ def send_upload(
     if upload.same is not None:
         if tag and tag not in upload.same.tags:
             api.set_tag(package.skill, tag, upload.same.version)
+            is_yanked = upload.same.yanked is not None
+            note_version(api.registry, package.skill, upload.same.version, [tag], is_yanked=is_yanked)
         return Release(package.skill, upload.same.version, package.digest, 0, is_new=False)
     number = upload.version if upload.is_fixed else ""
     options = {key: text for key, text in (("version", number), ("tag", tag), ("note", note)) if text}
@@ -200,6 +203,7 @@ def send_upload(
         raise RegistryUnavailable(
             api.registry, f"it answers with the digest '{version.digest}' of other files"
         )
+    note_version(api.registry, package.skill, version.version, version.tags or (tag or LATEST,))
     size = len(body) if isinstance(body, bytes) else upload.size
     return Release(package.skill, version.version, version.digest, size, is_new=True)
 

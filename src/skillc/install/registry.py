@@ -29,6 +29,7 @@ from skillc.library import (
     write_version,
 )
 from skillc.skills import is_name, to_segment
+from skillc.spelling import near_miss
 
 _VERSION = re.compile(r"v?\d+\.\d+.*")
 
@@ -74,7 +75,8 @@ class Registry:
             version = text_of(table_of(data.get("latestVersion")).get("version"))
         if not version:
             what = f"no version or tag '{ref}'" if ref else "no version that can be downloaded"
-            raise self.web.failure(f"'{slug}' has {what} in the registry")
+            near = near_miss(ref, ["latest", *table_of(skill.get("tags"))])
+            raise self.web.failure(f"'{slug}' has {what} in the registry{near}")
         return self._candidate(slug, _at_version(slug, version, read_summary(skill)))
 
     def get(self, slug: str, candidate: Candidate) -> str:

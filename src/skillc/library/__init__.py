@@ -85,6 +85,14 @@ if TYPE_CHECKING:
     from skillc.library.mcp.endpoint import McpEndpoint
     from skillc.library.mcp.entries import LoginRequired, NoEndpoint, Refusal, SkillEntry, WrongFile
     from skillc.library.memory import SkillMemory, recall_skills
+    from skillc.library.notes import (
+        VersionNote,
+        note_ids,
+        note_version,
+        note_versions,
+        recall_registries,
+        recall_versions,
+    )
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
@@ -123,6 +131,7 @@ if TYPE_CHECKING:
         stored_skills,
     )
     from skillc.library.switches import Switch, change_switch, find_switch, read_switches
+    from skillc.library.traffic import describe_downloads
     from skillc.library.variables import (
         VariableUse,
         allow_variables,
@@ -183,6 +192,7 @@ else:
             "mcp.endpoint": "McpEndpoint",
             "mcp.entries": "LoginRequired NoEndpoint Refusal SkillEntry WrongFile",
             "memory": "SkillMemory recall_skills",
+            "notes": ("VersionNote note_ids note_version note_versions recall_registries recall_versions"),
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",
             "site": "WellKnownSkillSource",
@@ -192,6 +202,7 @@ else:
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
             "switches": "Switch change_switch find_switch read_switches",
+            "traffic": "describe_downloads",
             "variables": (
                 "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
                 "variables_used"

@@ -15,6 +15,7 @@ from typing import Any, TypedDict, cast
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidConfiguration, warning
 from skillc.settings import parse_toml
+from skillc.spelling import near_miss, suggest
 
 FILE = "skills.toml"
 DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the design document
@@ -250,14 +251,18 @@ def _check_table(
 
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in TYPES:
-        raise invalid(f"type must be {', '.join(TYPES)}, not {kind!r}")
+        near = near_miss(kind, TYPES) if isinstance(kind, str) else ""
+        raise invalid(f"type must be {', '.join(TYPES)}, not {kind!r}{near}")
     types = {key: _NOT_TEXT.get(key, str) for key in (*_COMMON, *KEYS[kind].split())}
     values = _check_types(table, types, path, f"repository '{name}': ", diagnostics)
     problem = _find_problem(kind, values)
     if problem:
-        raise invalid(problem)
-    if values.get("ref_type", "branch") not in _REF_TYPES:
-        raise invalid(f"ref_type must be {', '.join(_REF_TYPES)}")
+        typos = [_unknown_key(key, types) for key in table if key not in types and suggest(key, types)]
+        raise invalid("; ".join([problem, *typos[:1]]))
+    ref_type = values.get("ref_type", "branch")
+    if ref_type not in _REF_TYPES:
+        near = near_miss(ref_type, _REF_TYPES)
+        raise invalid(f"ref_type must be {', '.join(_REF_TYPES)}, not {ref_type!r}{near}")
     if values.get("timeout_seconds", 1) < 1:
         raise invalid("timeout_seconds must be positive")
     return values
@@ -289,10 +294,14 @@ def _check_types(
     for key, value in table.items():
         if key not in types:
             if diagnostics is None:
-                raise InvalidConfiguration(path, f"{prefix}unknown key '{key}'")
-            diagnostics.append(warning("W071", path, f"{prefix}unknown key '{key}'"))
+                raise InvalidConfiguration(path, f"{prefix}{_unknown_key(key, types)}")
+            diagnostics.append(warning("W071", path, f"{prefix}{_unknown_key(key, types)}"))
         elif type(value) is not types[key]:
             raise InvalidConfiguration(path, f"{prefix}'{key}' must be {_TYPE_NAMES[types[key]]}")
         else:
             values[key] = value
     return values
+
+
+def _unknown_key(key: str, keys: Iterable[str]) -> str:
+    return f"unknown key '{key}'{near_miss(key, keys)}"

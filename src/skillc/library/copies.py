@@ -30,10 +30,15 @@ _NOT_ADDRESS = ("allow_hosts", "auth_header", "auth_token", "depth", "env", "ref
 
 
 def copy_path(repository: SkillRepositoryConfig, skill_id: str) -> str:
-    """Return the path for the copy of a skill. Variables in an address are not expanded."""
+    """Return the path for the copy of a skill."""
+    return os.path.join(copies_folder(repository), folder_name(skill_id))
+
+
+def copies_folder(repository: SkillRepositoryConfig) -> str:
+    """Return the folder for the copies of a repository's skills. Variables in an address are not expanded."""
     address = {key: str(value) for key, value in repository.settings.items() if key not in _NOT_ADDRESS}
     key = sha256_hex(json.dumps([repository.type, sorted(address.items())]).encode())[:16]
-    return os.path.join(paths.cache_directory(), "skills", key, folder_name(skill_id))
+    return os.path.join(paths.cache_directory(), "skills", key)
 
 
 def list_copies(folder: str) -> list[tuple[SkillId, str]]:

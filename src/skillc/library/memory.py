@@ -14,6 +14,8 @@ from skillc import paths
 from skillc.errors import SkillcError
 from skillc.index.skills import recall_folder
 from skillc.library.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
+from skillc.library.copies import copies_folder, list_copies
+from skillc.library.notes import SkillNote, recall_noted
 from skillc.skills import id_prefix
 
 MAX_SECONDS = 0.3  # for the walk of a folder that was never indexed
@@ -31,23 +33,30 @@ class SkillMemory:
 
 
 def recall_skills(cwd: str) -> Iterator[SkillMemory]:
-    """Yield the skills of the repositories of `cwd` that are here: of folders and of git's checkouts."""
+    """Yield the skills of the repositories of `cwd` that are here.
+
+    They are those of folders and of git's checkouts; of servers, those that were listed last or copied.
+    """
     config = SkillsConfig.load(cwd)
     for repository in repositories_in_force(config, next(paths.library_roots(cwd), None)):
-        root = _folder_of(repository)
-        if root is None:
-            continue
-        memories = recall_folder(root) or [(skill_id, (), ()) for skill_id in _walk(root)]
-        for skill_id, capabilities, tags in memories:
+        for skill_id, capabilities, tags in _recall(repository):
             yield SkillMemory(skill_id, repository.name, capabilities, tags)
+
+
+def _recall(repository: SkillRepositoryConfig) -> list[SkillNote]:
+    if repository.type not in ("filesystem", "git"):
+        copies = list_copies(copies_folder(repository))
+        return [*recall_noted(repository), *((str(skill_id), (), ()) for skill_id, _ in copies)]
+    root = _folder_of(repository)
+    if root is None:
+        return []
+    return recall_folder(root) or [(skill_id, (), ()) for skill_id in _walk(root)]
 
 
 def _folder_of(repository: SkillRepositoryConfig) -> str | None:
     """Return the folder of a repository, or of its last checkout."""
     if repository.type == "filesystem":
         return os.path.abspath(repository.path)
-    if repository.type != "git":
-        return None
     from skillc.library.repositories import source_of  # with asyncio and git, longer than all else here
 
     try:

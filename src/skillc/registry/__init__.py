@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         parse_tag,
         parse_version,
         precedence,
+        suggest_version,
     )
     from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
@@ -66,7 +67,7 @@ else:
             "mirror": "Mirror MirrorState",
             "model": (
                 "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version "
-                "is_below is_name next_patch parse_tag parse_version precedence"
+                "is_below is_name next_patch parse_tag parse_version precedence suggest_version"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",

@@ -18,6 +18,7 @@ from typing import Any
 
 from skillc.errors import InvalidParameter, SkillNotFound
 from skillc.skills import SkillId
+from skillc.spelling import did_you_mean, make_question
 
 LATEST = "latest"
 FIRST_VERSION = "0.1.0"
@@ -79,6 +80,35 @@ def next_patch(versions: Iterable[str]) -> str:
     numbers, _, label = highest.partition("-")
     major, minor, patch = numbers.split(".")
     return f"{major}.{minor}.{patch if label else int(patch) + 1}"
+
+
+def suggest_version(reference: str, versions: Iterable[str], tags: Iterable[str]) -> str:
+    """Return which version or tag may be meant by one that there is not, or else which there is.
+
+    `versions` are in order of preference: of two that are as near, the first is named.
+
+    >>> suggest_version("1.2.4", ["2.0.0", "1.2.3", "1.2.2", "1.0.0"], ["latest"])
+    "did you mean '1.2.3' or '1.2.2'?"
+    >>> suggest_version("lates", ["2.0.0"], ["latest"]), suggest_version("3", ["2.0.0", "1.0.0"], [])
+    ("did you mean 'latest'?", 'there are 2.0.0 and 1.0.0')
+    """
+    there = list(versions)
+    question = did_you_mean(reference, tags) or make_question(_nearest(reference, there))
+    if question or not there:
+        return question or "it has no versions"
+    listing = " and ".join([", ".join(there[:2]), f"{len(there) - 2} more"] if there[2:] else there)
+    return f"there {'is' if len(there) == 1 else 'are'} {listing}"
+
+
+def _nearest(reference: str, versions: list[str]) -> list[str]:
+    """Return the two versions that share the most leading numbers, at least the first."""
+    numbers = reference.removeprefix("v").split(".")
+
+    def agreement(version: str) -> int:
+        pairs = zip(numbers, version.split("."), strict=False)
+        return next((n for n, (one, other) in enumerate(pairs) if one != other), len(numbers))
+
+    return [each for each in sorted(versions, key=agreement, reverse=True) if agreement(each)][:2]
 
 
 def parse_tag(text: str) -> str:
@@ -220,6 +250,13 @@ class Skill:
     def find(self, version: str) -> Version | None:
         return next((each for each in self.versions if each.version == version), None)
 
+    def require(self, version: str) -> Version:
+        """Return a version by its number alone; raises SkillNotFound, with those that may be meant."""
+        if found := self.find(version):
+            return found
+        near = suggest_version(version, [each.version for each in self.versions], ())
+        raise SkillNotFound(f"{self.id}@{version}", f"there is no such version; {near}")
+
     @property
     def latest(self) -> Version | None:
         """The version that an installation without a version chooses.
@@ -239,7 +276,9 @@ class Skill:
             return version
         version = self.latest if reference == LATEST else self.find(self.tags.get(reference, ""))
         if version is None:
-            raise SkillNotFound(f"{self.id}@{reference}", "there is no such version or tag")
+            offers = [each.version for each in self.versions if each.is_offered]
+            question = suggest_version(reference, offers, {LATEST, *self.tags} if offers else ())
+            raise SkillNotFound(f"{self.id}@{reference}", f"there is no such version or tag; {question}")
         if version.yanked is not None:
             raise SkillNotFound(
                 f"{self.id}@{reference}", f"version {version.version} was yanked: {version.yanked}"

@@ -58,6 +58,7 @@ from skillc.registry.sessions import Sessions
 from skillc.registry.store import Connection, Store, open_store, reviews, tables
 from skillc.registry.uploads import Uploads
 from skillc.skills import SkillId
+from skillc.spelling import near_miss
 
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
@@ -176,7 +177,7 @@ class Registry(Reader):
         status = APPROVED if approve else REJECTED
         with self._change() as (connection, now):
             skill = read_skill(connection, skill_id)
-            target = _find(skill, version)
+            target = skill.require(version)
             review = reviews.read_review(connection, target)
             if review is None or target.status in (APPROVED, status):
                 raise InvalidParameter("version", f"{version} is {target.status}, and does not wait for this")
@@ -186,17 +187,17 @@ class Registry(Reader):
                 _move_tag(connection, skill, target, review.tag)
             detail = {"status": status, "reason": reason}
             tables.record_change(connection, caller, now, "review", skill_id, version, **detail)
-            return _find(read_skill(connection, skill_id), version)
+            return read_skill(connection, skill_id).require(version)
 
     def set_audit(self, caller: Caller, skill_id: str, version: str, audit: Mapping[str, Any]) -> Version:
         """Store the report of an audit of a version, in place of the one it has."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         level, report = parse_report(audit)
         with self._change() as (connection, now):
-            target = _find(read_skill(connection, skill_id), version)
+            target = read_skill(connection, skill_id).require(version)
             reviews.save_audit(connection, target, level, report)
             tables.record_change(connection, caller, now, "audit", skill_id, version, level=level)
-            return _find(read_skill(connection, skill_id), version)
+            return read_skill(connection, skill_id).require(version)
 
     # Changing what is published
 
@@ -212,17 +213,17 @@ class Registry(Reader):
     ) -> Version:
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
-            target = _find(read_skill(connection, skill_id), version)
+            target = read_skill(connection, skill_id).require(version)
             tables.set_yank(connection, target, reason)
             tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
-            return _find(read_skill(connection, skill_id), version)
+            return read_skill(connection, skill_id).require(version)
 
     def set_tag(self, caller: Caller, skill_id: str, tag: str, version: str) -> None:
         """Point a tag at a version; `latest` at an older one is a rollback."""
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         parse_tag(tag)
         with self._change() as (connection, now):
-            target = _find(read_skill(connection, skill_id), version)
+            target = read_skill(connection, skill_id).require(version)
             if target.status != APPROVED:
                 raise InvalidParameter(
                     "version", f"{version} is {target.status}: a tag points at approved ones"
@@ -233,8 +234,9 @@ class Registry(Reader):
     def remove_tag(self, caller: Caller, skill_id: str, tag: str) -> None:
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         with self._change() as (connection, now):
-            if tag not in read_skill(connection, skill_id).tags:
-                raise SkillNotFound(f"{skill_id}@{tag}", "there is no such tag")
+            tags = read_skill(connection, skill_id).tags
+            if tag not in tags:
+                raise SkillNotFound(f"{skill_id}@{tag}", f"there is no such tag{near_miss(tag, tags)}")
             tables.remove_tag(connection, skill_id, tag)
             tables.record_change(connection, caller, now, "remove-tag", skill_id, tag=tag)
 
@@ -317,13 +319,6 @@ def _open_for_publication(connection: Connection, caller: Caller, skill_id: Skil
 def _purge(connection: Connection, caller: Caller, skill_id: str, now: datetime) -> None:
     tables.purge_skill(connection, skill_id)
     tables.record_change(connection, caller, now, "purge", skill_id)
-
-
-def _find(skill: Skill, version: str) -> Version:
-    target = skill.find(version)
-    if target is None:
-        raise SkillNotFound(f"{skill.id}@{version}", "there is no such version")
-    return target
 
 
 def _check_expectation(skill: Skill, expect: str | None) -> None:

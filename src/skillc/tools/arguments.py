@@ -10,6 +10,7 @@ from typing import Any
 from skillc import skills
 from skillc.errors import InvalidParameter
 from skillc.schema import TYPE_WORDS, has_type
+from skillc.spelling import did_you_mean
 
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
 MAX_COMMAND = 1 << 20  # bytes of all arguments
@@ -34,7 +35,9 @@ def check_values(
 
 def _find(name: str, parameters: Mapping[str, skills.ParameterDefinition]) -> skills.ParameterDefinition:
     if name not in parameters:
-        raise InvalidParameter(name, f"unknown; there are {skills.join_names([*parameters.values()])}")
+        near = did_you_mean(name, parameters)
+        there = f"there are {skills.join_names([*parameters.values()])}"
+        raise InvalidParameter(name, f"unknown; {f'{near} ' if near else ''}{there}")
     return parameters[name]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from skillc import paths, skills
 from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, warning
 from skillc.library import GLOBAL, Skill, at_path, import_origin, locate_skill
+from skillc.spelling import did_you_mean
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ class ExecutableSkill:
             raise InvalidTool(skill.name, "no tool definitions found")
         match = next((tool for tool in self.tools if name in (tool.name, tool.qualified)), None)
         if match is None:
-            raise ToolNotFound(name, skill.name, f"there are {', '.join(tool.name for tool in self.tools)}")
+            names = [tool.name for tool in self.tools]
+            near = did_you_mean(name, names)
+            raise ToolNotFound(name, skill.name, f"{f'{near} ' if near else ''}there are {', '.join(names)}")
         if not skill.offered_in(mode):
             raise ToolNotFound(name, skill.name, f"it is for mode {' or '.join(skill.modes)}, not {mode}")
         return match

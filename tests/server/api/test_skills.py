@@ -37,6 +37,15 @@ def test_text(client: Client) -> None:
     assert fault(client.get("/skills/No%20ID")) == (400, "E070")
 
 
+def test_near_misses(client: Client) -> None:
+    """[SURFACES: Near misses] [SURFACES: Registry] a problem names the version that may be meant."""
+    publish(client, version="1.2.3")
+    for query, question in (({"version": "1.2.4"}, "1.2.3"), ({"tag": "lates"}, "latest")):
+        problem = client.get(PATH, params=query).json()
+        assert problem["detail"].endswith(f"; did you mean '{question}'?")
+    assert client.get(PATH, params={"version": "4"}).json()["detail"].endswith("; there is 1.2.3")
+
+
 def test_extensions(client: Client) -> None:
     """[LIB: Wire Format (Meerkat Skills API)] other fields of the frontmatter are `extensions`."""
     text = skill_md(license="MIT", requires_capabilities="[shell]")

@@ -36,6 +36,7 @@ COMMAND = Command(
             "owner/repo[/path][@ref], an address (also of a SKILL.md, a marketplace.json or an MCP server),"
             " an archive, a folder, or <registry>/<id>[@version].",
             repeat=True,
+            completes="origins",
         ),
     ),
     options=(
@@ -44,6 +45,7 @@ COMMAND = Command(
             "A skill to add, by its name or path, or a plugin. Can be repeated.",
             value="<name>",
             repeat=True,
+            completes="offered",
         ),
         Option("--all", "Add every skill that the source has."),
         Option(

@@ -21,7 +21,7 @@ _BASH = r"""
 # skc completion for bash. To keep it: skc completion bash > ~/.local/share/bash-completion/completions/skc
 _skc() {
     local words=() rest="$COMP_LINE" index last word quote line start= breaks=
-    for ((index = 0; index <= COMP_CWORD; index++)); do  # bash splits at : and =, which are no ends of words
+    for ((index = 0; index <= COMP_CWORD; index++)); do  # bash splits at : = @, which are no ends of words
         word="${COMP_WORDS[index]}" last=$((${#words[@]} - 1))
         if [ $last -ge 0 ] && [ -n "$COMP_LINE" ] && [[ "$rest" != [[:space:]]* ]]; then
             words[last]+="$word"
@@ -39,8 +39,9 @@ _skc() {
         words[index]="$word"
     done
     if [ -z "$quote" ] && [ -n "$COMP_LINE" ]; then  # bash replaces the part behind its last split alone
-        for line in : =; do [[ "$COMP_WORDBREAKS" != *$line* ]] || breaks+="$line"; done
+        for line in : = @; do [[ "$COMP_WORDBREAKS" != *$line* ]] || breaks+="$line"; done
         [ -z "$breaks" ] || start="${word%"${word##*[$breaks]}"}"
+        start="${start%@}"  # an @ is the first letter of that part
     fi
     COMPREPLY=()
     while IFS= read -r line; do
@@ -119,7 +120,7 @@ def candidates(words: Sequence[str]) -> list[str]:
     *before, current = words or [""]
     before = _skip_common(before)
     if not before:
-        return _with_prefix(current, [*NAMES, "help", "--help", "--version", "-C", *_NAMES_BEFORE])
+        return _with_prefix(current, [*NAMES, "help", "version", "--help", "--version", "-C", *_NAMES_BEFORE])
     if before[-1] in _VALUES_BEFORE and len(before) == 1:
         return _with_prefix(current, _VALUES_BEFORE[before[-1]])
     if before == ["help"]:
@@ -152,7 +153,8 @@ def _of_command(command: Command, before: Sequence[str], current: str) -> list[s
             options[letter] = options[name]
     if "--" in before:
         return []  # behind -- all is text
-    line = Line(_positional(before, options), [word for word in before if word.startswith("-")])
+    switches = [word for word in before if word.startswith("-")]
+    line = Line(_positional(before, options), switches, _given(before, options), current)
     previous = options.get(before[-1]) if before else None
     if previous is not None and previous.value:
         return _values(previous, line, current)
@@ -183,6 +185,16 @@ def _positional(words: Sequence[str], options: dict[str, Option]) -> list[str]:
         else:
             positional.append(word)
     return positional
+
+
+def _given(words: Sequence[str], options: dict[str, Option]) -> dict[str, str]:
+    """Return the values that options were given, by their long names."""
+    given: dict[str, str] = {}
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        name, equals, value = word.partition("=")
+        if name in options and options[name].value:
+            given[options[name].name] = value if equals else following
+    return given
 
 
 def _values(option: Option, line: Line, current: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show
-from skillc.cli.mistakes import see, unknown_choice
+from skillc.cli.mistakes import unknown_choice, wrong_count
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -60,8 +60,9 @@ def run(arguments: Arguments) -> int:
     if action not in actions:
         raise unknown_choice("<action>", action, actions)
     function, count, usage = actions[action]
-    if sum(arguments.optional(name) is not None for name in ("subject", "role")) != count:
-        raise InvalidOption(f"usage: skc grant {usage}; {see(COMMAND)}")
+    given = sum(arguments.optional(name) is not None for name in ("subject", "role"))
+    if given != count:
+        raise wrong_count(usage, given, COMMAND)
     if arguments.optional("prefix") is not None and action == "list":
         raise InvalidOption("--prefix goes with 'skc grant add' and 'skc grant remove' alone")
     role = arguments.optional("role")

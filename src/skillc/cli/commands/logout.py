@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillc import library
 from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.spelling import near_miss
 
 COMMAND = Command(
     "logout",
@@ -21,5 +22,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     registry = library.parse_registry(arguments.text("url"))
     is_gone = library.forget_credential(registry)
-    line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}"
+    others = [each.registry for each in library.read_credentials()]
+    near = "" if is_gone else near_miss(registry, others)
+    line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
     return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line], "paint_report")

@@ -28,7 +28,7 @@ COMMAND = Command(
             "--id",
             "The skill's ID in the registry. Default: its collection and name.",
             value="<id>",
-            completes="ids",
+            completes="registry_ids",
         ),
         Option(
             "--version",
@@ -39,7 +39,7 @@ COMMAND = Command(
             "--tag",
             "The tag that points at this version. Default: latest.",
             value="<tag>",
-            completes="latest",
+            completes="registry_tags",
         ),
         Option("--note", "What changed, for people.", value="<text>"),
         Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show
-from skillc.cli.mistakes import see, unknown_choice
+from skillc.cli.mistakes import see, unknown_choice, wrong_count
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -67,9 +67,11 @@ def run(arguments: Arguments) -> int:
     if action not in actions:
         raise unknown_choice("<action>", action, actions)
     function, count, usage = actions[action]
-    words = [name for name in ("repository", "workflow") if arguments.optional(name) is not None]
-    if len(words) != count or (action == "add" and arguments.optional("prefix") is None):
-        raise InvalidOption(f"usage: skc publisher {usage}; {see(COMMAND)}")
+    given = sum(arguments.optional(name) is not None for name in ("repository", "workflow"))
+    if given != count:
+        raise wrong_count(usage, given, COMMAND)
+    if action == "add" and arguments.optional("prefix") is None:
+        raise InvalidOption(f"--prefix is missing; usage: skc publisher {usage}; {see(COMMAND)}")
     if action != "add" and any(arguments.optional(name) is not None for name in ADD_OPTIONS):
         raise InvalidOption(f"--{', --'.join(ADD_OPTIONS)} go with 'skc publisher add' alone")
     with connect(find_registry(arguments.optional("to"))) as api:

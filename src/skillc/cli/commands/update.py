@@ -70,7 +70,9 @@ def find_entries(root: str, names: list[str]) -> list[install.LockEntry]:
     entries = install.read_lock(root)
     for name in names:
         if name not in entries:
-            raise SkillNotFound(name, "it is not in the lock", suggest(name, entries))
+            error = SkillNotFound(name, "it is not in the lock", suggest(name, entries))
+            error.details = error.details or "hint: skills that 'skc add' brought are; 'skc lock' lists them"
+            raise error
     return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
 
 

@@ -25,6 +25,7 @@ from skillc.library.git.pack import MAX_HISTORY, MAX_OBJECT, PackObjects
 from skillc.library.git.transport import Advertisement, Greeting, Watchdog, explain, open_client
 from skillc.library.git.tree import read_object, sync_to_disk, write_tree
 from skillc.library.secrets import private_logs
+from skillc.library.traffic import Download, follow_download
 
 Wants = Callable[..., list[ObjectID]]
 
@@ -116,9 +117,9 @@ class Fetch:
         self, wants: Wants, depth: int | None, prefixes: list[bytes], greeting: Greeting | None = None
     ) -> None:
         """Send one request; every failure becomes FetchError. A `greeting` is that of an earlier one."""
-        with private_logs(), Watchdog(self.remote.time_out) as watchdog:
+        with private_logs(), Watchdog(self.remote.time_out) as watchdog, follow_download() as download:
             try:
-                self._receive(watchdog, wants, depth, prefixes, greeting or Greeting())
+                self._receive(watchdog, download, wants, depth, prefixes, greeting or Greeting())
             except (FetchError, RefNotFound):
                 raise
             except Exception as error:
@@ -130,6 +131,7 @@ class Fetch:
     def _receive(
         self,
         watchdog: Watchdog,
+        download: Download,
         wants: Wants,
         depth: int | None,
         prefixes: list[bytes],
@@ -144,10 +146,17 @@ class Fetch:
             nonlocal size
             watchdog.feed()
             advertisement.complete = True
+            if not size:
+                download.objects = int.from_bytes(data[8:12], "big")  # in the head of a pack
             size += len(data)
+            download.add(len(data))
             if size > limit:
                 raise FetchError(f"the repository is over {limit / (1 << 20):g} MiB")
             return file.write(data)
+
+        def hear(remark: bytes) -> None:
+            watchdog.feed()
+            download.remark = re.split(b"[\r\n]+", remark.strip())[-1].decode("utf-8", "replace")
 
         try:
             result = client.fetch_pack(
@@ -155,7 +164,7 @@ class Fetch:
                 wants,
                 ObjectStoreGraphWalker([], lambda _: []),  # the store is empty
                 write,
-                progress=lambda _: watchdog.feed(),
+                progress=hear,
                 depth=depth,
                 ref_prefix=prefixes,
                 filter_spec=self.filter,

@@ -21,8 +21,9 @@ import httpx2
 
 from skillc import __version__, errors
 from skillc.library.credentials import check_token, parse_registry
-from skillc.library.http.client import REDIRECTS, explain_failure, ssl_context
+from skillc.library.http.client import REDIRECTS, announced_size, explain_failure, ssl_context
 from skillc.library.secrets import hide_secrets, private_logs
+from skillc.library.traffic import follow_download
 from skillc.skills import SkillId
 from skillc.text import cut, one_line
 
@@ -366,9 +367,11 @@ class RegistryApi:
                 self._client.stream(
                     method, url, headers=dict(headers), content=content, timeout=patience
                 ) as response,
+                follow_download(announced_size(response)) as download,
             ):
                 for chunk in response.iter_raw():
                     data += chunk
+                    download.add(len(chunk))
                     if len(data) > limit:
                         raise self._unusable(f"its answer is over {limit >> 20} MiB")
                     if time.monotonic() - start > MAX_TIME:

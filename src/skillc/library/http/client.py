@@ -16,8 +16,10 @@ from skillc.library.addresses import LOOPBACK
 from skillc.library.hosts import Hosts
 from skillc.library.http.wire import Failure
 from skillc.library.secrets import private_logs
+from skillc.library.traffic import follow_download
 
 MAX_REDIRECTS = 3
+MAX_DIGITS = 16  # of a size that is believed
 MAX_ERROR = 2048  # bytes of an error's text
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_TIME_OUTS = 2  # a response as a whole may take this many time-outs
@@ -150,10 +152,12 @@ async def _read_body(response: httpx2.Response, limit: int) -> bytes:
     if encoding not in ("identity", "gzip"):
         raise Failure("the answer is packed in a way that was not asked for")
     body = bytearray()
-    async for chunk in response.aiter_raw():
-        body += chunk
-        if len(body) > limit:
-            raise Failure(f"the answer is over {limit >> 20} MiB")
+    with follow_download(announced_size(response)) as download:
+        async for chunk in response.aiter_raw():
+            body += chunk
+            download.add(len(chunk))
+            if len(body) > limit:
+                raise Failure(f"the answer is over {limit >> 20} MiB")
     if encoding == "identity":
         return bytes(body)
     stream = zlib.decompressobj(wbits=31)
@@ -166,6 +170,12 @@ async def _read_body(response: httpx2.Response, limit: int) -> bytes:
     if not stream.eof:
         raise Failure("the answer can't be unpacked")
     return content
+
+
+def announced_size(response: httpx2.Response) -> int:
+    """Return how many bytes a server says that it sends; 0 if it does not say."""
+    text = response.headers.get("Content-Length", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < MAX_DIGITS else 0
 
 
 def explain_failure(error: Exception, time_out: float) -> str:

@@ -115,6 +115,8 @@ class HttpSkillSource(base.SkillSource):
             self._problem = "the credentials can't be sent in a header"
         self._files = FileCache(self.base_url)
         self._list_path = "skills"  # of the resource with the list
+        self.tell_list = base.ignore_list  # gets each list that is new
+        self._told: wire.Listing | None = None
         self._lock = threading.Lock()  # held for moments, never during a request
         self._cache: dict[str, CacheEntry] = {}
         self._flights: dict[str, _Flight] = {}
@@ -124,6 +126,9 @@ class HttpSkillSource(base.SkillSource):
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         listing = await self._list()
+        if listing is not self._told:
+            self._told = listing
+            await asyncio.to_thread(self.tell_list, [*listing.skills.values()])
         return [skill for skill in listing.skills.values() if filter.matches(skill)]
 
     async def load(self, skill_id: SkillId) -> base.SkillDocument:

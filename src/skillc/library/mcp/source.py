@@ -94,6 +94,7 @@ class McpSkillSource(base.SkillSource):
         # Entries that were fetched one by one, each with its expiry.
         self._extra_entries: dict[str, tuple[entries.SkillEntry, float]] = {}
         self._mutex = threading.Lock()  # held by the thread that lists
+        self.tell_list = base.ignore_list  # gets each list that is new
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         listing = await asyncio.to_thread(self._list)
@@ -176,6 +177,7 @@ class McpSkillSource(base.SkillSource):
                 self.error = None
                 self._extra_entries.clear()
                 self._listing = listing
+                self.tell_list([self._describe(entry) for entry in listing.all_entries()])
                 self._cache.sweep({file.digest for e in listing.all_entries() for file in e.files})
             listing.expires = time.monotonic() + self.cache_ttl
             return listing

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from skillc.errors import FileNotFound, SkillNotFound
+from skillc.errors import FileNotFound
 from skillc.library import SkillFilter
 from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
 from skillc.server.answers import answer_collections, describe_document
@@ -168,12 +168,7 @@ async def resolve_version(call: Call) -> Version:
         raise Refusal(400, "give 'version' or 'tag', not both")
     registry, skill_id = call.service.registry, call.path["id"]
     skill: Skill = registry.recall_skill(call.caller, skill_id) or await call.run(registry.skill, skill_id)
-    if not number:
-        return skill.resolve(tag or LATEST)
-    version = skill.find(number)
-    if version is None:
-        raise SkillNotFound(f"{skill.id}@{number}", "there is no such version")
-    return version
+    return skill.require(number) if number else skill.resolve(tag or LATEST)
 
 
 def version_etag(version: Version) -> str:
