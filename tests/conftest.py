@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from skillc.cli import main
 from skillc.index.skills import folder
 from skillc.index.skills.scan import Directory, SkillFile, Walk
 
@@ -104,6 +108,15 @@ class World:
         assert result.returncode == 0, result.stderr
         assert "Traceback" not in result.stderr
         return result
+
+    def prepare(self, *words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
+        """Run a command that must succeed in this process: what a test stands on needs no interpreter."""
+        out, err = io.StringIO(), io.StringIO()
+        place, variables = chdir(cwd or self.project), patch.dict(os.environ, env or {})
+        with redirect_stdout(out), redirect_stderr(err), place, variables:
+            status = main(words)
+        assert status == 0, err.getvalue()
+        assert "Traceback" not in err.getvalue()
 
     def fails(
         self,
