@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -75,6 +76,10 @@ class Bench:
         self.memory = max(self.memory, usage.ru_maxrss)
         return seconds
 
+    def read(self, *command: str) -> str:
+        """Return what a process prints."""
+        return subprocess.run(command, env=self.env, capture_output=True, text=True, check=True).stdout
+
     def report(self, what: str, ours: Sequence[float], yardstick: Sequence[float], limit: float) -> None:
         ratio = statistics.median(ours) / statistics.median(yardstick)
         verdict = "" if ratio <= limit else "  OVER"
@@ -130,6 +135,14 @@ def bench_start(bench: Bench) -> None:
         *bench.in_turn(times, lambda: bench.run(bench.skc, "--version"), bare),
         1.3,
     )
+    names = bench.read(bench.python, "-c", "from skillc.cli.summaries import NAMES; print(*NAMES)").split()
+    slowest = max(names, key=lambda name: min(bench.run(bench.skc, name, "--help") for _ in range(3)))
+    for words in (("--help",), (slowest, "--help")):  # of the commands, the one whose help takes longest
+        bench.report(
+            f"skc {' '.join(words)} / bare interpreter",
+            *bench.in_turn(times, lambda words=words: bench.run(bench.skc, *words), bare),  # type: ignore[misc]
+            2.0,
+        )
     skill = bench.root / "pdf"
     write_skill(skill)
     bench.report(

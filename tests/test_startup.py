@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -132,33 +131,6 @@ def test_pyromark_stays_whole() -> None:
     subprocess.run([sys.executable, "-S", "-c", path + program], check=True)
 
 
-def test_pattern() -> None:
-    """A pattern is compiled on first use, and does what a compiled one does."""
-    word = startup.pattern(r"(?i)b+")
-    assert "match" not in vars(word)
-    assert word.findall("aBb b") == re.compile("(?i)b+").findall("aBb b") == ["Bb", "b"]
-    assert [word.sub("", "abc"), word.split("abc"), word.pattern] == ["ac", ["a", "c"], "(?i)b+"]
-    with pytest.raises(re.error):
-        startup.pattern("(").match("")
-
-
-def test_cached_property() -> None:
-    """A property is computed once, in an object of its own."""
-
-    class Counter:
-        calls = 0
-
-        @startup.cached_property
-        def value(self) -> int:
-            """How often it was computed."""
-            self.calls += 1
-            return self.calls
-
-    one, two = Counter(), Counter()
-    assert [one.value, one.value, one.calls, two.calls] == [1, 1, 1, 0]
-    assert Counter.value.__doc__ == "How often it was computed."
-
-
 def test_values_are_alike() -> None:
     """Values with the same fields are equal and have the same hash; a field too many is refused."""
 
@@ -227,6 +199,42 @@ def test_import_fast(tmp_path: Path) -> None:
     assert (fast.partition(" ")[0], usual.partition(" ")[0]) == ("True", "False")
     assert fast.removeprefix("True") == usual.removeprefix("False")
     assert (package / "__pycache__").is_dir()
+
+
+LOOK = (
+    "from skillc import errors, paths\n"
+    "look = lambda m: (m.__name__, m.__file__, m.__cached__, m.__package__, m.__loader__.name,\n"
+    "    m.__spec__.name, m.__spec__.origin, m.__spec__.parent, m.__spec__.has_location,\n"
+    "    getattr(m, '__path__', None))\n"
+    "print(look(errors), look(paths), errors is sys.modules['skillc.errors'] is sys.modules['skillc'].errors)"
+)
+
+
+def test_load_ahead(tmp_path: Path) -> None:
+    """Modules that are loaded ahead look as if they had been imported; what is loaded already stays."""
+    package = copy_of_the_package(tmp_path)
+    ahead = "startup.load_ahead('skillc.text skillc.errors skillc.startup skillc.nothing skillc.paths')\n"
+    usual = import_fast_in(tmp_path, "sys.meta_path.pop(0)\n" + LOOK)
+    loaded = "print([m for m in ('text', 'errors', 'paths') if f'skillc.{m}' in sys.modules])\n"
+    assert import_fast_in(tmp_path, ahead + loaded + LOOK).splitlines() == [
+        "['text', 'errors', 'paths']",
+        usual,
+    ]
+    for compiled in (package / "errors" / "__pycache__").glob("__init__.*.pyc"):
+        compiled.unlink()  # from here on, it is for Python to compile and to load
+    assert import_fast_in(tmp_path, ahead + loaded + LOOK).splitlines() == ["['text']", usual]
+    with (package / "paths.py").open("a") as file:
+        file.write("\n1 / 0\n")
+    failure = f"try:\n {ahead}except ZeroDivisionError: print('skillc.paths' in sys.modules)"
+    import_fast_in(tmp_path, "try:\n import skillc.paths\nexcept ZeroDivisionError: pass")  # compiles it
+    assert import_fast_in(tmp_path, failure) == "False"
+
+
+def test_nothing_loads_ahead_of_ordinary_imports() -> None:
+    """In a program that did not ask for it, imports are Python's."""
+    program = "import sys; from skillc import startup; startup.load_ahead('skillc.text')\n"
+    program += "print('skillc.text' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
 
 
 def test_import_fast_sees_an_edit(tmp_path: Path) -> None:

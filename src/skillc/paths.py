@@ -77,9 +77,19 @@ def library_roots(start: str) -> Iterator[str]:
 def _walk_up(start: str) -> Iterator[str]:
     """Yield the directories from `start` upwards, without the home directory."""
     root = home()
-    home_path = os.path.realpath(root) if root is not None else None
+    home_path = _real_home(root) if root is not None else None
     directory = start if start == _cwd() else os.path.realpath(start)
     return (each for each in with_parents(directory) if each != home_path)
+
+
+_real_homes: dict[str, str] = {}  # a cache: where home directories are, by their names; kept to the end
+
+
+def _real_home(root: str) -> str:
+    """Return the canonical path of a home directory, which every command asks for several times."""
+    if root not in _real_homes:
+        _real_homes[root] = os.path.realpath(root)
+    return _real_homes[root]
 
 
 def with_parents(directory: str) -> Iterator[str]:

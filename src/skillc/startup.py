@@ -17,13 +17,16 @@ these tricks, and so do those of the compiler and of lint, because hooks and edi
 8. Error classes load on first use (`skillc.errors`): defining forty takes as long as a search.
 9. `collect_rarely`: a reading command ends before collecting garbage pays.
 10. `leave` ends the process without dismantling the interpreter.
-11. `import_fast`: a command's modules load by their path, without Python's search for them.
+11. `import_fast`: a command's modules load by their path, without Python's search for them; `load_ahead`:
+    those that every reading command needs load one after the other, without its import system.
 12. `skip_future`: `from __future__ import annotations` is for the compiler, but loads a module all the same.
     This module and the package's `__init__` come before that trick and do without.
-13. `pattern`, `cached_property` and `import_parser`: what `re`, `functools` and `pyromark` do, without what
-    these import around it. `lint` uses them, because editors and hooks call it.
+13. `import_parser`: the compiled half of `pyromark`, without the Python around it, which imports much.
 14. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
     write for an entry point imports `re`.
+
+`skillc.later` does for modules of Python what `front_door` does for ours: a command that needs `json` to run
+does not need it to print its help. It also has what `lint` uses in place of `re.compile` and of functools.
 """
 
 import os
@@ -35,12 +38,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
-    from functools import cached_property as cached_property
     from hashlib import _Hash as Hash
     from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
     from importlib.util import MAGIC_NUMBER
-    from re import compile as pattern
-    from types import CodeType
+    from types import CodeType, ModuleType
     from typing import Any, BinaryIO, NoReturn, TypeVar, dataclass_transform
 
     Class = TypeVar("Class")
@@ -74,32 +75,6 @@ else:
         )
         return cls
 
-    class pattern:  # noqa: N801 -- a function to type checkers
-        """A regular expression that is compiled on first use, as most of a module's are in few runs."""
-
-        def __init__(self, source: str | bytes) -> None:
-            self.source = source
-
-        def __getattr__(self, name: str) -> object:
-            from re import compile
-
-            compiled = compile(self.source)
-            vars(self).update({method: getattr(compiled, method) for method in _METHODS})
-            return getattr(compiled, name)
-
-    class cached_property:  # noqa: N801 -- as in functools
-        """A property that is computed once: its value takes the place of the property in the object."""
-
-        def __init__(self, function: "Callable[[Any], object]") -> None:
-            self.function = function
-            self.__doc__ = function.__doc__
-
-        def __get__(self, instance: object, owner: type) -> object:
-            if instance is None:
-                return self
-            value = vars(instance)[self.function.__name__] = self.function(instance)
-            return value
-
     def __getattr__(name: str) -> object:
         if name == "sqlite":
             globals()[name] = module = import_sqlite()
@@ -109,7 +84,8 @@ else:
 
 BUSY_SECONDS = 20.0  # to wait for another process that writes to a database
 LARGE = 1 << 15  # bytes of a compiled module; memory for more takes long to allocate
-_METHODS = ("findall", "finditer", "fullmatch", "match", "search", "split", "sub")  # of a compiled pattern
+is_fast = False  # whether `import_fast` is in force
+READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)  # to open a file; looking for what is not there takes long
 MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
 
 
@@ -122,7 +98,7 @@ def front_door(package: str, homes: "Mapping[str, str]") -> "Callable[[str], obj
 
     def get(name: str) -> object:
         for module, names in homes.items():
-            if name in names.split():
+            if name in names and name in names.split():  # the first is fast, the second exact
                 path = f"{package}.{module}"
                 __import__(path)
                 value = getattr(sys.modules[path], name)
@@ -254,11 +230,39 @@ def import_fast() -> None:
     to Python: a module that is not at its place, a compiled file that is missing, large or not of the source
     as it is now, `-O`, another directory for compiled files, a zip archive.
     """
+    global is_fast
     is_usual = isinstance(globals()["__loader__"], SourceFileLoader)
     if is_usual and not sys.flags.optimize and not sys.pycache_prefix:
         finder: Any = type(sys.implementation)()  # an empty namespace is cheaper than a class
         finder.find_spec = _find_spec
         sys.meta_path.insert(0, finder)
+        is_fast = True
+
+
+def load_ahead(names: str) -> None:
+    """Load modules that a command is about to import, in an order in which each needs only those before it.
+
+    Then Python finds them loaded. Its own way takes as long for each as the contents of a small one, with
+    locks that a process with one thread does not need. From one that is unusual on, all is left to Python.
+    """
+    for name in names.split() if is_fast else ():
+        package, _, last = name.rpartition(".")
+        parent = sys.modules[package]
+        spec = None if name in sys.modules else _find_spec(name, parent.__path__)
+        if spec is None:
+            continue
+        loader: Any = spec.loader
+        code = loader.read_code()
+        if code is None:
+            return
+        sys.modules[name] = module = loader.create_module(spec)
+        vars(module).update(__spec__=spec, __loader__=loader, __package__=spec.parent)
+        try:
+            exec(code, vars(module))  # noqa: S102 -- as Python does
+        except BaseException:
+            sys.modules.pop(name, None)
+            raise
+        setattr(parent, last, module)
 
 
 def _find_spec(name: str, path: "Sequence[str] | None", target: object = None) -> "ModuleSpec | None":
@@ -278,23 +282,39 @@ def _find_spec(name: str, path: "Sequence[str] | None", target: object = None) -
     spec.cached = cache = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
     spec.submodule_search_locations = search
     spec.has_location = True
-    read = loader.get_code
-    vars(loader)["get_code"] = lambda name: _read_code(cache, source) or read(name)
+    attributes = {"__file__": file, "__cached__": cache, **({"__path__": search} if search else {})}
+    compile_code = loader.get_code
+
+    def read() -> "CodeType | None":
+        return _read_code(cache, source)
+
+    vars(loader).update(
+        read_code=read,
+        get_code=lambda name: read() or compile_code(name),
+        create_module=lambda spec: _create_module(name, attributes),
+    )
     return spec
+
+
+def _create_module(name: str, attributes: "Mapping[str, object]") -> "ModuleType":
+    """Return a module with what Python looks for in it: each attribute that is missing costs an exception."""
+    module = type(sys)(name)
+    vars(module).update(attributes)
+    return module
 
 
 def _read_code(cache: str, source: os.stat_result) -> "CodeType | None":
     """Return what a compiled file holds, None if it is not of the source as it is now."""
     try:
-        file = os.open(cache, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        file = os.open(cache, READ)
     except OSError:
         return None
     try:
         data = os.read(file, LARGE)
     finally:
         os.close(file)
-    fields = (0, int(source.st_mtime), source.st_size)
-    header = b"".join([(field & 0xFFFFFFFF).to_bytes(4, "little") for field in fields])
+    time, size = int(source.st_mtime) & 0xFFFFFFFF, source.st_size & 0xFFFFFFFF
+    header = (size << 64 | time << 32).to_bytes(12, "little")  # behind four bytes of flags, which are 0
     if len(data) == LARGE or data[:16] != MAGIC_NUMBER + header:
         return None
     code: CodeType = loads(memoryview(data)[16:])
@@ -338,7 +358,7 @@ def leave(status: int) -> "NoReturn":
     os._exit(status)
 
 
-def quick_hash(data: bytes) -> bytes:
+def quick_hash(data: "bytes | memoryview") -> bytes:
     """Return 8 bytes that change with any of these; loading `zlib` for a CRC takes longer than a search.
 
     It is what Python puts into `.pyc` files, and may differ between versions of Python.

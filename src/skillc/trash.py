@@ -8,13 +8,12 @@ killed leaves the original in its place or in the trash, never in neither.
 from __future__ import annotations
 
 import errno
-import json
 import os
-import shutil
 from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths
 from skillc.errors import NotInTrash, PlaceTaken, SkillcError
+from skillc.later import json, shutil
 from skillc.spelling import did_you_mean
 from skillc.startup import value
 

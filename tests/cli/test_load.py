@@ -2,25 +2,97 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from skillc.cli import AHEAD
+from skillc.cli.summaries import NAMES
+from skillc.cli.topics import TOPICS
 
 # What takes long to load, and is needed to do something, not to say what can be done.
-SLOW = ("asyncio", "ssl", "sqlite3", "yaml", "httpx2", "tarfile", "zipfile", "starlette", "concurrent")
-ROOMS = ("install", "audit", "compiler", "registry", "server", "library.http", "library.git")
+SLOW = """
+    argparse asyncio concurrent contextlib ctypes dataclasses datetime email enum functools getpass
+    hashlib html http httpx2 importlib inspect ipaddress json locale logging pathlib random re shlex
+    shutil signal socket sqlite3 ssl starlette string subprocess tarfile tempfile threading tomllib
+    traceback typing urllib uvicorn webbrowser yaml zipfile zlib
+"""
+ROOMS = ("install", "audit", "compiler", "registry", "server", "library.http", "library.git", "tools")
+
+# Prints the statuses of command lines, one on each line of stdin, and then what they loaded.
+PROGRAM = """
+import sys
+before = {*sys.modules}
+from skillc.cli import main
+lines = sys.stdin.read().splitlines()
+out, sys.stdout = sys.stdout, sys.stderr
+statuses = [main(line.split()) for line in lines]
+print(statuses, *{*sys.modules} - before, sep="\\n", file=out)
+"""
 
 
 def test_pages_load_no_rooms() -> None:
     """[RFC-0005] [SURFACES: Terminal] help answers at once, whatever the command does."""
-    program = (
-        "import sys; from skillc.cli import load; from skillc.cli.help import page;"
-        "from skillc.cli.summaries import NAMES;"
-        "pages = [page(load(name).COMMAND) for name in NAMES];"
-        "print(len(pages) == len(NAMES) and all(pages)); print(*sys.modules, sep='\\n')"
+    lines = ["--help", "help", *(f"help {name}" for name in (*TOPICS, *NAMES))]
+    lines += [f"{name} --help" for name in NAMES]
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", PROGRAM],  # without what the environment loads first
+        input="\n".join(lines),
+        env={"PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    run = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    good, *modules = run.stdout.splitlines()
-    assert good == "True"
-    assert [name for name in SLOW if name in modules] == []
+    statuses, *modules = run.stdout.splitlines()
+    assert statuses == str([0] * len(lines))
+    assert run.stderr.count("Usage: skc ") == 2 + 2 * len(NAMES)
+    assert [name for name in SLOW.split() if name in modules] == []
     below = tuple(f"skillc.{room}." for room in ROOMS)
     assert [name for name in modules if name.startswith(below)] == []
+
+
+READERS = {
+    "open": ["open", "pdf", "SKILL.md"],
+    "outline": ["outline", "pdf"],
+    "search": ["search", "pdf", "text"],
+    "show": ["show", "pdf", "--section", "Forms"],
+    "sources": ["sources", "pdf"],
+}
+# Runs a command, and prints on stderr which modules were looked for: with their parents all, in order.
+RECORD = """
+import sys
+from skillc import startup
+names, find_spec = [], startup._find_spec
+startup._find_spec = lambda name, path, target=None: names.append(name) or find_spec(name, path, target)
+startup.start()
+from skillc.cli import main
+names.clear()
+status = main(sys.argv[1:])
+print(*[name for name in names if name.startswith("skillc.")], file=sys.stderr)
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("command", AHEAD)
+def test_modules_that_load_ahead(command: str, tmp_path: Path) -> None:
+    """[RFC-0007] A reading command loads ahead just what it needs, each module behind those that it imports.
+
+    A module that another one imports first is looked for earlier than its turn, and one that is missing in
+    the list later than all.
+    """
+    skill = tmp_path / ".skillc" / "skills" / "pdf"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText.\n")
+    env = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"}
+    python = [sys.executable, "-S"]
+    subprocess.run([*python, "-m", "skillc", "build", "pdf"], env=env, cwd=tmp_path, check=True)
+    words = READERS[command]
+    for _ in range(2):  # the first may compile modules and create the log
+        run = subprocess.run(
+            [*python, "-c", RECORD, *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+    assert run.stdout
+    assert run.stderr.splitlines()[-1].split() == AHEAD[command].format(command).split()

@@ -112,6 +112,17 @@ def test_skills_of_one_template_are_several(shelves: Shelves) -> None:
     assert len(shelves.find()) == 3
 
 
+def test_the_same_body_under_another_name(shelves: Shelves) -> None:
+    """[LIB: SkillEngine trait (revised)] is a copy, with any description, unless it is a few words."""
+    shelves.put("one/roses", page(7, description="Prune roses"))
+    shelves.put("two/shrubs", page(7, description="Anything that grows, in tangerine pots").rstrip())
+    shelves.put("one/short", "---\ndescription: Zebra\n---\nSee the roses.\n")
+    shelves.put("two/brief", "---\ndescription: Roses\n---\nSee the roses.\n")
+    assert shelves.groups() == [["one/roses", "two/shrubs"], ["one/short"], ["two/brief"]]
+    (found,) = shelves.find("tangerine")  # which only the second one has
+    assert (found.id, found.copies) == ("shrubs", (("one", "roses"),))
+
+
 def test_the_same_name_is_not_enough(shelves: Shelves) -> None:
     """[LIB: SkillEngine trait (revised)] the name or the description of another skill, with other text."""
     shelves.put("one/a/roses", page(4, description="Roses of one kind"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.startup import leave
+from skillc.startup import leave, load_ahead
 from skillc.text import terminal_text
 
 TYPE_CHECKING = False
@@ -28,6 +28,20 @@ if TYPE_CHECKING:
 
 # What agents that use a terminal set.
 AGENT_VARIABLES = ("AI_AGENT", "CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI", "SKC_RUN_ID")
+# The modules of commands that agents call, each behind those that it imports.
+_READING = (
+    "skillc.errors skillc.cli.syntax skillc.cli.commands skillc.cli.commands.{0} skillc.paths skillc.library"
+    " skillc.library.stores skillc.usage skillc.usage.log skillc.workspace skillc.gateway skillc.skills"
+    " skillc.skills.files "
+)
+_INDEX = "skillc.index skillc.index.sections skillc.index.sections.reader skillc.gateway.freshness "
+AHEAD = {
+    "open": _READING + "skillc.gateway.open",
+    "outline": _READING + _INDEX + "skillc.gateway.outline",
+    "search": _READING + _INDEX + "skillc.gateway.search",
+    "show": _READING + _INDEX + "skillc.gateway.show",
+    "sources": _READING + "skillc.gateway.sources",
+}
 is_verbose = False
 has_printed_json = False  # by this command: stdout is to hold one JSON value
 
@@ -233,6 +247,8 @@ def _dispatch(words: list[str]) -> int:
 
         sys.stdout.writelines(f"{candidate}\n" for candidate in candidates(words[1:]))
         return 0
+    if words[0] in AHEAD and not {"--help", "-h"}.intersection(words):
+        load_ahead(AHEAD[words[0]].format(words[0]))
     module = load(words[0])
     from skillc.cli.syntax import parse
 

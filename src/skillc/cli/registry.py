@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 
 from skillc import library
 from skillc.cli.output import warn
@@ -17,8 +16,6 @@ from skillc.text import one_line
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from skillc.library import RegistryApi  # needs the extra
 
 TO = Option(
@@ -68,15 +65,17 @@ def is_outsider(credential: library.Credential) -> bool:
     return not credential.token and library.is_job()
 
 
-@contextmanager
-def advise(credential: library.Credential) -> Iterator[None]:
+class advise:  # noqa: N801 -- a class, because contextlib takes long to load
     """Say with a refusal inside the block what a job of CI lacks that has no token."""
-    try:
-        yield
-    except RegistryRefused as error:
-        if not credential.token:
-            error.details = library.advise_job(credential.registry) or error.details
-        raise
+
+    def __init__(self, credential: library.Credential) -> None:
+        self._credential = credential
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, RegistryRefused) and not self._credential.token:
+            error.details = library.advise_job(self._credential.registry) or error.details
 
 
 def _tell_wait(seconds: float) -> None:

@@ -1,8 +1,8 @@
 """Diagnostics and errors: every warning and every error, once.
 
 An error ends the command; a `Diagnostic` is a remark, and the work goes on. Error classes are in
-`errors.tree`, which is loaded on first use: defining forty classes takes as long as a search. Import them
-all from here.
+`errors.tree`, which is loaded on first use: defining forty classes takes as long as a search. So is
+`errors.diagnostic`. Import them all from here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
+    from skillc.errors.diagnostic import Diagnostic as Diagnostic, warning as warning
     from skillc.errors.extras import (
         NEEDS as NEEDS,
         import_error as import_error,
@@ -25,6 +26,8 @@ else:
             raise AttributeError(name)
         if name in ("NEEDS", "import_error", "require_extra"):
             from skillc.errors.extras import __dict__ as names
+        elif name in ("Diagnostic", "warning"):
+            from skillc.errors.diagnostic import __dict__ as names
         elif name == "WARNINGS":
             from skillc.errors.warnings import __dict__ as names
         else:
@@ -86,46 +89,3 @@ def unexpected(error: BaseException) -> SkillcError:
 def os_text(name: object) -> str:
     """Return the file name of an OSError, which may be bytes or a descriptor, as text."""
     return name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name)
-
-
-class Diagnostic:
-    """A warning or an error as a value: its code, its message, and the file it is about.
-
-    >>> warning("W010").at("SKILL.md").line()
-    'warning[W010]: SKILL.md: bytes that are not UTF-8 were replaced'
-    """
-
-    __slots__ = ("code", "message", "path")
-
-    def __init__(self, code: str, message: str, path: str = "") -> None:
-        self.code = code
-        self.message = message
-        self.path = path
-
-    def at(self, path: str) -> Diagnostic:
-        """Return the same diagnostic, about the file at `path`."""
-        return Diagnostic(self.code, self.message, path)
-
-    @property
-    def severity(self) -> str:
-        return "error" if self.code.startswith("E") else "warning"
-
-    def line(self) -> str:
-        where = f"{self.path}: " if self.path else ""
-        return f"{self.severity}[{self.code}]: {one_line(where + self.message)}"
-
-    def __repr__(self) -> str:
-        return f"<Diagnostic {self.line()}>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Diagnostic) and self.line() == other.line()
-
-    def __hash__(self) -> int:
-        return hash(self.line())
-
-
-def warning(code: str, *fields: object) -> Diagnostic:
-    """Return a warning of WARNINGS with these values for its `{}`."""
-    from skillc.errors.warnings import WARNINGS  # most commands have none
-
-    return Diagnostic(code, WARNINGS[code].format(*fields))

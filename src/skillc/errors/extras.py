@@ -6,9 +6,6 @@ with require_extra("git"):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from skillc.errors import MissingExtra
 
 # By extra of pyproject.toml.
@@ -24,16 +21,21 @@ NEEDS = {
 }
 
 
-@contextmanager
-def require_extra(extra: str) -> Iterator[None]:
+class require_extra:  # noqa: N801 -- a class, because contextlib takes long to load
     """Raise MissingExtra where an import in the block fails because `extra` is not installed."""
-    try:
-        yield
-    except ImportError as error:
+
+    def __init__(self, extra: str) -> None:
+        self._extra = extra
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, ImportError):
+            return
         if error.name is not None and error.name.startswith("skillc"):
-            raise  # a bug of ours
+            return  # a bug of ours
         why = "" if isinstance(error, ModuleNotFoundError) else f", which can't be used ({error})"
-        raise MissingExtra(f"{NEEDS[extra]}{why}", extra) from None
+        raise MissingExtra(f"{NEEDS[self._extra]}{why}", self._extra) from None
 
 
 def import_error(error: ImportError, framework: str, extra: str) -> MissingExtra:

@@ -11,9 +11,10 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.gateway.freshness import Heading, has_changes
+    from skillc.gateway.hints import explain_no_results
     from skillc.gateway.open import OpenFile, open_file, render_more_lines
     from skillc.gateway.outline import read_outline, render_outline
-    from skillc.gateway.search import SearchResults, explain_no_results, search_sections
+    from skillc.gateway.search import SearchResults, search_sections
     from skillc.gateway.show import Section, show_section
     from skillc.gateway.sources import TREE_MARKS, SourceTree, list_sources
 else:
@@ -22,9 +23,10 @@ else:
         {
             "open": "OpenFile open_file render_more_lines",
             "freshness": "Heading has_changes",
-            "search": "SearchResults explain_no_results search_sections",
+            "search": "SearchResults search_sections",
             "outline": "read_outline render_outline",
             "show": "Section show_section",
+            "hints": "explain_no_results",
             "sources": "TREE_MARKS SourceTree list_sources",
         },
     )

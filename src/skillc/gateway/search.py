@@ -21,7 +21,6 @@ ALL, ANY, PHRASE, RAW = "all", "any", "phrase", "raw"  # how the words of a quer
 
 MAX_TERMS = 64  # words in one FTS5 expression, where each takes memory, and in one phrase
 MAX_RAW = 10_000  # characters of a query in FTS5's own syntax
-MAX_HINTS = 16  # words that are looked up one by one to tell which of them occur
 SHORT = 8192  # characters; the snippets of longer sections are made one by one
 
 # Counts matches up to one more than the limit. Finding none costs half as much without an order.
@@ -84,32 +83,12 @@ def search_sections(
         if mode == ALL:
             rows = _match_all(index, words, limit)
         elif mode == ANY:
-            rows = _match(index, " OR ".join(map(quote, _distinct(words)[:MAX_TERMS])), limit)
+            rows = _match(index, " OR ".join(map(quote, distinct(words)[:MAX_TERMS])), limit)
         elif mode == PHRASE:
             rows = _match(index, quote(" ".join(words)), limit)
         else:
             rows = _match_raw(index, query, limit)
         return SearchResults(query, [_read_result(index, row) for row in rows])
-
-
-def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
-    """Return a note that names the words of a failed query that do occur, or nothing if none does.
-
-    `any_words` is how to search for any of them. This is not part of a search, so that one without
-    results costs no more than its SQL.
-    """
-    words = _distinct(split_query(query))[:MAX_HINTS]
-    if len(words) == 1:
-        return ""
-    from skillc.text import one_line
-
-    with open_index(skill, tokenizer) as index:
-        spell = segment if index.is_cjk else str
-        execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
-        counts = [(word, execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words]
-    hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
-    note = f"note: no section holds all words; these occur: {hints}; {any_words} ranks by them"
-    return note if hints else ""
 
 
 def split_query(query: str) -> list[str]:
@@ -183,7 +162,7 @@ def _match_all(index: SectionIndex, words: list[str], limit: int) -> list[Row]:
 
     Words beyond what one expression takes are matched in batches; the first batch ranks the rows.
     """
-    terms = [quote(word) for word in (words if len(words) <= MAX_TERMS else _distinct(words))]
+    terms = [quote(word) for word in (words if len(words) <= MAX_TERMS else distinct(words))]
     batches = [" ".join(terms[start : start + MAX_TERMS]) for start in range(0, len(terms), MAX_TERMS)]
     if len(batches) == 1:
         return _match(index, batches[0], limit)
@@ -199,7 +178,7 @@ def _match_all(index: SectionIndex, words: list[str], limit: int) -> list[Row]:
     return _complete(index, batches[0], rows)
 
 
-def _distinct(words: list[str]) -> list[str]:
+def distinct(words: list[str]) -> list[str]:
     """Return each word once, ignoring case and punctuation, without words that are only punctuation."""
     distinct: dict[str, str] = {}
     for word in words:

@@ -10,6 +10,8 @@ True
 
 from __future__ import annotations
 
+from itertools import groupby
+
 SEPARATOR = "\u2063"  # INVISIBLE SEPARATOR: no token character, and not in use in texts
 
 Ranges = tuple[tuple[int, int], ...]
@@ -73,3 +75,49 @@ def segment(text: str) -> str:
 def unsegment(text: str) -> str:
     """Return `text` as it was before `segment`."""
     return text if text.isascii() else text.replace(SEPARATOR, "")
+
+
+class _Letters(dict[int, "str | int"]):
+    """Itself for a character of words, a space for any other; a cache for `str.translate`.
+
+    Marks belong to the letter before them, as vowels do in many scripts. With `unspaced`, only characters of
+    scripts without spaces stay, or only those of others.
+    """
+
+    def __init__(self, unspaced: bool | None = None) -> None:
+        self._unspaced = unspaced
+
+    def __missing__(self, code: int) -> str | int:
+        from unicodedata import category
+
+        is_letter = chr(code).isalnum() or (code > 127 and category(chr(code))[0] == "M")
+        fits = self._unspaced is None or self._unspaced == is_unspaced(chr(code))
+        self[code] = value = code if is_letter and fits else " "
+        return value
+
+
+_letters, _spaced, _unspaced = _Letters(), _Letters(unspaced=False), _Letters(unspaced=True)
+
+
+def split_letters(text: str) -> list[str]:
+    """Return what is between characters that belong to no word."""
+    return text.translate(_letters).split()
+
+
+def split_runs(text: str) -> list[str]:
+    """Return the words of a text, split where a script without spaces begins or ends.
+
+    >>> split_runs("MRI检查: 日志")
+    ['MRI', '检查', '日志']
+    """
+    return ["".join(run) for word in split_letters(text) for _, run in groupby(word, is_unspaced)]
+
+
+def split_scripts(text: str) -> tuple[list[str], list[str]]:
+    """Return the words of a text in scripts with spaces, and what is in others.
+
+    >>> split_scripts("MRI检查: 日志")
+    (['MRI'], ['检查', '日志'])
+    """
+    runs = text.translate(_unspaced).split()
+    return text.translate(_spaced).split() if runs != [text] else [], runs

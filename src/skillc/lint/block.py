@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
+from skillc.later import cached_property, pattern
 from skillc.skills import MAX_FRONTMATTER, NotYaml, parse_yaml_events
-from skillc.startup import cached_property, pattern, value
+from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

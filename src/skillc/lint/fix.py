@@ -7,11 +7,12 @@ complains. So a strict reader gets what a lenient one got, and a second run has 
 
 from __future__ import annotations
 
+from skillc.later import pattern
 from skillc.lint.block import find_block
 from skillc.lint.frontmatter import BOM, split_tools
 from skillc.quotes import yaml_quote
 from skillc.skills import NotYaml, is_name, load_yaml, parse
-from skillc.startup import pattern, value
+from skillc.startup import value
 from skillc.text import one_line
 
 TYPE_CHECKING = False

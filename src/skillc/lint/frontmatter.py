@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from skillc.later import pattern
 from skillc.lint.report import Problem
 from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, newlines
 from skillc.spelling import suggest
-from skillc.startup import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

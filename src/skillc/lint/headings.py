@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
+from skillc.later import pattern
 from skillc.lint.report import Problem
-from skillc.startup import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ import os
 import posixpath
 
 from skillc import errors
+from skillc.later import pattern
 from skillc.lint.headings import has_anchor, slug
 from skillc.lint.report import Problem
 from skillc.skills import resolve_inside, walk
-from skillc.startup import pattern, value
+from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError, os_text
+from skillc.later import cached_property, pattern
 from skillc.lint.headings import find_anchors
 from skillc.lint.links import find_links
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
 from skillc.skills import MAX_FILES, SourceFile, list_files, main_file, newlines, parse, walk
-from skillc.startup import cached_property, pattern, value
+from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from itertools import islice
 
+from skillc.later import pattern
 from skillc.lint.block import find_scalars
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, suggest_rule
-from skillc.startup import pattern, value
+from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
         FOREIGN,
         MAX_FILES,
         SourceFile,
-        digest_files,
-        hash_source,
         list_files,
         list_tree,
-        make_folder,
         open_inside,
         resolve_inside,
     )
+    from skillc.skills.folders import digest_files, hash_source, make_folder
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import (
@@ -77,10 +75,8 @@ else:
         {
             "document": "Document Metadata main_file read_main_file parse read_metadata",
             "fields": "read_tags read_texts read_words",
-            "files": (
-                "FOREIGN MAX_FILES SourceFile digest_files hash_source list_files list_tree make_folder "
-                "open_inside resolve_inside"
-            ),
+            "files": "FOREIGN MAX_FILES SourceFile list_files list_tree open_inside resolve_inside",
+            "folders": "digest_files hash_source make_folder",
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
             "portable": "MAX_FILE_NAME MAX_PATH find_collision is_portable to_spelling",

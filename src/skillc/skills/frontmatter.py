@@ -13,8 +13,9 @@ read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
 from __future__ import annotations
 
 from skillc.errors import warning
+from skillc.later import pattern
 from skillc.skills.yaml import MAX_NODES, NotYaml, load_yaml
-from skillc.startup import pattern, value
+from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ Knows nothing of prompts, models or logs. `sandbox` is private to this room.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skillc.startup import front_door
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.tools.approval import (
         Answer,

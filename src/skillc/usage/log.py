@@ -11,7 +11,7 @@ import os
 from time import gmtime, sleep, strftime, time
 
 from skillc import errors, paths
-from skillc.errors import SkillcError, unexpected, warning
+from skillc.errors import SkillcError, unexpected
 from skillc.startup import BUSY_SECONDS, Idle, json_quote, sqlite
 from skillc.text import utf8_text
 
@@ -81,11 +81,11 @@ def record_access(skill: Skill, command: str, arguments: Fields, error: str | No
         from skillc.databases import RefusedLog
 
         if isinstance(problem, RefusedLog):
-            diagnostics += (warning("W006", problem.path, problem),)
+            diagnostics += (errors.warning("W006", problem.path, problem),)
         try:
             _append_to_fallback(cwd, skill.folder, row)
         except Exception:
-            return (*diagnostics, warning("W002"))
+            return (*diagnostics, errors.warning("W002"))
     return diagnostics
 
 
@@ -246,7 +246,7 @@ def _check_fallback(fallback: str, skill: str, now: float) -> Diagnostics:
         age = now - os.stat(fallback).st_mtime
     except OSError:
         return ()
-    return (warning("W003", skill),) if age > STALE_SECONDS else ()
+    return (errors.warning("W003", skill),) if age > STALE_SECONDS else ()
 
 
 def encode_arguments(arguments: Fields) -> str:

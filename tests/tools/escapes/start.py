@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
-from skillc.skills import files
+from skillc.skills import hash_source, list_files
 from skillc.startup import sha256_hex
 from skillc.tools.process import run
 from tests.tools.conftest import Bench
@@ -127,10 +127,8 @@ def swapped_before(bench: Bench) -> bool:
 
 def digest(bench: Bench) -> str:
     """What an approval is bound to."""
-    found = files.list_files(str(bench.skill), hidden=True)
-    return files.hash_source(
-        (file.name, sha256_hex((bench.skill / file.name).read_bytes())) for file in found
-    )
+    found = list_files(str(bench.skill), hidden=True)
+    return hash_source((file.name, sha256_hex((bench.skill / file.name).read_bytes())) for file in found)
 
 
 @attempt("a file of the skill swapped after the last check")

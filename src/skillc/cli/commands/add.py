@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
 
 from skillc import audit, compiler, install, library
 from skillc.cli import show, workspace
@@ -13,6 +12,7 @@ from skillc.cli.mistakes import see
 from skillc.cli.progress import Activity, Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
+from skillc.later import contextlib
 from skillc.spelling import suggest
 from skillc.startup import value
 from skillc.text import count_of, cut, fold_line, one_line
@@ -88,7 +88,7 @@ def run(arguments: Arguments) -> int:
     scope = library.GLOBAL if arguments.has("global") else library.PROJECT if arguments.has("project") else ""
     store = install.choose_store(here.cwd, scope)
     targets = _find_targets(arguments, store, here.cwd)
-    with ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         offers = _make_offers(arguments, store, here, stack)
         _check(arguments, offers, store, targets)
         if arguments.has("dry_run"):
@@ -126,7 +126,7 @@ def _find_targets(arguments: Arguments, store: install.Store, cwd: str) -> Seque
 
 
 def _make_offers(
-    arguments: Arguments, store: install.Store, here: Workspace, stack: ExitStack
+    arguments: Arguments, store: install.Store, here: Workspace, stack: contextlib.ExitStack
 ) -> list[install.Offer]:
     """Open all sources, choose the skills, and say what is known of each."""
     skill_names = list(arguments.texts("skill"))
@@ -149,7 +149,9 @@ def _make_offers(
     return offers
 
 
-def _open(place: _Place, names: Sequence[str], here: Workspace, stack: ExitStack) -> install.Download:
+def _open(
+    place: _Place, names: Sequence[str], here: Workspace, stack: contextlib.ExitStack
+) -> install.Download:
     """Open a place. A plugin without a skill, which may have other things, is left out with a warning."""
     plugin = place.plugin
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
 
 from skillc import audit, install, library, lint
 from skillc.cli import workspace
@@ -13,6 +12,7 @@ from skillc.cli.output import print_json, warn
 from skillc.cli.progress import Activity, Progress
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
+from skillc.later import contextlib
 from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ def run(arguments: Arguments) -> int:
     baseline = audit.read_baseline(path) if path else None
     command = arguments.optional("judge")
     judge = audit.parse_judge(command) if command is not None else None
-    with ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         jobs = _find(arguments.texts("skill"), here.cwd, stack, allowed_hosts(arguments))
         audits, failures = _audit(jobs, policy, baseline, arguments, judge)
         target = _path(arguments, "write_baseline", here.cwd)
@@ -89,7 +89,7 @@ def _path(arguments: Arguments, name: str, cwd: str) -> str:
     return os.path.join(cwd, value) if value else ""
 
 
-def _find(names: Sequence[str], cwd: str, stack: ExitStack, hosts: frozenset[str]) -> list[Job]:
+def _find(names: Sequence[str], cwd: str, stack: contextlib.ExitStack, hosts: frozenset[str]) -> list[Job]:
     """Return the folders and names of all skills that are meant; downloads are kept until the stack ends."""
     if not names:
         return [(skill.source, skill.name) for skill in library.stored_skills(cwd)]
@@ -100,7 +100,7 @@ def _find(names: Sequence[str], cwd: str, stack: ExitStack, hosts: frozenset[str
     return list(jobs.items())
 
 
-def _find_one(name: str, cwd: str, stack: ExitStack, hosts: frozenset[str]) -> list[Job]:
+def _find_one(name: str, cwd: str, stack: contextlib.ExitStack, hosts: frozenset[str]) -> list[Job]:
     path = os.path.join(cwd, name)
     if name and "\0" not in name and os.path.isdir(path):
         if library.is_skill(path):

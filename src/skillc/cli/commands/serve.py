@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import ipaddress
-import logging
 import os
 import sys
-from dataclasses import replace
-from functools import partial
-from typing import Any
-from urllib.parse import urlsplit
 
 from skillc import registry, server, skills
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, MissingExtra, require_extra
+from skillc.later import dataclasses, functools, ipaddress, logging, urls
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from skillc.server import Service
 
@@ -129,7 +125,7 @@ def _serve_repositories(arguments: Arguments, port: int) -> int:
     token = server.read_token(TOKEN, host, "--host")
     names = arguments.texts("allow_host")
     engine = workspace(progress=True).engine()
-    server.serve_engine(engine, host, port, partial(_announce, arguments), names=names, token=token)
+    server.serve_engine(engine, host, port, functools.partial(_announce, arguments), names=names, token=token)
     return 0
 
 
@@ -146,23 +142,25 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         config=_read_config(arguments),
         settings=_read_settings(arguments),
         mounts=_mount_mcp,
-        reload=partial(_reload, arguments),
+        reload=functools.partial(_reload, arguments),
     )
-    if urlsplit(arguments.optional("store") or "").password:
+    if urls.urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
-    server.serve_registry(launch, partial(_announce, arguments), partial(_show_token, arguments))
+    server.serve_registry(
+        launch, functools.partial(_announce, arguments), functools.partial(_show_token, arguments)
+    )
     return 0
 
 
 def _reload(arguments: Arguments, launch: server.Launch) -> server.Launch:
     """Return the launch with its configuration read again; the secret of sign-in stays, it is read once."""
-    settings = replace(_read_settings(arguments), metrics=launch.settings.metrics)
+    settings = dataclasses.replace(_read_settings(arguments), metrics=launch.settings.metrics)
     before, oidc = launch.settings.sign_in.oidc, settings.sign_in.oidc
     if before is not None and oidc is not None and not oidc.client_secret:
-        oidc = replace(oidc, client_secret=before.client_secret)
-        settings = replace(settings, sign_in=replace(settings.sign_in, oidc=oidc))
-    return replace(launch, config=_read_config(arguments), settings=settings)
+        oidc = dataclasses.replace(oidc, client_secret=before.client_secret)
+        settings = dataclasses.replace(settings, sign_in=dataclasses.replace(settings.sign_in, oidc=oidc))
+    return dataclasses.replace(launch, config=_read_config(arguments), settings=settings)
 
 
 def _announce(arguments: Arguments, url: str) -> None:
@@ -205,7 +203,7 @@ def _read_config(arguments: Arguments) -> registry.RegistryConfig:
         *(str(skills.SkillId(prefix)) for prefix in arguments.texts("review")),
     )
     findings = arguments.optional("review_findings") or config.review.findings
-    return replace(config, review=registry.ReviewRules(prefixes, findings))
+    return dataclasses.replace(config, review=registry.ReviewRules(prefixes, findings))
 
 
 def _read_network(name: str) -> str:
@@ -217,7 +215,7 @@ def _read_network(name: str) -> str:
 
 def _read_url(text: str) -> str:
     """Return the address that clients use, without a slash at its end."""
-    parts = urlsplit(text)
+    parts = urls.urlsplit(text)
     if text and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
         raise InvalidOption("--url takes an address such as https://skills.example.com")
     if parts.username is not None or parts.path.strip("/"):

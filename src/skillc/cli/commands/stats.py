@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from time import gmtime, strftime
-from typing import TypeVar
 
 from skillc import __version__, atomic, gateway, library, usage
 from skillc.cli import can_print, show, workspace
@@ -21,6 +20,9 @@ from skillc.text import count_of, one_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
 
 MAX_WIDTH = 100  # columns for bars; longer ones are hard to compare with their labels
 COMMAND = Command(
@@ -68,7 +70,6 @@ COMMAND = Command(
         "skc stats --prune 90d",
     ),
 )
-Result = TypeVar("Result")
 
 
 def run(arguments: Arguments) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skillc import install
 from skillc.cli import show
 from skillc.cli.mistakes import see, unknown_choice
@@ -17,6 +15,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from skillc.library import RegistryApi  # needs the extra
 

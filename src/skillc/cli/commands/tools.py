@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from skillc import tools
 from skillc.cli import show, workspace
 from skillc.cli.syntax import SKILL, Arguments, Command, Option
 from skillc.text import one_line
-from skillc.tools import ExecutableSkill, describe_tool, find_skill, format_tools, load_executable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,29 +28,29 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     here = workspace()
-    location = find_skill(arguments.text("skill"), here.cwd)
+    location = tools.find_skill(arguments.text("skill"), here.cwd)
     here.tell(location.diagnostics)
     form = arguments.text("format")
     skill = here.operate(
         "tools",
         location.library_skill(),
         {"format": form},
-        lambda _: load_executable(location.directory, location.skill_id),
+        lambda _: tools.load_executable(location.directory, location.skill_id),
     )
     here.tell(skill.diagnostics)
 
     def value() -> object:
-        tools = format_tools(skill.tools, "json" if form == "object" else form)
-        return {"tools": tools} if form == "object" else tools
+        schemas = tools.format_tools(skill.tools, "json" if form == "object" else form)
+        return {"tools": schemas} if form == "object" else schemas
 
     return show(arguments, value, lambda: _lines(skill))
 
 
-def _lines(skill: ExecutableSkill) -> Iterator[str]:
+def _lines(skill: tools.ExecutableSkill) -> Iterator[str]:
     if not skill.tools:
         yield one_line(f"'{skill.definition.name}' declares no tools.")
     for tool in skill.tools:
-        yield one_line(f"{tool.qualified}: {' '.join(describe_tool(tool).split())}")
+        yield one_line(f"{tool.qualified}: {' '.join(tools.describe_tool(tool).split())}")
         for parameter in tool.parameters:
             need = "required" if parameter.required else "optional"
             line = f"  {parameter.name:<16} {parameter.type}, {need}. {parameter.description}"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-import threading
-import webbrowser
 
 from skillc import server
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption, require_extra
+from skillc.later import logging, threading, webbrowser
 
 COMMAND = Command(
     "ui",

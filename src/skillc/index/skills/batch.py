@@ -11,7 +11,7 @@ from time import time, time_ns
 
 from skillc.errors import MissingField, warning
 from skillc.index import UNSETTLED, stamp_of
-from skillc.index.skills.invert import SegmentLists, invert
+from skillc.index.skills.invert import Inverter, SegmentLists
 from skillc.index.skills.postings import MAX_SLOTS, read_counts
 from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from skillc.index.skills.invert import InvertedLists
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
     from skillc.index.skills.snapshot import Values
-    from skillc.index.skills.weights import TermWeights
 
     # ID, name, description, needs, tags, body
     MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 
 PARALLEL_FROM = 400  # files that are worth starting other processes
 CHUNK = 2000  # files that are inverted together
+MIN_BODY = 500  # bytes of a body that says by itself what a skill is; shorter ones may be alike by chance
 GROUP = 50  # files whose words are stemmed together
 WORKERS_START = 3.0  # seconds; with less time left, other processes would start too late
 
@@ -108,11 +108,12 @@ def invert_texts(skills: Sequence[MemorySkill], stemmer: Stemmer, statistics: St
             for _, name, text, _, tags, body in group
         ]
         stemmer.forget()
-        weights = list(enumerate(weigh_terms(stemmer, texts)))
-        lists = SegmentLists()
-        lists.add(invert(weights, stemmer.vocabulary, statistics))
+        inverter, lists = Inverter(), SegmentLists()
+        for slot, skill in enumerate(weigh_terms(stemmer, texts)):
+            inverter.add(slot, skill)
+            batch.sketches.append(skill.sketch)
+        lists.add(inverter.invert(stemmer.vocabulary, statistics))
         batch.lists.append(lists)
-        batch.sketches += [skill.sketch for _, skill in weights]
         batch.entries += [
             Entry(i, i, ((0, 0, 0), text, needs, None, None, 0, tags)) for i, _, text, needs, tags, _ in group
         ]
@@ -136,7 +137,7 @@ def read_chunks(
 
 
 class SkillReader:
-    """Reads SKILL.md files; called with the jobs of a chunk. For `statistics`, see `invert`."""
+    """Reads SKILL.md files; called with the jobs of a chunk. For `statistics`, see `Inverter`."""
 
     def __init__(
         self, strict: bool, with_text: bool, until: float | None, statistics: Statistics | None = None
@@ -151,15 +152,16 @@ class SkillReader:
     def __call__(self, jobs: Sequence[Job]) -> Chunk:
         self._stemmer.forget()
         rows: list[SkillRow] = []
-        weights: list[tuple[int, TermWeights]] = []
+        inverter = Inverter()
         for start in range(0, len(jobs), GROUP):
             skills = list(self._read(jobs[start : start + GROUP]))
             texts = {slot: text for slot, _, text in skills if text is not None}
-            group = dict(zip(texts, weigh_terms(self._stemmer, [*texts.values()]), strict=True))
-            sketches = {slot: skill.sketch for slot, skill in group.items()}
+            sketches: dict[int, bytes] = {}
+            for slot, skill in zip(texts, weigh_terms(self._stemmer, [*texts.values()]), strict=True):
+                inverter.add(slot, skill)
+                sketches[slot] = skill.sketch
             rows += [(slot, values, sketches.get(slot)) for slot, values, _ in skills]
-            weights += group.items()
-        return rows, invert(weights, self._stemmer.vocabulary, self._statistics)
+        return rows, inverter.invert(self._stemmer.vocabulary, self._statistics)
 
     def _read(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Values, SkillText | None]]:
         """Yield the slots of files and what they say, until it is late; one file is always read."""
@@ -243,8 +245,10 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
         from hashlib import blake2b
 
         names = name if fields.name == name else f"{name} {fields.name}"
-        digest = int.from_bytes(blake2b(raw, digest_size=7).digest(), "big")
-        text = SkillText(names, fields.description, document.data[document.body :], tags)
+        body = document.data[document.body :]
+        identity = body.strip() if len(body) >= MIN_BODY else raw
+        digest = int.from_bytes(blake2b(identity, digest_size=7).digest(), "big")
+        text = SkillText(names, fields.description, body, tags)
     values = (
         stamp,
         fields.description.strip(),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-VERSION = 6  # of the tables; a file with another one is rebuilt
+VERSION = 7  # of the tables; a file with another one is rebuilt
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
 MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"

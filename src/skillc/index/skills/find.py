@@ -295,10 +295,8 @@ class _Search:
                 members.setdefault((twin.precedence, twin.path), twin)
         candidates = filter(self._is_eligible, members.values())
         ranking = sorted(candidates, key=lambda member: (member.precedence, *member.order()))[:MAX_CHECKED]
-        # A near-copy may be without the words that another one was found by, and not fit the task at all.
-        same = {member.digest for member in match if member.digest}
-        fitting = (m for m in ranking if m.score or m.digest in same or self._explain(query, m)[0])
-        first = next(fitting, match[0])
+        # A copy may be without the words that another one was found by, and not fit the task at all.
+        first = next((m for m in ranking if m.score or self._explain(query, m)[0]), match[0])
         first.score = match[0].score  # the best one's place
         visible = {member.skill_id for member in members.values() if self._may_show(member)}
         copies = [

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections import (  # type: ignore[attr-defined]
-    _count_elements as count,  # what Counter uses
-    defaultdict,
-)
-from itertools import accumulate, chain, pairwise, repeat
+from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter uses
+from itertools import chain
 from math import inf
 from operator import add, mul
 
@@ -28,60 +25,69 @@ if TYPE_CHECKING:
     from skillc.index.skills.postings import Row
     from skillc.index.skills.weights import TermWeights
 
-    # Terms, how many bodies have each, and the records of heads and bodies: four lists of the same length.
+    Lists = list[array[int] | None]  # postings by the number of their term
+    # Terms, how many bodies have each, and the postings of heads and bodies: four lists of the same length.
     InvertedLists = tuple[list[bytes], list[int], list[bytes], list[bytes]]
 
 MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
-RECORD = 4  # bytes: a weight, two of the slot, one unused
+POSTING = "I"  # as an array has it: four bytes, of which three are used
 MIN_FREQUENCY = 3  # skills of a chunk with a term in the body, for it to be counted where none keeps it
 
+_NONE = array(POSTING)
 _BONUS = int(BYTE * BODY_BONUS), 0  # of a term in a body, by whether the head has it, too
 
 
-def invert(
-    texts: Sequence[tuple[int, TermWeights]], vocabulary: Sequence[bytes], statistics: Statistics | None
-) -> InvertedLists:
-    """Invert texts with their slots into posting lists; `vocabulary` has their terms by number.
+class Inverter:
+    """Inverts the texts that were added, with their slots, into posting lists."""
 
-    A few texts say little about idf, so `statistics` are those of the others, which are in the index already.
-    """
-    others = statistics.skills if statistics else 0
-    body_counts: dict[int, int] = {}
-    for _, text in texts:
-        count(body_counts, text.body_terms)
-    words = map(vocabulary.__getitem__, body_counts)
-    more = statistics.body_frequencies(words) if statistics and others else {}
-    sums = {n: skills + more.get(vocabulary[n], 0) for n, skills in body_counts.items()}
-    idf_table = {skills: idf(skills, len(texts) + others) for skills in set(sums.values())}
-    idfs = [0.0] * len(vocabulary)
-    for number, skills in sums.items():
-        idfs[number] = idf_table[skills]
-    heads: dict[int, list[int]] = defaultdict(list)
-    bodies: dict[int, list[int]] = defaultdict(list)
-    for slot, text in texts:
-        _add_postings(heads, slot, text.head_terms, text.head_weights)
-        terms, weights = _strongest(text, idfs, vocabulary)
-        shared = map(set(text.head_terms).__contains__, terms)
-        _add_postings(bodies, slot, terms, map(add, weights, map(_BONUS.__getitem__, shared)))
-    common = (term for term, skills in body_counts.items() if skills >= MIN_FREQUENCY)
-    terms = list({**heads, **bodies, **dict.fromkeys(common)})
-    in_heads, in_bodies = (list(map(_pack(lists).get, terms, repeat(b""))) for lists in (heads, bodies))
-    return [vocabulary[n] for n in terms], [body_counts.get(n, 0) for n in terms], in_heads, in_bodies
+    def __init__(self) -> None:
+        self._texts: list[tuple[int, TermWeights]] = []
+        self._body_counts: dict[int, int] = {}
+
+    def add(self, slot: int, text: TermWeights) -> None:
+        count(self._body_counts, text.body_terms)
+        text.body_terms = array(POSTING, text.body_terms)  # to be read a while later: numbers side by side
+        self._texts.append((slot, text))
+
+    def invert(self, vocabulary: Sequence[bytes], statistics: Statistics | None) -> InvertedLists:
+        """Return the posting lists; `vocabulary` has the terms by number.
+
+        A few texts say little about idf, so `statistics` are those of the others in the index.
+        """
+        idfs = self._idfs(vocabulary, statistics)
+        heads: Lists = [None] * len(vocabulary)
+        bodies: Lists = [None] * len(vocabulary)
+        for slot, text in self._texts:
+            _add_postings(heads, slot, text.head_terms, text.head_weights)
+            terms, weights = _strongest(text, idfs, vocabulary)
+            shared = map(set(text.head_terms).__contains__, terms)
+            _add_postings(bodies, slot, terms, map(add, weights, map(_BONUS.__getitem__, shared)))
+        frequency = self._body_counts.get
+        all_terms = set(self._body_counts).union(*[text.head_terms for _, text in self._texts])
+        terms = [n for n in all_terms if heads[n] or bodies[n] or frequency(n, 0) >= MIN_FREQUENCY]
+        in_heads, in_bodies = ([(lists[n] or _NONE).tobytes() for n in terms] for lists in (heads, bodies))
+        return [vocabulary[n] for n in terms], [frequency(n, 0) for n in terms], in_heads, in_bodies
+
+    def _idfs(self, vocabulary: Sequence[bytes], statistics: Statistics | None) -> list[float]:
+        """Return the idf of each term in bodies."""
+        others = statistics.skills if statistics else 0
+        words = map(vocabulary.__getitem__, self._body_counts)
+        more = statistics.body_frequencies(words) if statistics and others else {}
+        sums = {n: skills + more.get(vocabulary[n], 0) for n, skills in self._body_counts.items()}
+        table = {skills: idf(skills, len(self._texts) + others) for skills in set(sums.values())}
+        idfs = [0.0] * len(vocabulary)
+        for number, skills in sums.items():
+            idfs[number] = table[skills]
+        return idfs
 
 
-def _add_postings(
-    lists: dict[int, list[int]], slot: int, terms: Sequence[int], weights: Iterable[int]
-) -> None:
+def _add_postings(lists: Lists, slot: int, terms: Iterable[int], weights: Iterable[int]) -> None:
     first = posting(slot, 0)
     for term, weight in zip(terms, weights, strict=True):
-        lists[term].append(first | weight)
-
-
-def _pack(lists: dict[int, list[int]]) -> dict[int, bytes]:
-    """Return the records of each list; making all at once and cutting them is faster than one by one."""
-    data = to_records(chain.from_iterable(lists.values()))
-    bounds = pairwise(accumulate(map(len, lists.values()), initial=0))
-    return {n: data[RECORD * start : RECORD * end] for n, (start, end) in zip(lists, bounds, strict=True)}
+        postings = lists[term]
+        if postings is None:
+            postings = lists[term] = array(POSTING)
+        postings.append(first | weight)
 
 
 def _strongest(
@@ -109,66 +115,53 @@ def posting(slot: int, weight: int) -> int:
     return slot << 8 | weight
 
 
-def to_records(postings: Iterable[int]) -> bytes:
-    """Return postings as records of RECORD bytes, the form in which they are collected."""
-    numbers = array("I", postings)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
 class SegmentLists:
     """The posting lists of one segment, joined from its chunks."""
 
     def __init__(self) -> None:
         self._body_counts: dict[bytes, int] = {}
-        self._heads: dict[bytes, bytearray] = defaultdict(bytearray)
-        self._bodies: dict[bytes, bytearray] = defaultdict(bytearray)
+        self._lists: dict[bytes, tuple[array[int], array[int]]] = {}  # of heads and of bodies
 
     def add(self, chunk: InvertedLists) -> None:
-        body_counts, heads, bodies = self._body_counts, self._heads, self._bodies
+        body_counts, lists = self._body_counts, self._lists
         for term, skills, head, body in zip(*chunk, strict=True):
-            body_counts[term] = body_counts.get(term, 0) + skills
-            if head:
-                heads[term] += head
-            if body:
-                bodies[term] += body
+            if term in lists:
+                body_counts[term] += skills
+                heads, bodies = lists[term]
+                heads.frombytes(head)
+                bodies.frombytes(body)
+            else:
+                body_counts[term] = skills
+                lists[term] = array(POSTING, head), array(POSTING, body)
 
     def renumber(self, slots: Sequence[int]) -> None:
         """Move the skills of these slots, in this order, to the first slots; no others are left."""
         places = {slot: place for place, slot in enumerate(slots)}
-        for lists in (self._heads, self._bodies):
-            for term, records in lists.items():
-                numbers = _read_records(records)
-                lists[term] = bytearray(to_records(posting(places[n >> 8], n & 255) for n in numbers))
+        for postings in chain.from_iterable(self._lists.values()):
+            for at, number in enumerate(postings):
+                postings[at] = posting(places[number >> 8], number & 255)
 
     def rows(self, size: int) -> Iterator[Row]:
         """Yield the lists by term, encoded for a segment of `size` slots."""
-        heads, bodies = self._heads, self._bodies
         for term, skills in sorted(self._body_counts.items()):
-            head, body = heads.get(term, b""), bodies.get(term, b"")
-            yield term.decode(), len(head) // RECORD, skills, encode_list(head, size), encode_list(body, size)
+            head, body = self._lists[term]
+            yield term.decode(), len(head), skills, encode_list(head, size), encode_list(body, size)
 
 
-def encode_list(records: bytes | bytearray, size: int) -> bytes:
-    """Return records as they are stored: all slots, then all weights; if dense, a weight for each slot."""
-    if not records:
+def encode_list(postings: Sequence[int], size: int) -> bytes:
+    """Return postings as they are stored: all slots, then all weights; if dense, a weight for each slot."""
+    if not postings:
         return b""
-    count = len(records) // RECORD
-    records = to_records(sorted(_read_records(records))) if count > 1 else records
-    weights = bytes(records[::RECORD])
-    slots = bytearray(2 * count)
-    slots[::2], slots[1::2] = records[1::RECORD], records[2::RECORD]
-    if DENSE * count <= size:
+    numbers = array(POSTING, sorted(postings))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    data = numbers.tobytes()
+    weights = data[::4]
+    slots = bytearray(2 * len(numbers))
+    slots[::2], slots[1::2] = data[1::4], data[2::4]
+    if DENSE * len(numbers) <= size:
         return bytes(slots + weights)
     dense = bytearray(size)
     for slot, weight in zip(decode_slots(slots), weights, strict=True):
         dense[slot] = weight
     return bytes(dense)
-
-
-def _read_records(records: bytes | bytearray) -> array[int]:
-    numbers = array("I", bytes(records))
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers

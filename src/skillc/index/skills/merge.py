@@ -7,7 +7,7 @@ from itertools import groupby, islice, repeat
 
 from skillc.index.skills import postings
 from skillc.index.skills.database import MAX_VALUES, checksum, select_in, verify
-from skillc.index.skills.invert import MIN_FREQUENCY, encode_list, posting, to_records
+from skillc.index.skills.invert import MIN_FREQUENCY, encode_list, posting
 from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS
 from skillc.index.skills.snapshot import CONTENTS
 
@@ -116,7 +116,7 @@ def _merge_lists(execute: Any, segments: list[Segment], new_slots: NewSlots, siz
             # A skill may have the term and not keep it; assume that as many of those are gone as of all.
             total += len(new) + round(max(0, count - len(old)) * skills / slots)
         if heads or bodies or total >= MIN_FREQUENCY:
-            head, body = (encode_list(to_records(each), size) for each in (heads, bodies))
+            head, body = encode_list(heads, size), encode_list(bodies, size)
             yield term, len(heads), total, head, body
 
 

@@ -36,8 +36,7 @@ OFFERED, HIDDEN = "yes", "no"  # whether a skill can be found; damage to one byt
 class Entry(SkillFile):
     """A SKILL.md and what it says. Without a description it is quarantined; `diagnostics` say why.
 
-    `digest` is that of a file whose text is in the index for searching.
-    Only one that was just read has `tags`.
+    One whose text is in the index has a `digest` of its body. Only one that was just read has `tags`.
     """
 
     __slots__ = ("_metadata", "_noticed", "capabilities", "description", "digest", "tags")

@@ -12,7 +12,8 @@ overlapping pairs of characters.
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import chain
+from operator import add
 
 from skillc.index.skills.twins import hash_term
 from skillc.startup import sqlite
@@ -20,7 +21,7 @@ from skillc.text import remove_accents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 MAX_WORD = 32  # characters; longer words are keys, hashes and encoded data
 NONE, UNKNOWN = 0, -1  # in place of a number: of a word without terms, of one that is not in the cache
@@ -36,23 +37,6 @@ will with would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.encode().split())
 
-
-class _Letters(dict[int, str | int]):
-    """Itself for a character of words, a space for any other; for `str.translate`.
-
-    A cache: at most one entry for each character there is. Marks belong to the letter before them, as
-    vowels do in many scripts.
-    """
-
-    def __missing__(self, code: int) -> str | int:
-        from unicodedata import category  # only for text that is not plain English
-
-        is_letter = chr(code).isalnum() or (code > 127 and category(chr(code))[0] == "M")
-        self[code] = value = code if is_letter else " "
-        return value
-
-
-_letters = _Letters()
 _ASCII = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(128))
 _BYTES = _ASCII + bytes(range(128, 256))
 
@@ -72,44 +56,55 @@ def split_typed(text: bytes | str) -> list[bytes]:
     words = split_words(text)
     if text.isascii():
         return words
-    parts: list[bytes] = []
-    for word in words:
-        parts += [word] if word.isascii() else map(str.encode, _split_runs(word.decode("utf-8", "replace")))
-    return parts
+    from skillc.index import cjk  # only for text that is not plain English
+
+    texts = [word.decode("utf-8", "replace").lower() for word in words]
+    return [run.encode() for text in texts for run in ([text] if text.isascii() else cjk.split_runs(text))]
 
 
-class _WordCache(dict[bytes, int]):
-    """The numbers of words, each that of its term; a word of several terms has one of its own, with `parts`.
-
-    `terms` are by number, several joined by spaces, and so are their `hashes`. Words that are looked up and
-    missing are collected in `new`.
-    """
+class _Numbers(dict[bytes, int]):
+    """The numbers of terms, a new one for each that is looked up. `terms` and `hashes` are by number."""
 
     def __init__(self) -> None:
         self.terms = [b""]
         self.hashes = [0]
-        self.parts: dict[int, list[int]] = {}
-        self.new: set[bytes] = set()
-        self._numbers = {b"": NONE}
 
-    def __missing__(self, word: bytes) -> int:
-        if word.isascii() and not word.isalpha():  # a number, a version, a key: nothing to stem
-            self[word] = number = self.number(word) if len(word) <= MAX_WORD else NONE
-            return number
-        self.new.add(word)
-        return UNKNOWN
-
-    def number(self, term: bytes) -> int:
-        """Return the number of a term, a new one if it has none."""
-        number = self._numbers.setdefault(term, len(self.terms))
-        if number == len(self.terms):
-            self.terms.append(term)
-            self.hashes.append(hash_term(term))
+    def __missing__(self, term: bytes) -> int:
+        self[term] = number = len(self.terms)
+        self.terms.append(term)
+        self.hashes.append(hash_term(term))
         return number
 
 
+class _Pairs(dict[str, int]):
+    """A cache of the numbers of pairs of characters, as text."""
+
+    def __init__(self, numbers: _Numbers) -> None:
+        self._numbers = numbers
+
+    def __missing__(self, pair: str) -> int:
+        self[pair] = number = self._numbers[pair.encode()]
+        return number
+
+
+class _WordCache(dict[bytes, int]):
+    """The numbers of words of one term or none; `missing` are those that were looked up and not found."""
+
+    def __init__(self) -> None:
+        self.numbers = _Numbers()
+        self.pairs = _Pairs(self.numbers)
+        self.missing: list[bytes] = []
+
+    def __missing__(self, word: bytes) -> int:
+        if word.isascii() and not word.isalpha():  # a number, a version, a key: nothing to stem
+            self[word] = number = self.numbers[word] if len(word) <= MAX_WORD else NONE
+            return number
+        self.missing.append(word)
+        return UNKNOWN
+
+
 class Stemmer:
-    """Turns words into terms, with a cache of about MAX_CACHE words. For one thread at a time.
+    """Turns words into terms, with a cache of about MAX_CACHE words and terms. For one thread at a time.
 
     Texts are counted by the numbers of their terms, which are valid until `forget` is called: numbers are
     looked up and compared in half the time. `vocabulary` has the terms by number, `hashes` those of terms.
@@ -128,13 +123,13 @@ class Stemmer:
 
     @property
     def vocabulary(self) -> list[bytes]:
-        return self._cache.terms
+        return self._cache.numbers.terms
 
     @property
     def hashes(self) -> list[int]:
-        return self._cache.hashes
+        return self._cache.numbers.hashes
 
-    def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[int, int]]:
+    def count_terms(self, texts: Iterable[list[bytes]]) -> list[dict[int, int]]:
         """Return how often each term, by its number, occurs in each text, which is a list of words.
 
         The new words of all texts are stemmed together, which is faster than text by text.
@@ -142,78 +137,80 @@ class Stemmer:
         from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter uses
 
         cache = self._cache
-        results: list[dict[int, int]] = [{} for _ in texts]
-        for counts, words in zip(results, texts, strict=True):
+        results: list[dict[int, int]] = []
+        rest: list[tuple[dict[int, int], list[bytes]]] = []
+        for words in texts:
+            counts: dict[int, int] = {}
             count(counts, map(cache.__getitem__, words))
-        new = self._stem_new()
-        for counts, words in zip(results, texts, strict=True):
+            results.append(counts)
             if counts.pop(UNKNOWN, 0):
-                count(counts, map(cache.__getitem__, filter(new.__contains__, words)))
-            for word in cache.parts.keys() & counts if cache.parts else ():
-                times = counts.pop(word)
-                for term in cache.parts[word]:
-                    counts[term] = counts.get(term, 0) + times
+                rest.append((counts, cache.missing))
+                cache.missing = []
+        several = self._stem_new({word for _, words in rest for word in words})
+        for counts, words in rest:
+            count(counts, chain.from_iterable([several.get(word) or (cache[word],) for word in words]))
+        for counts in results:
             counts.pop(NONE, None)
         return results
 
     def stem(self, words: Sequence[bytes]) -> list[bytes]:
         """Return the terms of each word, joined by spaces; a word may have none or several."""
         self.forget()
-        numbers = list(map(self._cache.__getitem__, words))
-        if self._cache.new and self._stem_new():
-            numbers = list(map(self._cache.__getitem__, words))
-        return list(map(self._cache.terms.__getitem__, numbers))
+        cache, terms = self._cache, self.vocabulary
+        numbers = list(map(cache.__getitem__, words))
+        if not cache.missing:
+            return list(map(terms.__getitem__, numbers))
+        several = self._stem_new(set(cache.missing))
+        return [b" ".join([terms[n] for n in several.get(word) or (cache[word],)]) for word in words]
 
     def forget(self) -> None:
-        """Drop the cache if it is full, and with it all numbers."""
-        if len(self._cache) > MAX_CACHE:
+        """Drop the words that were missing and, if it is full, the cache with all numbers."""
+        self._cache.missing = []
+        if max(len(self._cache), len(self.vocabulary)) > MAX_CACHE:
             self._cache = _WordCache()
 
-    def _stem_new(self) -> set[bytes]:
-        """Add the words that were missing to the cache, and return them."""
+    def _stem_new(self, new: set[bytes]) -> dict[bytes, list[int]]:
+        """Add words to the cache; return the numbers of those with several terms, which it does not keep.
+
+        Most of them are whole sentences of a script without spaces, and do not come again.
+        """
         cache = self._cache
-        new, cache.new = cache.new, set()
         plain = {word for word in new if word.isascii()}
         foreign = {word: _split_foreign(word.decode("utf-8", "replace")) for word in new - plain}
-        plain.update(part for parts in foreign.values() for part in parts if part.isalpha())
+        plain.update(part for parts, _ in foreign.values() for part in parts if part.isalpha())
         cache.update(dict.fromkeys(plain, NONE))
         words = [word for word in plain if len(word) <= MAX_WORD]
         for start in range(0, len(words), BATCH):
             self._stem_batch(words[start : start + BATCH])
-        for word, parts in foreign.items():
-            numbers = [cache[part] if part.isascii() else cache.number(part) for part in parts]
-            cache[word] = number = cache.number(b" ".join([cache.terms[n] for n in numbers]))
+        several: dict[bytes, list[int]] = {}
+        for word, (parts, pairs) in foreign.items():
+            numbers = [cache[part] if part.isascii() else cache.numbers[part] for part in parts]
+            numbers += map(cache.pairs.__getitem__, pairs)
             if len(numbers) > 1:
-                cache.parts[number] = numbers
-        return new
+                several[word] = numbers
+            else:
+                cache[word] = numbers[0] if numbers else NONE
+        return several
 
     def _stem_batch(self, words: list[bytes]) -> None:
         """Add words of ASCII letters to the cache; the table takes each for one token."""
         execute, cache = self._connection.execute, self._cache
         execute("INSERT INTO words (rowid, word) VALUES (1, ?)", (b" ".join(words).decode(),))
         for term, position in execute("SELECT term, offset FROM terms"):
-            cache[words[position]] = cache.number(term.encode())
+            cache[words[position]] = cache.numbers[term.encode()]
         execute("INSERT INTO words (words) VALUES ('delete-all')")
 
 
-def _split_foreign(text: str) -> list[bytes]:
-    """Split a word beyond ASCII into terms, and words of ASCII letters that are still to be stemmed."""
-    parts: list[str] = []
-    for run in _split_runs(text):
-        if is_unspaced(run):
-            parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-        else:
-            words = remove_accents(run).translate(_letters).split()
-            parts += [part for part in words if len(part) <= MAX_WORD]
-    return [part.encode() for part in parts]
-
-
-def _split_runs(text: str) -> list[str]:
-    """Split a word beyond ASCII where it has other characters than letters, and where its script changes."""
+def _split_foreign(text: str) -> tuple[list[bytes], list[str]]:
+    """Split a word beyond ASCII into words, those of ASCII letters to be stemmed, and pairs of characters."""
     from skillc.index import cjk  # only for text that is not plain English
 
-    words = text.lower().translate(_letters).split()
-    return ["".join(run) for word in words for _, run in groupby(word, cjk.is_unspaced)]
+    spaced, runs = cjk.split_scripts(text.lower())
+    pairs: list[str] = []
+    for run in runs:
+        pairs += map(add, run, run[1:]) if len(run) > 1 else [run]
+    words = [part for word in spaced for part in cjk.split_letters(remove_accents(word))]
+    return [word.encode() for word in words if len(word) <= MAX_WORD], pairs
 
 
 def is_unspaced(run: str) -> bool:

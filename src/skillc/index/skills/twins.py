@@ -1,15 +1,15 @@
 """Twins: copies and near-copies of a skill, as groups in the index.
 
-Two skills are twins if their texts have nearly the same words, and they have the same name or the same words
-in their descriptions. Of 17,616 public skills, those with nearly the same text but another name and another
-description are made from one template for different products, which a search must keep apart.
+Two skills are twins if their bodies are the same, or if their texts have nearly the same words and they have
+the same name or the same words in their descriptions. Skills with nearly the same text, another name and
+another description are made from one template for different products, which a search must keep apart.
 
 How alike two texts are is estimated by MinHash: terms are hashed into bins, and the sketch of a text has the
 lowest hash of each bin, as one byte. Two sketches agree in about the share of terms that both texts have.
 SimHash of the same size was wrong ten times as often.
 
 A group is every skill that is a twin of another one in it. To find twins, only skills that share a key are
-compared: a hash of the name or of the description's words. So a change costs in proportion to what changed.
+compared: a hash of the name, of the description or of the body. So a change costs in proportion to itself.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ class Traits:
         self, skill_id: str, description: str, digest: int, sketch: bytes, group: int | None = None
     ) -> None:
         name, words = skill_id.rpartition("/")[2], " ".join(description.lower().split())
-        self.keys = crc32(name.encode(), 1), crc32(words.encode("utf-8", "replace"))
+        keys = crc32(name.encode(), 1), crc32(words.encode("utf-8", "replace"))
+        self.keys = (*keys, digest & 0xFFFFFFFF) if digest else keys
         self.digest = digest
         self.sketch = sketch
         self.group = group
 
     def are_of_twin(self, other: Traits) -> bool:
         """Return whether skills with these and with other traits are twins."""
-        if self.keys[0] != other.keys[0] and self.keys[1] != other.keys[1]:
-            return False
-        return (self.digest == other.digest != 0) or are_alike(self.sketch, other.sketch)
+        is_kin = self.keys[0] == other.keys[0] or self.keys[1] == other.keys[1]
+        return self.digest == other.digest != 0 or (is_kin and are_alike(self.sketch, other.sketch))
 
 
 class TwinChange:

@@ -89,14 +89,14 @@ class TermWeights:
         for term, count in outline.items():
             sums[term] = sums.get(term, 0) + OUTLINE * count
         self.head_terms, self.head_weights = (*sums,), _weigh(sums.values(), HEAD_LENGTH, HEAD_BONUS)
-        self.body_terms, counts = (*shared, *body), (*shared.values(), *body.values())
-        self.body_weights = _weigh(counts, BODY_LENGTH, 0)
+        self.body_terms: Sequence[int] = (*shared, *body)
+        self.body_weights = _weigh((*shared.values(), *body.values()), BODY_LENGTH, 0)
         self.shared_count = len(shared)
 
 
 def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeights]:
     words = SkillText.head_words, SkillText.outline_words, lambda text: split_words(text.body)
-    heads, outlines, bodies = (stemmer.count_terms(list(map(field, texts))) for field in words)
+    heads, outlines, bodies = (stemmer.count_terms(map(field, texts)) for field in words)
     return list(map(TermWeights, heads, outlines, bodies, repeat(stemmer.hashes)))
 
 
