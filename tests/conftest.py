@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import os
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from skillc.cli import main
 from skillc.index.skills import folder
 from skillc.index.skills.scan import Directory, SkillFile, Walk
 
@@ -23,6 +28,17 @@ settings.register_profile(
 settings.load_profile("skillc")
 
 SkcRun = subprocess.CompletedProcess[str]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without looking for garbage, and never look at what that made, for it lasts."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def save(path: Path, text: str | bytes) -> None:
@@ -92,6 +108,15 @@ class World:
         assert result.returncode == 0, result.stderr
         assert "Traceback" not in result.stderr
         return result
+
+    def prepare(self, *words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
+        """Run a command that must succeed in this process: what a test stands on needs no interpreter."""
+        out, err = io.StringIO(), io.StringIO()
+        place, variables = chdir(cwd or self.project), patch.dict(os.environ, env or {})
+        with redirect_stdout(out), redirect_stderr(err), place, variables:
+            status = main(words)
+        assert status == 0, err.getvalue()
+        assert "Traceback" not in err.getvalue()
 
     def fails(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -23,26 +22,9 @@ from skillc.gateway import search_sections, show_section
 from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World, save
+from tests.support.crash import LIMIT, run_until
 
 pytestmark = pytest.mark.slow
-
-# Builds and deploys like the command, and kills itself at the N-th thing it does with a file of its
-# world (opening, renaming, removing, linking, connecting), as Python tells its auditors.
-SUICIDE = textwrap.dedent(
-    """
-    import os, signal, sys
-    from skillc.cli import main
-    root, left = sys.argv[1], int(sys.argv[2])
-    def count(event, arguments):
-        global left
-        if any(isinstance(argument, str) and root in argument for argument in arguments):
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-    sys.addaudithook(count)
-    sys.exit(main(sys.argv[3:]))
-    """
-)
 
 
 def version(world: World, number: int) -> Path:
@@ -81,27 +63,24 @@ def test_killed_at_every_step(world: World) -> None:
     version(world, 1)
     world.ok("build", "pdf")
     assert served(world) == 1
+    world.ok("build", "pdf", "--target", "claude")
+    version(world, 2)
+    assert served(world) == 1
+    template = world.root / "template"
+    shutil.copytree(world.project, template, symlinks=True)
     seen: set[int] = set()
     for step in range(1, 400):
-        shutil.rmtree(world.runtime / "pdf")
-        version(world, 1)
-        world.ok("build", "pdf", "--target", "claude")
-        version(world, 2)
-        killed = subprocess.run(
-            [sys.executable, "-c", SUICIDE, str(world.root), str(step), "build", "pdf"],
-            env=world.env,
-            cwd=world.project,
-            capture_output=True,
-            check=False,
-        )
+        is_complete = run_until(step, world.project, "build", "pdf", cwd=world.project)
         seen.add(served(world))
-        if killed.returncode == 0:
+        if is_complete:
             break
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-        world.ok("build", "pdf")
+        assert run_until(LIMIT, world.project, "build", "pdf", cwd=world.project)
         assert served(world) == 2
         left = [p.name for p in (world.runtime / "pdf").rglob("*.tmp")]
         assert not left, "the next build sweeps up"
+        shutil.rmtree(world.project)
+        shutil.copytree(template, world.project, symlinks=True)
+    assert is_complete
     assert seen == {1, 2}
 
 

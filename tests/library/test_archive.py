@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import stat
@@ -233,11 +234,15 @@ def test_too_many_files(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_a_million_files(tmp_path: Path) -> None:
     """[SURFACES: Getting skills] A million files, packed small: refused with the real limits."""
-    block = tarfile.TarInfo("x").tobuf()
-    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", compresslevel=1) as file:
-        for number in range(200_000):
-            file.addfile(tarfile.TarInfo(f"f{number}"))
-    assert len(block) == tarfile.BLOCKSIZE
+    header = tarfile.TarInfo("f000000").tobuf(tarfile.USTAR_FORMAT)
+    assert len(header) == tarfile.BLOCKSIZE
+    name, between, checksum, rest = header[:7], header[7:148], int(header[148:154], 8), header[156:]
+    with gzip.open(tmp_path / "a.tar.gz", "wb", compresslevel=1) as file:
+        for number in range(200_000):  # as tarfile writes them, in a tenth of the time
+            other = b"f%06d" % number
+            total = checksum + sum(other) - sum(name)
+            file.write(b"%b%b%06o\0 %b" % (other, between, total, rest))
+        file.write(bytes(2 * tarfile.BLOCKSIZE))
     assert "over 100000 files" in refuse(tmp_path / "a.tar.gz")
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,22 @@ from tests.support.team_process import Team, running_team
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module")
+def read_team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+    """A registry for tests that change nothing."""
+    with open_team(tmp_path_factory.mktemp("team")) as team:
+        yield team
+
+
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[Team]:
-    with running_team(tmp_path / "team") as team:
+    with open_team(tmp_path / "team") as team:
+        yield team
+
+
+@contextmanager
+def open_team(folder: Path) -> Iterator[Team]:
+    with running_team(folder) as team:
         team.publish(
             "payments/refunds", "1.0.0", references___rules__md=b"Rules.", logo__png=b"\x89PNG\xff\0"
         )
@@ -53,11 +67,11 @@ async def call(client: Client, name: str, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_skills_over_mcp(team: Team, era: str) -> None:
+def test_skills_over_mcp(read_team: Team, era: str) -> None:
     """[SEP-2640: server] the latest versions of a registry: entries that are true, files, directories."""
 
     async def check() -> None:
-        async with with_token(f"{team.url}/mcp", era, token=team.admin) as client:
+        async with with_token(f"{read_team.url}/mcp", era, token=read_team.admin) as client:
             assert "registry of skills" in str(await instructions_for(client, era))
             skills = await list_skills(client)
             assert sorted(skills) == [
@@ -85,11 +99,11 @@ def test_skills_over_mcp(team: Team, era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_tools(team: Team, era: str) -> None:
+def test_tools(read_team: Team, era: str) -> None:
     """[SURFACES: Registry protocols] tools find, browse and load skills, as those of a workspace do."""
 
     async def check() -> None:
-        async with with_token(f"{team.url}/mcp", era, token=team.admin) as client:
+        async with with_token(f"{read_team.url}/mcp", era, token=read_team.admin) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert names == ["skc_find", "browse_skills", "load_skill"]
             found = await call(client, "skc_find", task="refunds")
@@ -179,11 +193,11 @@ def test_requests_without_a_token(team: Team) -> None:
         "file:///etc/passwd",
     ],
 )
-def test_hostile_addresses(team: Team, uri: str) -> None:
+def test_hostile_addresses(read_team: Team, uri: str) -> None:
     """[SURFACES: Registry protocols] an address that leads nowhere is an invalid parameter."""
 
     async def check() -> None:
-        async with with_token(f"{team.url}/mcp", NEW, token=team.admin) as client:
+        async with with_token(f"{read_team.url}/mcp", NEW, token=read_team.admin) as client:
             for method in ("skills/get", "resources/directory/read", "resources/read"):
                 with pytest.raises(MCPError) as refused:
                     await ask(client, method, uri=uri)
@@ -235,11 +249,11 @@ def test_pages(team: Team) -> None:
     asyncio.run(check())
 
 
-def test_skc_repo_add(team: Team, world: World) -> None:
+def test_skc_repo_add(read_team: Team, world: World) -> None:
     """[SURFACES: Registry protocols] `skc repo add --type mcp`: list, find, load and show, with a token."""
-    env = {"TEAM_TOKEN": team.token(Role.READER, "payments").secret}
+    env = {"TEAM_TOKEN": read_team.token(Role.READER, "payments").secret}
     words = ("--type", "mcp", "--auth-token-env", "TEAM_TOKEN", "--global")
-    world.ok("repo", "add", "team", f"{team.url}/mcp", *words, env=env)
+    world.ok("repo", "add", "team", f"{read_team.url}/mcp", *words, env=env)
     (state,) = [
         each
         for each in json.loads(world.ok("repo", "list", "--format", "json", env=env).stdout)["repositories"]

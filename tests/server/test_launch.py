@@ -33,7 +33,7 @@ def children(server: Server) -> list[int]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    for _ in range(1200):
+    for _ in range(6000):  # five minutes: a busy machine takes long to start workers
         if condition():
             return
         time.sleep(0.05)

@@ -334,7 +334,8 @@ def check_inside(root: Path, relative: str) -> str | None:
         return None
     assert Path(resolved).is_relative_to(root)
     for path in [Path(resolved), *Path(resolved).parents]:
-        if path.is_relative_to(root) and os.path.lexists(path):
+        # As text: is_relative_to takes minutes for thousands of names on Python 3.13.
+        if f"{path}/".startswith(f"{root}/") and os.path.lexists(path):
             try:
                 assert Path(really(str(path))).is_relative_to(root), relative
             except OSError:

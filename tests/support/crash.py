@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 from skillc.cli import main
@@ -17,21 +18,24 @@ def run_until(step: int, root: Path, *words: str, cwd: Path, status: int = 0) ->
 
     Events are those that Python tells its auditors: opening, renaming, linking, removing, making directories.
     An exchange of two names has none, but something before it and after it does. A command that comes to its
-    end exits with `status`.
+    end exits with `status`. None prints a traceback.
     """
-    child = os.fork()
-    if not child:
-        code = 2
-        try:
-            os.chdir(cwd)
-            null = os.open(os.devnull, os.O_RDWR)
-            for descriptor in (0, 1, 2):
-                os.dup2(null, descriptor)
-            _die_at(step, str(root))
-            code = main(words)
-        finally:
-            os._exit(code)
-    _, result = os.waitpid(child, 0)
+    with tempfile.TemporaryFile() as errors:
+        child = os.fork()
+        if not child:
+            code = 2
+            try:
+                os.chdir(cwd)
+                null = os.open(os.devnull, os.O_RDWR)
+                for descriptor, file in ((0, null), (1, null), (2, errors.fileno())):
+                    os.dup2(file, descriptor)
+                _die_at(step, str(root))
+                code = main(words)
+            finally:
+                os._exit(code)
+        _, result = os.waitpid(child, 0)
+        errors.seek(0)
+        assert b"Traceback" not in errors.read()
     if os.WIFSIGNALED(result):
         assert os.WTERMSIG(result) == signal.SIGKILL
         return False

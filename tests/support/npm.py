@@ -63,9 +63,11 @@ class ClawHub:
         self.node = node("clawhub")
 
     def try_run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        # Its schemas compile themselves at each start, unless they may not; they say the same without.
+        command = [self.node, "--disallow-code-generation-from-strings"]
         program = MODULES / "clawhub" / "bin" / "clawdhub.js"
         return subprocess.run(
-            [self.node, str(program), "--site", self.url, "--no-input", *words],
+            [*command, str(program), "--site", self.url, "--no-input", *words],
             cwd=self.world.project,
             env=self.world.env | {"CLAWHUB_DISABLE_TELEMETRY": "1", "NO_COLOR": "1"},
             stdin=subprocess.DEVNULL,
