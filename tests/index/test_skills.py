@@ -324,7 +324,6 @@ def test_scores_are_sums(shares: tuple[float, ...]) -> None:
         assert scoring.top_slots(size, lists, wanted) == expected[:wanted]
 
 
-@pytest.mark.slow
 def test_empty_and_huge_tasks(shelf: Shelf) -> None:
     """[D22] no words are E004; a megabyte, or words that are everywhere, are answered."""
     for task in ("", "   ", "--- !!", "🎉"):

@@ -254,9 +254,11 @@ class Query:
         """Replace terms that no skill has by the nearest that some have; return those."""
         replacements = []
         for term in terms:
+            if not term.isascii() and is_unspaced(term):
+                continue  # a pair of a word that may be a whole page, which is not worth looking at for each
             word = self.word(term)
             letters = word if word.isascii() else remove_accents(word)
-            if not letters.isalpha() or is_unspaced(letters) or word.encode() in STOP_WORDS:
+            if not letters.isalpha() or word.encode() in STOP_WORDS:
                 continue
             near = choose_term(
                 pair
