@@ -840,7 +840,7 @@ def test_bars(world: World, skill: Skill) -> None:
         for _ in range(count)
     ]
     note(skill, rows)
-    lines = on_a_terminal(world, "pdf", "--group-by", "search").splitlines()[1:-1]
+    lines = [line for line in on_a_terminal(world, "pdf", "--group-by", "search").splitlines() if "█" in line]
     assert [line.count("█") for line in lines] == [12, 6, 3, 1]
     assert len(lines[0]) <= 60
     assert lines[0].index("█") == lines[2].index("█") == lines[3].index("█")
