@@ -238,9 +238,14 @@ def _dispatch(words: list[str]) -> int:
         show_help(words[1:])
         return 0
     if words[0] in ("--version", "-V", "version"):
-        from skillc.cli.help import show_version
+        if not words[1:]:
+            from skillc import __version__
 
-        show_version(words[1:])
+            print(f"skc {__version__}")
+        else:  # --format
+            from skillc.cli.help import show_version
+
+            show_version(words[1:])
         return 0
     if words[0] == "__complete":
         from skillc.cli.commands.completion import candidates
