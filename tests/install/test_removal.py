@@ -54,6 +54,20 @@ def test_removed(world: World, pdf: Path) -> None:
     world.fails("E001", "remove", "pdf", cwd=world.home)
 
 
+def test_asked_for_after_it_was_removed(world: World, pdf: Path) -> None:
+    """[D52] the error says how to bring it back; what another project removed is nothing to this one."""
+    remove(world, "pdf")
+    error = world.fails("E001", "show", "pdf", "--section", "Text", cwd=world.project).stderr
+    command = error.split("hint: it is in the trash; 'skc ")[1].split("' brings it back")[0]
+    world.ok(*command.split())
+    assert (pdf / "SKILL.md").exists()
+    other = world.home / "other"
+    world.skill("csv", store=other / ".skillc/skills")
+    remove(world, "csv", cwd=other)
+    assert "trash" in world.fails("E001", "show", "csv", "--section", "Text", cwd=other).stderr
+    assert "trash" not in world.fails("E001", "show", "csv", "--section", "Text", cwd=world.project).stderr
+
+
 def test_back_again(world: World, pdf: Path) -> None:
     """[D52] `restore` and `build` undo it, and the log goes on."""
     world.ok("search", "pdf", "Text", cwd=world.home)

@@ -129,11 +129,31 @@ async def _explain_absence(
 
 
 def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
-    """Return the error for a name, with similar ones of the stores and of `others`."""
+    """Return the error for a name: that it is in the trash, or similar ones of the stores and `others`."""
     from skillc.spelling import suggest
 
     names = (*(skill.name for skill in stored_skills(cwd)), *others)
-    return SkillNotFound(name, nearest=suggest(name, names))
+    error = SkillNotFound(name, nearest=suggest(name, names))
+    item = _find_in_trash(name, cwd)
+    if item:
+        error.details = f"hint: it is in the trash; 'skc restore {item}' brings it back"
+    return error
+
+
+def _find_in_trash(name: str, cwd: str) -> str:
+    """Return the ID in the trash of a skill that was in a store which `cwd` sees; empty if there is none."""
+    from skillc import trash
+
+    home = paths.home()
+    try:
+        items = trash.items() if home else []
+    except OSError:
+        return ""  # to look there was only a help
+    for item in items:
+        root = item.origin.removesuffix(os.path.join(paths.skills_store(os.sep), name))
+        if root != item.origin and (root == home or f"{cwd}{os.sep}".startswith(f"{root}{os.sep}")):
+            return item.id
+    return ""
 
 
 def recall(name: str, cwd: str) -> Skill | None:
