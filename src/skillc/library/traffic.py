@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skillc.text import cut, one_line
+from skillc.text import cut, one_line, size_of
 
 MAX_REMARK = 60  # characters of what a server says
-UNITS = ("B", "kB", "MB", "GB", "TB")
 SHOWN_FROM = 10_000  # bytes; less says nothing to a person
 
 
@@ -58,21 +57,9 @@ class Traffic:
         if received < SHOWN_FROM:
             return ""
         if len(downloads) == 1 and last.total > last.received >= SHOWN_FROM:
-            return f"{format_bytes(last.received)} of {format_bytes(last.total)}"
+            return f"{size_of(last.received)} of {size_of(last.total)}"
         objects = f", {last.objects:,} objects" if last.objects else ""
-        return f"{format_bytes(received)}{objects}"
-
-
-def format_bytes(count: int) -> str:
-    """Return a number of bytes as people read it.
-
-    >>> format_bytes(999), format_bytes(12_345), format_bytes(3_210_000)
-    ('999 B', '12.3 kB', '3.2 MB')
-    """
-    power = 0
-    while count >= 1000 ** (power + 1) and power < len(UNITS) - 1:
-        power += 1
-    return f"{count / 1000**power:.1f} {UNITS[power]}" if power else f"{count} B"
+        return f"{size_of(received)}{objects}"
 
 
 _traffic = Traffic()
