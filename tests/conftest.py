@@ -6,6 +6,7 @@ import gc
 import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -135,6 +136,14 @@ class World:
         assert len(lines) == 1, result.stderr
         assert lines[0].startswith(f"error[{code}]: "), result.stderr
         return result
+
+
+@pytest.fixture(autouse=True)
+def signals() -> None:
+    """Let commands hear Ctrl+C and SIGHUP, which a run in the background or under nohup ignores."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -150,15 +150,6 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
     assert "worker 0 ended (SIGKILL) and is started again\n" in server.log.read_text()
 
 
-@pytest.fixture
-def hangups() -> Iterator[None]:
-    """Let a server that is started hear SIGHUP, also where these tests run under nohup, which ignores it."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.usefixtures("hangups")
 def test_reload(tmp_path: Path) -> None:
     """[SURFACES: Registry] SIGHUP reads registry.toml again and replaces the workers, unless it is bad."""
     config = tmp_path / "registry.toml"
