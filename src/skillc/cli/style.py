@@ -85,7 +85,7 @@ def paint_results(lines: Iterable[str]) -> Iterator[str]:
             yield from _wrap(paint_matches(line) if is_painted() else line)
         else:
             place, separator, score = line.rpartition(" (score: ")
-            place = place.removesuffix("#")  # what stands before the first heading of a file
+            place = place.removesuffix("#")  # a match before the first heading of a file
             is_wide = 0 < columns() < width_of(line)
             rest = "" if score == "0.00)" or is_wide else separator + score  # too small to say anything
             yield f"{paint(place, STRONG)}{paint(rest, FAINT)}" if separator else line

@@ -23,7 +23,7 @@ class Download:
         self.total = total
         self.received = 0
         self.objects = 0  # of git's pack, as it says at its start
-        self.remark = ""  # what the server says that it does
+        self.remark = ""  # a line of the server's own, such as 'Counting objects: 120'
 
     def add(self, count: int) -> None:
         self.received += count

@@ -10,6 +10,7 @@ from typing import Any
 from skillc.audit import Audit, audit_folder
 from skillc.errors import unexpected
 from skillc.registry import Package
+from skillc.skills import write_files
 
 log = logging.getLogger("skillc.server")
 
@@ -25,11 +26,7 @@ def inspect_package(package: Package) -> Audit | None:
     try:
         with tempfile.TemporaryDirectory(prefix="skillc-audit-", ignore_cleanup_errors=True) as place:
             folder = os.path.join(place, package.skill.name)
-            for path, data in package.contents.items():
-                file = os.path.join(folder, *path.split("/"))
-                os.makedirs(os.path.dirname(file), exist_ok=True)
-                with open(file, "xb") as target:
-                    target.write(data)
+            write_files(folder, package.contents)
             return audit_folder(folder, str(package.skill))
     except Exception as error:  # an audit is a report, and stops no publication
         log.error("audit of %s: %s", package.skill, unexpected(error).line())

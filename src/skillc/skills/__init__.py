@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         open_inside,
         resolve_inside,
     )
-    from skillc.skills.folders import digest_files, hash_source, make_folder
+    from skillc.skills.folders import digest_files, hash_source, make_folder, write_files
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import (
@@ -76,7 +76,7 @@ else:
             "document": "Document Metadata main_file read_main_file parse read_metadata",
             "fields": "read_tags read_texts read_words",
             "files": "FOREIGN MAX_FILES SourceFile list_files list_tree open_inside resolve_inside",
-            "folders": "digest_files hash_source make_folder",
+            "folders": "digest_files hash_source make_folder write_files",
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
             "portable": "MAX_FILE_NAME MAX_PATH find_collision is_portable to_spelling",

@@ -35,6 +35,15 @@ def digest_files(root: str, *, hidden: bool = False) -> str:
     return hash_source(digests)
 
 
+def write_files(folder: str, files: Mapping[str, bytes]) -> None:
+    """Write new files into a folder, contents by path; their paths were checked to lead nowhere else."""
+    for path, data in files.items():
+        place = os.path.join(folder, *path.split("/"))
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "xb") as file:
+            file.write(data)
+
+
 def make_folder(
     path: str,
     *,

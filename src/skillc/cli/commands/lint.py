@@ -205,7 +205,7 @@ def _print_findings(report: lint.Report, arguments: Arguments, cwd: str, *, is_o
     else:
         _print_text(report, cwd, arguments.has("verbose"))
         if is_one_of_many and report.findings and sys.stdout.isatty():
-            print()  # what is said of the next skill is not to look like more of this one
+            print()  # sets the next skill's findings apart
 
 
 def _print_diff(report: lint.Report, cwd: str) -> None:

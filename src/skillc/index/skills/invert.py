@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter uses
+from collections import _count_elements as count  # type: ignore[attr-defined]  # Counter's own loop, in C
 from itertools import chain
 from math import inf
 from operator import add, mul

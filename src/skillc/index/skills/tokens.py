@@ -134,7 +134,7 @@ class Stemmer:
 
         The new words of all texts are stemmed together, which is faster than text by text.
         """
-        from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter uses
+        from collections import _count_elements as count  # type: ignore[attr-defined]  # Counter's own loop, in C
 
         cache = self._cache
         results: list[dict[int, int]] = []

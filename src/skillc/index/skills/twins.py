@@ -65,7 +65,7 @@ def read_group(execute: Any, group: int) -> list[int]:
 
 
 class Traits:
-    """What decides whether skills are twins, which share one of the keys, and the group of one."""
+    """The traits of a skill by which its twins are found and known, and the group that it is in."""
 
     __slots__ = ("digest", "group", "keys", "sketch")
 

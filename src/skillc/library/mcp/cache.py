@@ -17,7 +17,7 @@ from skillc import atomic, paths
 from skillc.errors import SkillcError
 from skillc.library.copies import evict
 from skillc.library.mcp.entries import FileEntry, Refusal, SkillEntry
-from skillc.skills import list_files
+from skillc.skills import list_files, write_files
 
 MAX_AGE = 30 * 24 * 3600.0  # seconds after which a file of no listed skill is removed
 
@@ -69,11 +69,7 @@ class Cache:
         atomic.sweep(skill)
         temporary = atomic.temporary_path(os.path.join(skill, "skill"))
         try:
-            for path, data in files.items():
-                target = os.path.join(temporary, entry.path.name, *path.split("/"))
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                with open(target, "xb") as file:
-                    file.write(data)
+            write_files(os.path.join(temporary, entry.path.name), files)
             atomic.replace(temporary, digest)
         finally:
             atomic.discard(temporary)

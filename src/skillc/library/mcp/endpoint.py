@@ -19,7 +19,7 @@ from skillc.library.archive import split_name
 from skillc.library.mcp.client import Server, Skills, talk
 from skillc.library.mcp.entries import Listing, Refusal, SkillEntry, read_entry, read_listing
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, to_spelling
+from skillc.skills import SkillId, to_spelling, write_files
 
 LIST_TIME = 60.0  # seconds for a whole list
 FILES_TIME = 300.0  # seconds for all files of a skill
@@ -69,11 +69,7 @@ class McpEndpoint:
         entry.verify_main(files[SKILL_FILE])
         temporary = atomic.temporary_path(folder)
         try:
-            for path, data in files.items():
-                place = os.path.join(temporary, *path.split("/"))
-                os.makedirs(os.path.dirname(place), exist_ok=True)
-                with open(place, "xb") as target:
-                    target.write(data)
+            write_files(temporary, files)
             os.rename(temporary, folder)
         finally:
             atomic.discard(temporary)

@@ -39,7 +39,7 @@ OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 
 log = logging.getLogger("skillc.library")
 
-Item = TypeVar("Item")  # what a list says about a skill
+Item = TypeVar("Item")  # a server's entry for one skill, as it lists them
 
 
 @dataclass(slots=True)

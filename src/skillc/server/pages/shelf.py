@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +12,7 @@ from typing import Protocol
 from skillc.audit import Audit, audit_folder
 from skillc.index.skills import FoundSkills
 from skillc.registry import Review, Skill, StoredFile, Version
+from skillc.skills import write_files
 
 MAX_AUDITS = 256  # that a process keeps; the oldest goes first
 MAX_AUDIT_BYTES = 4 << 20  # of a version's files, which takes seconds; larger ones are not audited for a page
@@ -106,9 +106,5 @@ def audit_files(name: str, contents: Mapping[str, bytes]) -> Audit | None:
     if sum(map(len, contents.values())) > MAX_AUDIT_BYTES:
         return None
     with tempfile.TemporaryDirectory(prefix="skillc-audit-") as folder:
-        for path, data in contents.items():  # names that a package has are relative and lead nowhere else
-            place = os.path.join(folder, *path.split("/"))
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            with open(place, "xb") as file:
-                file.write(data)
+        write_files(folder, contents)
         return audit_folder(folder, name)
