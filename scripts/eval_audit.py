@@ -4,6 +4,8 @@
 
 - Own: the skills of eval-audit.txt, written for this. Every second one of a class is held out; `--tune` shows
   the others only, and `--misses` names what was not found.
+- Of others: the skills of eval-audit-sets.json, in ten languages and more, by writers who had not read the
+  rules. These were tuned on all but the last set since (docs/audit.md).
 - `--bad`: folders of skills that are known to be bad, such as an archive of what a registry took down.
 - `--injections`: a JSON file of instructions to put into clean skills, as aisa-group/skill-inject has them.
   Each is put into a skill of its own, with the scripts that come with it.
@@ -24,8 +26,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from skillc.audit import BLOCK, NOTE, Audit, audit_folders
 from skillc.lint import find_skills_below
@@ -148,6 +151,39 @@ def measure_own(tune: bool, misses: bool) -> None:
                 print("missed:" if case.group != CLEAN else "false alarm:", case.group, case.name)
 
 
+def measure_sets(misses: bool) -> None:
+    """Print the recall of the sets that another person wrote, and the alarms on their harmless skills."""
+    sets = json.loads((HERE / "eval-audit-sets.json").read_text(encoding="utf-8"))
+    print_head("of others")
+    for name, skills in sets.items():
+        with tempfile.TemporaryDirectory() as root:
+            audits = audit_all([write_skill(skill, Path(root)) for skill in skills])
+        levels = dict(zip([skill["name"] for skill in skills], map(level_of, audits), strict=True))
+        for label in ("malicious", "benign"):
+            chosen = [skill for skill in skills if skill["label"] == label]
+            print_row(f"{name}, {label}", [levels[skill["name"]] for skill in chosen])
+            for skill in chosen if misses else ():
+                if bool(levels[skill["name"]]) != (label == "malicious"):
+                    print("  ", "missed:" if label == "malicious" else "false alarm:", skill["name"])
+
+
+def write_skill(skill: dict[str, Any], root: Path) -> Path:
+    """Write a skill of eval-audit-sets.json into a folder of its own, and return the folder."""
+    folder = root / str(skill["name"])
+    for name, content in skill["files"].items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, str):
+            path.write_text(content, encoding="utf-8", newline="")
+        elif "link" in content:
+            path.symlink_to(content["link"])
+        elif "bytecode" in content:  # what it does is not looked at
+            path.write_bytes(MAGIC_NUMBER + content["bytecode"].to_bytes(4, "little") + bytes(8))
+        else:
+            path.write_bytes(base64.b64decode(content["base64"]))
+    return folder
+
+
 def measure_folders(folders: Sequence[str], title: str, misses: bool) -> None:
     """Print how many skills of public collections are found, and what for."""
     print_head(title)
@@ -200,6 +236,8 @@ def main() -> None:
     parser.add_argument("--clean", action="append", default=[], help="folder of public skills")
     arguments = parser.parse_args()
     measure_own(arguments.tune, arguments.misses)
+    if not arguments.tune:
+        measure_sets(arguments.misses)
     if arguments.bad:
         measure_folders(arguments.bad, "bad", arguments.misses)
     if arguments.injections:

@@ -17,18 +17,23 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from skillc.cli import main
 from skillc.index.skills import folder
 from skillc.index.skills.scan import Directory, SkillFile, Walk
-
-settings.register_profile(
-    "skillc", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("skillc")
+from tests.support.examples import choose_examples
 
 SkcRun = subprocess.CompletedProcess[str]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-examples", action="store_true", help="try every example of hypothesis, not thirty"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    choose_examples(bool(config.getoption("--all-examples")))
 
 
 @pytest.hookimpl(wrapper=True)

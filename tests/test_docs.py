@@ -221,5 +221,5 @@ def test_variables() -> None:
     sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     used = set(re.findall(r"\b(?:SKILLC|SKC)_[A-Z_]*[A-Z]\b", sources)) - INJECTED
     shown = find_keys("configuration.md", "## Environment")
-    assert used - shown == {"SKILLC_GIT_TOKEN_GITHUB_COM"}  # an example of the one with <HOST>
-    assert {name for name in shown if name.startswith("SK")} - used == {"SKILLC_GIT_TOKEN_<HOST>"}
+    assert used - shown == {"SKILLC_GIT_TOKEN_WORK"}  # an example of the one with <ANY>
+    assert {name for name in shown if name.startswith("SK")} - used == {"SKILLC_GIT_TOKEN_<ANY>"}

@@ -8,10 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.settings import Settings, load_settings
 from tests.conftest import World
+from tests.support.examples import examples
 
 CJK = '[search]\ntokenizer = "cjk"\n'
 ASCII = '[search]\ntokenizer = "ascii"\n'
@@ -231,7 +232,7 @@ def test_build_uses_the_setting(world: World) -> None:
     assert recorded == "cjk"
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.one_of(st.binary(max_size=80), st.text(max_size=80).map(str.encode)))
 def test_any_bytes(world: World, data: bytes) -> None:
     """[RFC-0009] whatever is in the file, there are settings and every warning is one line."""

@@ -78,6 +78,32 @@ def test_across_file_systems(world: World, monkeypatch: pytest.MonkeyPatch) -> N
     assert os.readlink(folder / "link") == "nowhere"
 
 
+def test_a_parent_that_leads_elsewhere(world: World) -> None:
+    """[D63] where the folder is behind a link now, which a clone may bring, nothing is put back."""
+    folder = world.project / ".claude" / "skills" / "pdf"
+    folder.mkdir(parents=True)
+    item = trash.put(str(folder), "test")
+    (world.root / "outside").mkdir()
+    (world.project / ".claude" / "skills").rmdir()
+    (world.project / ".claude" / "skills").symlink_to(world.root / "outside")
+    error = world.fails("E012", "restore", item.id).stderr
+    assert "stays in the trash" in error
+    assert os.listdir(world.root / "outside") == []
+
+
+def test_a_note_with_another_byte(world: World) -> None:
+    """[D11] [D52] nothing is put back where a damaged note says; the item stays, and can be copied."""
+    item = trash.put(str(folder_with(world.project / "pdf", "mine")), "test")
+    note = Path(item.path).with_name("note.json")
+    data = note.read_bytes()
+    for place in range(0, len(data), 5):
+        note.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        (found,) = trash.items()
+        assert found.origin in ("", item.origin)
+    note.write_bytes(data)
+    assert trash.items() == [item]
+
+
 def test_a_failed_move_leaves_everything(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D52] an error on the way: the original is where it was, and nothing is in the trash."""
     folder = folder_with(world.root / "mine", "text")

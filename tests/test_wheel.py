@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import World
+from tests.support.git import Origin, origin, template
+
+__all__ = ["origin", "template"]  # fixtures
 
 ROOT = Path(__file__).parent.parent
 PYENV = Path.home() / ".pyenv" / "versions"  # now, before a test moves HOME
@@ -50,8 +53,8 @@ def uv() -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
-def test_installed_from_a_wheel(version: str, wheel: Path, world: World) -> None:
-    """[RFC-0007] the main job, as a new user has it: install, build, outline, search, show."""
+def test_installed_from_a_wheel(version: str, wheel: Path, world: World, origin: Origin) -> None:
+    """[RFC-0007] [D66] as a new user has it: install, build, outline, search, show, add from git."""
     python = interpreter(version)
     venv = world.root / "venv"
     subprocess.run([uv(), "venv", "--quiet", "--python", python, str(venv)], check=True)
@@ -77,6 +80,7 @@ def test_installed_from_a_wheel(version: str, wheel: Path, world: World) -> None
     assert "Breaking changes" in skc("search", "release-notes", "breaking change")
     assert skc("show", "release-notes", "--section", "security fixes").startswith("### Security fixes\n")
     assert "unchanged" in skc("build", "release-notes").lower()
+    assert "Added 'email'" in skc("add", origin.bare.as_uri(), "--skill", "email", "--yes")
 
 
 def test_what_the_wheel_holds(wheel: Path) -> None:
@@ -89,7 +93,7 @@ def test_what_the_wheel_holds(wheel: Path) -> None:
 
 
 def test_reading_commands_load_nothing_slow(world: World) -> None:
-    """[RFC-0002:C-SHOW] the modules that cost more than the command itself stay out of it."""
+    """[RFC-0002:C-SHOW] [D66] what costs more than the command itself stays out, and all libraries do."""
     world.skill("pdf")
     world.ok("build", "pdf")
     slow = (
@@ -107,7 +111,9 @@ def test_reading_commands_load_nothing_slow(world: World) -> None:
     for words in (["show", "pdf", "--section", "usage"], ["search", "pdf", "text"], ["--version"]):
         code = (
             "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
-            f"print([name for name in {slow!r} if name in sys.modules], file=sys.stderr); sys.exit(status)"
+            f"print([name for name in {slow!r} if name in sys.modules], file=sys.stderr);"
+            "paths = [getattr(module, '__file__', None) or '' for module in [*sys.modules.values()]];"
+            "print([path for path in paths if 'site-packages' in path], file=sys.stderr); sys.exit(status)"
         )
         run = subprocess.run(
             [sys.executable, "-S", "-c", code, *words],
@@ -117,4 +123,4 @@ def test_reading_commands_load_nothing_slow(world: World) -> None:
             text=True,
             check=True,
         )
-        assert run.stderr == "[]\n", words
+        assert run.stderr == "[]\n[]\n", words

@@ -179,6 +179,30 @@ def mutex_file(path: str) -> str:
     return os.path.join(folder, path_hash(os.path.realpath(path)))
 
 
+def make_private(directory: str) -> None:
+    """Create a directory that its owner alone can enter; take others out of one that is there."""
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    keep_private(directory)
+
+
+def keep_private(path: str) -> None:
+    """Take the rights of others away from a file or directory of this user, if it has any."""
+    if os.name != "posix":
+        return
+    try:
+        status = os.lstat(path)
+        if status.st_mode & 0o077 and status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode):
+            os.chmod(path, stat.S_IMODE(status.st_mode) & 0o700)
+    except OSError:  # it is gone, or has no rights that could change
+        pass
+
+
+def keep_private_database(path: str) -> None:
+    """Do what `keep_private` does for an SQLite database and the files beside it."""
+    for end in ("", "-wal", "-shm"):
+        keep_private(path + end)
+
+
 def config_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "config.toml")
 

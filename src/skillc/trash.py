@@ -8,17 +8,20 @@ killed leaves the original in its place or in the trash, never in neither.
 from __future__ import annotations
 
 import errno
+import json
 import os
+import shutil
 from time import gmtime, strftime, time_ns
 
-from skillc import atomic, paths
-from skillc.errors import NotInTrash, PlaceTaken, SkillcError
-from skillc.later import json, shutil
+from skillc import atomic, paths, records
+from skillc.errors import NotInTrash, PathEscapes, PlaceTaken, SkillcError
 from skillc.spelling import did_you_mean
 from skillc.startup import value
 
 NOTE, CONTENT = "note.json", "content"
 MAX_NOTE = 1 << 20  # bytes
+VERSION = 2
+UNSEALED = 1  # in notes from before, which have no digest inside, the key is "v"
 
 
 @value
@@ -30,6 +33,7 @@ class TrashItem:
     origin: str
     when: str
     reason: str
+    parent: str = ""  # the folder that it was in, without links; empty in old notes
 
     def as_json(self) -> dict[str, str]:
         return {
@@ -60,8 +64,9 @@ def put(path: str, reason: str, *, origin: str = "", link: str = "") -> TrashIte
     folder = os.path.join(directory(), item_id)
     os.makedirs(folder, mode=0o700)
     content, when = os.path.join(folder, CONTENT), strftime("%Y-%m-%dT%H:%M:%SZ", now)
-    item = TrashItem(item_id, content, origin, when, reason)
-    note = json.dumps({"v": 1, **item.as_json()}, indent=2, ensure_ascii=False)
+    item = TrashItem(item_id, content, origin, when, reason, os.path.realpath(os.path.dirname(origin)))
+    fields = {"version": VERSION, **item.as_json(), "parent": item.parent}
+    note = json.dumps(records.seal(fields), indent=2, ensure_ascii=False)
     atomic.write(os.path.join(folder, NOTE), note.encode("utf-8", "surrogateescape"), durable=True)
     try:
         if not (link and _exchange_for_link(path, item.path, link)):
@@ -99,7 +104,11 @@ def restore(item: TrashItem) -> str:
         raise SkillcError(f"it is not known where '{item.id}' was; copy it from '{item.path}'")
     if os.path.lexists(item.origin):
         raise PlaceTaken(item.origin, f"hint: move it away first; '{item.id}' stays in the trash")
-    os.makedirs(os.path.dirname(item.origin), exist_ok=True)
+    parent = os.path.dirname(item.origin)
+    if item.parent and os.path.realpath(parent) != item.parent:  # a link since then, which a clone may bring
+        hint = f"hint: '{parent}' leads to '{os.path.realpath(parent)}' now; '{item.id}' stays in the trash"
+        raise PathEscapes(item.origin, hint)
+    os.makedirs(parent, exist_ok=True)
     _move(item.path, item.origin)
     atomic.discard(os.path.dirname(item.path))
     return item.origin
@@ -115,8 +124,10 @@ def _read(folder: str) -> TrashItem | None:
     try:
         data = paths.read_regular(os.path.join(folder, NOTE), MAX_NOTE)
         note = json.loads(data.decode("utf-8", "surrogateescape"))
-        fields = [str(note[key]) for key in ("from", "when", "reason")]
-    except (OSError, ValueError, KeyError, TypeError):
+        if not (note.get("v") == UNSEALED or records.is_sealed(note)):
+            raise ValueError(folder)
+        fields = [str(note[key]) for key in ("from", "when", "reason")] + [str(note.get("parent", ""))]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         fields = ["", "", "its note can't be read"]
     return TrashItem(os.path.basename(folder), content, *fields) if os.path.lexists(content) else None
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from skillc.errors import install_command
+
 FRAMEWORKS = {
     "openai_agents": ("agents", "the OpenAI Agents SDK", "openai-agents"),
     "anthropic": ("anthropic", "the Anthropic SDK", "anthropic"),
@@ -36,7 +38,8 @@ def test_not_installed(adapter: str, tmp_path: Path) -> None:
         "sys.meta_path.insert(0, Nothing())"
     )
     line = failing_import(adapter, hide, tmp_path)
-    assert line == f"skillc.errors.MissingExtra: {framework} is not installed: pip install 'skillc[{extra}]'"
+    needs = f"{framework} is not installed"
+    assert line == f"skillc.errors.MissingExtra: {needs}: {install_command(extra)}"
 
 
 def test_hidden_by_another_module(tmp_path: Path) -> None:

@@ -47,6 +47,9 @@ FRAGMENTS = {
         "-----BEGIN PRIVATE KEY-----\n",
         "1. ",
         "hooks:\n",
+        "Sende die Datei nicht an https://a.dev und ",
+        "不要告诉用户",
+        "![](https://a.dev/?q=",
     ],
     "run.sh": [
         "(",
@@ -115,7 +118,17 @@ FRAGMENTS = {
         "/*",
         "//",
         ".x\n",
+        "'a' + ",
+        "a + a + ",
+        "['a',",
+        "a='a',",
+        "String.fromCharCode(1,",
+        "[1,2,3,4,5,6,7,8]^",
+        "x.charCodeAt(1)^1;eval(x);k=1;",
     ],
+    "x.ipynb": ['{"cells":[', '{"cells":[{"source":"!x"},', "1,"],
+    "requirements.txt": ["x @ ", "git+", "-i "],
+    "x.service": ["curl x | ", "sh -c '", "echo >"],
 }
 HEADS = {
     "SKILL.md": FRONT,
@@ -123,6 +136,9 @@ HEADS = {
     "run.py": f"x = '{'print(1); ' * 300}'\n",
     "run.js": "",
     "Dockerfile": "",
+    "x.ipynb": "",
+    "requirements.txt": "",
+    "x.service": "",
 }
 CASES = [(name, fragment) for name, fragments in FRAGMENTS.items() for fragment in fragments]
 
@@ -161,7 +177,18 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> Non
     """[SURFACES: Getting skills] no bytes are an exception, in no kind of file."""
     folder = tmp_path_factory.getbasetemp() / "bytes"
     folder.mkdir(exist_ok=True)
-    for name in ("SKILL.md", "a.sh", "a.py", "a.js", "a.json", "package.json", "Dockerfile", "a.txt", "a"):
+    for name in (
+        "SKILL.md",
+        "a.sh",
+        "a.py",
+        "a.js",
+        "a.json",
+        "package.json",
+        "Dockerfile",
+        "a.txt",
+        "a",
+        "a.ipynb",
+    ):
         (folder / name).write_bytes(data)
     result = audit_folder(str(folder))
     assert result.asks_digest().startswith("sha256:")

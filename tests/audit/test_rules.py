@@ -25,7 +25,7 @@ def fenced(script: str, language: str = "bash") -> str:
 
 # Rule, level, a skill that it is about, and one that it is not about.
 CASES: list[tuple[str, str, Files, Files]] = [
-    ("A01", NOTE, {"a.sh": "curl https://api.acme.dev/x"}, {"a.sh": "curl http://localhost:80/x"}),
+    ("A01", NOTE, {"a.sh": "curl https://api.acme.dev/x"}, {"a.sh": "echo api.acme.dev"}),
     ("A02", NOTE, {"a.sh": "jq . x.json"}, {"a.sh": "echo jq"}),
     ("A03", NOTE, {"a.sh": 'echo "$ACME_KEY"'}, {"a.sh": 'ACME_KEY=1; echo "$ACME_KEY"'}),
     ("A04", NOTE, {"a.sh": "echo x > ~/.acme/config"}, {"a.sh": "echo x > out/config"}),

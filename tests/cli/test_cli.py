@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc import __version__
 from skillc.cli import load, main
@@ -28,6 +28,7 @@ from skillc.cli.summaries import GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
 from skillc.cli.topics import TOPICS
 from tests.conftest import SkcRun, World
+from tests.support.examples import examples
 
 SKC = [sys.executable, "-m", "skillc"]
 
@@ -146,27 +147,23 @@ def test_json_everywhere(name: str) -> None:
 def test_version(world: World, word: str) -> None:
     """[RFC-0007] the version, and nothing else."""
     assert world.ok(word).stdout == f"skc {__version__}\n"
-    value = json.loads(world.ok(word, "--format", "json").stdout)
-    assert value == {"name": "skc", "version": __version__}
+    assert world.ok(word, "--verbose").stdout == f"skc {__version__}\n"
 
 
-def test_help_as_json(world: World) -> None:
-    """[SURFACES: JSON] help has --format, too: the commands and topics, and the page of one of them."""
-    value = json.loads(world.ok("help", "--format", "json").stdout)
-    assert {each["name"] for each in value["commands"]} == set(NAMES)
-    assert {"name": "names", "description": "How a skill is named"} in value["topics"]
-    for name in ("names", "list"):
-        text = world.ok("help", name).stdout.rstrip("\n")
-        assert json.loads(world.ok("help", name, "-f", "json").stdout) == {"topic": name, "text": text}
-    assert json.loads(world.ok("list", "--help", "--format=json").stdout) == {"topic": "list", "text": text}
-    assert (
-        "\x1b"
-        not in json.loads(world.ok("help", "list", "--format", "json", "--color", "always").stdout)["text"]
-    )
-    failure = world.fails("E100", "help", "nams", "--format", "json")
-    assert json.loads(failure.stdout)["error"]["code"] == "E100"
-    assert "did you mean json?" in world.fails("E100", "help", "--format", "jsn").stderr
-    world.fails("E100", "help", "--format")
+@pytest.mark.parametrize("word", ["--help", "-h", "help", "--version", "-V", "version"])
+def test_options_of_overviews(world: World, word: str) -> None:
+    """[RFC-0007] help and version take the options of all commands, and no other."""
+    for option in ("--format=json", "-f", "--nothing"):
+        assert (
+            f"invalid option: '{option.partition('=')[0]}' for '" in world.fails("E100", word, option).stderr
+        )
+    world.ok(word, "--color", "never", "--no-pager")
+
+
+def test_help_is_text(world: World) -> None:
+    """[RFC-0007] the page of a command is text, whatever its format is."""
+    text = world.ok("help", "list").stdout
+    assert world.ok("list", "--help", "--format=json").stdout == text == world.ok("help", "list", "-h").stdout
 
 
 def test_skc_itself(world: World) -> None:
@@ -365,7 +362,7 @@ KNOWN += ["--all", "--help", "-h", "--", "json", "all", "pdf", "1"]
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(st.one_of(SAFE, st.sampled_from(KNOWN)), max_size=6))
 def test_any_words(world: World, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     """[RFC-0005] whatever is typed: status 0, or 1 with a coded line; never a traceback."""

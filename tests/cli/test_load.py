@@ -14,12 +14,7 @@ from skillc.cli.summaries import NAMES
 from skillc.cli.topics import TOPICS
 
 # What takes long to load, and is needed to do something, not to say what can be done.
-SLOW = """
-    argparse asyncio concurrent contextlib ctypes dataclasses datetime email enum functools getpass
-    hashlib html http httpx2 importlib inspect ipaddress json locale logging pathlib random re shlex
-    shutil signal socket sqlite3 ssl starlette string subprocess tarfile tempfile threading tomllib
-    traceback typing urllib uvicorn webbrowser yaml zipfile zlib
-"""
+SLOW = "argparse asyncio concurrent email httpx2 sqlite3 ssl starlette tarfile tomllib uvicorn yaml zipfile"
 ROOMS = ("install", "audit", "compiler", "registry", "server", "library.http", "library.git", "tools")
 
 # Prints the statuses of command lines, one on each line of stdin, and then what they loaded.

@@ -7,7 +7,6 @@ import os
 import pty
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -143,13 +142,3 @@ def test_in_the_clear(world: World) -> None:
         "E100", "login", "http://skills.example.com", "--token-env", "TEAM", env={"TEAM": SECRET}
     )
     assert "use https" in run.stderr
-
-
-def test_without_httpx2(world: World, tmp_path: Path) -> None:
-    """[SURFACES: Registry] without the extra, E201 names it."""
-    (tmp_path / "httpx2.py").write_text("raise ImportError(name='httpx2')\n")
-    env = {"TEAM": SECRET, "PYTHONPATH": str(tmp_path)}
-    assert (
-        "skillc[http]"
-        in world.fails("E201", "login", "https://x.example", "--token-env", "TEAM", env=env).stderr
-    )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.compiler.build import BuildResult
@@ -26,6 +26,7 @@ from skillc.library import resolve
 from skillc.paths import index_file
 from skillc.skills import list_files
 from tests.conftest import World
+from tests.support.examples import examples
 
 
 def built(world: World, name: str = "pdf", **options: bool) -> BuildResult:
@@ -491,7 +492,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lam
 
 @pytest.mark.slow
 @given(name=WORDS, description=WORDS)
-@settings(max_examples=100)
+@examples(100)
 def test_stub_reads_back_as_the_source(world: World, name: str, description: str) -> None:
     """[D8] [RFC-0001:C-STUB] from a source's frontmatter through a build to the stub's, for any string."""
     source = {"name": name, "description": description}
@@ -519,7 +520,7 @@ DOCUMENTS = st.one_of(
 @given(main=DOCUMENTS, reference=DOCUMENTS, name=st.sampled_from(["r.md", "R.MD", "n.txt", "x.bin", "é.md"]))
 @example(main=b"", reference=b"", name="r.md")
 @example(main=b"---\ndescription: x\n---", reference=b"\0" * 1000, name="r.md")
-@settings(max_examples=150)
+@examples(150)
 def test_any_source(world: World, main: bytes, reference: bytes, name: str) -> None:
     """[RFC-0001:C-INPUT] a result or one coded line, never a traceback, for any bytes."""
     folder = world.skill("any", main)

@@ -144,7 +144,11 @@ def test_project_directories(world: World, source: Path) -> None:
     assert os.readlink(world.project / ".claude" / "skills" / "pdf") == "../../.skillc/runtime/pdf"
     assert os.readlink(world.project / ".agents" / "skills" / "pdf") == "../../.skillc/runtime/pdf"
     assert os.listdir(world.home) == [".skillc"]
-    assert os.listdir(world.home / ".skillc") == ["deployments.json", "deployments.json.lock"]
+    assert sorted(os.listdir(world.home / ".skillc")) == [
+        "cache",
+        "deployments.json",
+        "deployments.json.lock",
+    ]
 
 
 # The table

@@ -8,11 +8,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.compiler import create_skill
 from skillc.errors import InvalidSkillId
 from tests.conftest import World
+from tests.support.examples import examples
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ def test_name_with_a_hyphen_in_front(world: World, here: Path) -> None:
     world.fails("E100", "init", "-a", cwd=here)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.text(st.characters(), max_size=70))
 def test_any_name(world: World, name: str) -> None:
     """[D30a] whatever is asked for, nothing is made outside of the store."""

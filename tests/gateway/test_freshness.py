@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.errors import FileNotFound, PathEscapes, SectionNotFound
@@ -22,6 +22,7 @@ from skillc.skills import SourceFile
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made
 from tests.support.deadline import ends
+from tests.support.examples import examples
 
 BODY = SKILL.split("---\n", 2)[2]
 
@@ -398,7 +399,7 @@ edits = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@examples(80)
 @given(st.dictionaries(st.sampled_from(["0.md", "a.md", "d/e.md"]), st.sampled_from(TEXTS)), edits)
 def test_any_edits(
     world: World, files: dict[str, str], changes: list[tuple[str, str | None, bool, bool]]

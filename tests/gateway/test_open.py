@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import FileNotFound, PathEscapes, SkillcError
@@ -25,6 +25,7 @@ from skillc.skills import files
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
 from tests.support.deadline import ends
+from tests.support.examples import examples
 
 ANYTHING = bytes(range(256)) * 3 + b"\r\n\r\r\n\n\0"
 
@@ -139,7 +140,7 @@ def test_bad_max_lines(run: Run, bad: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"bcd"]), max_size=12).map(b"".join),
     st.integers(1, 8),
@@ -405,7 +406,7 @@ paths = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=1500)
+@examples(1500)
 @given(paths | st.text(max_size=20))
 @example("loop/../file")
 @example("loop/../out/secret")

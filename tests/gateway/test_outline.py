@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.compiler import build_skill, read_files
 from skillc.gateway import freshness, read_outline, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
+from tests.support.examples import examples
 from tests.support.markdown import LINES, peer, section_ends
 
 EXAMPLE = """\
@@ -181,15 +182,15 @@ def test_too_large_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def examples(world: World, commonmark_examples: list[str]) -> tuple[Skill, dict[str, str]]:
+def pages(world: World, commonmark_examples: list[str]) -> tuple[Skill, dict[str, str]]:
     """Every example of the specification as a file, below a comment, so that none starts with frontmatter."""
     files = {f"e{n:03}.md": f"<!-- -->\n\n{text}" for n, text in enumerate(commonmark_examples)}
     return made(world, "spec", dict(files)), files
 
 
-def test_commonmark_examples(examples: tuple[Skill, dict[str, str]]) -> None:
+def test_commonmark_examples(pages: tuple[Skill, dict[str, str]]) -> None:
     """[RFC-0002:C-OUTLINE] [D6] on every example: the headings that markdown-it-py finds, built or not."""
-    skill, files = examples
+    skill, files = pages
     expected = [
         (name, level, text, line) for name, source in files.items() for level, text, line in peer(source)
     ]
@@ -201,9 +202,9 @@ def test_commonmark_examples(examples: tuple[Skill, dict[str, str]]) -> None:
 
 
 @pytest.mark.slow
-def test_commonmark_sections(examples: tuple[Skill, dict[str, str]]) -> None:
+def test_commonmark_sections(pages: tuple[Skill, dict[str, str]]) -> None:
     """[RFC-0002:C-SHOW] [D15] on every example: each heading of the outline shows the lines below it."""
-    skill, files = examples
+    skill, files = pages
     for name, source in files.items():
         found = peer(source)
         lines = source.encode().splitlines(keepends=True)
@@ -221,7 +222,7 @@ documents = st.lists(st.sampled_from(LINES), max_size=12).map("\n".join)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(st.dictionaries(st.sampled_from(["a.md", "b.md", "c/d.md"]), documents))
 def test_the_same_with_and_without_an_index(world: World, files: dict[str, str]) -> None:
     """[RFC-0002:C-OUTLINE] what the index knows is what the sources say."""

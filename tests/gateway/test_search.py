@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.errors import EmptyQuery, InvalidOption
@@ -22,6 +22,7 @@ from skillc.paths import index_file
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
 from tests.support.deadline import ends
+from tests.support.examples import examples
 
 MODES = ("all", "any", "phrase", "raw")
 
@@ -599,7 +600,7 @@ queries = st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join) | st.text(
 
 
 @pytest.mark.slow
-@settings(max_examples=600)
+@examples(600)
 @given(queries, st.sampled_from(MODES))
 @example("*reads", "raw")
 def test_any_query(library: Skill, query: str, mode: str) -> None:

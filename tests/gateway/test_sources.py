@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import DirectoryNotFound, PathEscapes
 from skillc.gateway import list_sources
@@ -16,6 +16,7 @@ from skillc.library import Skill
 from skillc.skills import list_files
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
+from tests.support.examples import examples
 
 FILES = [
     "Z.md",
@@ -293,7 +294,7 @@ trees = st.sets(st.lists(parts, min_size=1, max_size=4).map("/".join), max_size=
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(trees, st.none() | st.integers(1, 4))
 def test_any_tree(tmp_path_factory: pytest.TempPathFactory, tree: set[str], depth: int | None) -> None:
     """[RFC-0002:C-SOURCES] [D19] every file and directory, in order, each once."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,11 @@ TASKS = (
     "letters to nowhere zzz",
     "the",
     "gardne",
+    "recipies and lettres",
 )
+PAGE = 4096  # bytes
+
+Answers = tuple[list[Any], list[Any]]  # to the tasks, and what there is
 
 
 class Library:
@@ -46,7 +51,7 @@ class Library:
         time.sleep(0.1)  # a file that has just changed is read again, whatever the index says
         self.sound = self.ask()
 
-    def ask(self) -> tuple[Any, ...]:
+    def ask(self) -> Answers:
         """Return the answers to everything, by an index that was just opened."""
         index = SkillIndex(str(self.path))
         folders = [index.folder(root, False) for root in self.roots]
@@ -74,18 +79,44 @@ class Library:
         index.database.close()
         return found, lists
 
+    def restore(self, data: bytes) -> None:
+        """Put a file in place of the index."""
+        self.path.write_bytes(data)
+        for ending in ("-wal", "-shm"):
+            Path(f"{self.path}{ending}").unlink(missing_ok=True)
+
+    def check(self, data: bytes, updated: Answers, fresh: Answers) -> None:
+        """Check that a damaged index answers each task as it did when it was sound, or as one made anew."""
+        self.restore(data)
+        found, lists = self.ask()
+        assert lists == fresh[1]
+        assert all(each in pair for each, *pair in zip(found, updated[0], fresh[0], strict=True))
+
     def damage(self, positions: Iterable[int]) -> list[int]:
         """Return the positions at which a change of the byte changes an answer."""
         data = self.path.read_bytes()
         wrong = []
         for position in positions:
             value = data[position] ^ (1 << position % 8)
-            self.path.write_bytes(data[:position] + bytes([value]) + data[position + 1 :])
-            for ending in ("-wal", "-shm"):
-                Path(f"{self.path}{ending}").unlink(missing_ok=True)
+            self.restore(data[:position] + bytes([value]) + data[position + 1 :])
             if self.ask() != self.sound:
                 wrong.append(position)
         return wrong
+
+
+def exchanges(data: bytes) -> Iterator[bytes]:
+    """Yield a database again and again, each time with two rows of a page in each other's place."""
+    for start in range(0, len(data), PAGE):
+        header = start or 100
+        kind, count = data[header], int.from_bytes(data[header + 3 : header + 5], "big")
+        if kind not in (2, 5, 10, 13):
+            continue  # no page of rows
+        first = header + (12 if kind in (2, 5) else 8)
+        for number in range(count - 1):
+            one, other = first + 2 * number, first + 2 * min(number + 1 + number % 5, count - 1)
+            new = bytearray(data)
+            new[one : one + 2], new[other : other + 2] = data[other : other + 2], data[one : one + 2]
+            yield bytes(new)
 
 
 @pytest.fixture
@@ -105,6 +136,63 @@ def test_any_byte(library: Library) -> None:
     """[D11] a changed byte changes neither a description, nor a ranking, nor what there is."""
     data = library.path.read_bytes()
     assert library.damage([n for n, byte in enumerate(data) if byte][::61]) == []
+
+
+@pytest.mark.slow
+def test_order_of_rows(world: World, library: Library) -> None:
+    """[D11] where the order of a page is damaged, SQLite finds sound rows that were not asked for."""
+    for number in range(3):  # segments, each of which is asked for every term
+        world.skill(
+            f"later/more{number}", f"---\nname: more{number}\ndescription: Garden maps.\n---\nCook.\n"
+        )
+        time.sleep(0.1)
+        library.ask()
+    data, updated = library.path.read_bytes(), library.ask()
+    library.path.unlink()
+    fresh = library.ask()
+    for exchanged in exchanges(data):
+        library.check(exchanged, updated, fresh)
+
+
+@pytest.mark.slow
+def test_header(library: Library) -> None:
+    """[D11] a file whose header is damaged is made anew, and not left for an index in memory."""
+    data = library.path.read_bytes()
+    for position in range(100):
+        for bit in (0, 3, 6):
+            value = data[position] ^ 1 << bit
+            library.restore(data[:position] + bytes([value]) + data[position + 1 :])
+            assert library.ask() == library.sound, position
+
+
+@pytest.mark.slow
+def test_after_a_change(world: World, library: Library) -> None:
+    """[D11] an index that is brought up to date is as one that was sound, or was made anew."""
+    data = library.path.read_bytes()
+    (world.store / "kind0" / "forms" / "SKILL.md").write_text(
+        "---\nname: forms\ndescription: Maps.\n---\nCook.\n"
+    )
+    shutil.rmtree(world.store / "kind1" / "tables")
+    time.sleep(0.1)
+    updated = library.ask()
+    library.path.unlink()
+    fresh = library.ask()
+    for position in [n for n, byte in enumerate(data) if byte][::97]:
+        value = data[position] ^ 1 << position % 8
+        library.check(data[:position] + bytes([value]) + data[position + 1 :], updated, fresh)
+
+
+@pytest.mark.slow
+def test_large_folders(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D11] which skills another large folder hides is found in the index alone, too."""
+    library = Library(world)
+    monkeypatch.setattr(folder, "LARGE", 3)
+    monkeypatch.setattr(folder, "SCAN_SHARE", 1e9)
+    library.path.unlink()
+    library.sound = library.ask()
+    data = library.path.read_bytes()
+    ids = [at.start() + 3 for at in re.finditer(rb"(kind[01]|copies)/[a-z]+", data)]
+    assert library.damage(ids) == []
 
 
 @pytest.mark.slow

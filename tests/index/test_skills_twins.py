@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 from skillc.index.skills import FoundSkill, FoundSkills, Scope, Searchable, SkillIndex
 from skillc.index.skills.database import IN_MEMORY
-from skillc.index.skills.twins import ALIKE, are_alike, hash_term, make_sketch
+from skillc.index.skills.near_duplicates import ALIKE, are_alike, hash_term, make_sketch
 from skillc.library import format_results
 from skillc.library.virtual import MemoryFolder
 from tests.support.skills import skill

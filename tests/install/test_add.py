@@ -112,7 +112,7 @@ def test_only_installed_agents(world: World, outside: Path, origin: Origin) -> N
 
 
 def test_targets(world: World, home: Path, outside: Path, origin: Origin) -> None:
-    """[SURFACES: Getting skills] --target names agents and paths; adding again adds more of them."""
+    """[SURFACES: Getting skills][D63] --target names agents and paths; the lock has the agents alone."""
     value = add(world, f"file://{origin.bare}", "--skill", "pdf", "--target", "claude", "--copy", cwd=outside)
     assert value["added"][0]["targets"] == [str(home / ".claude/skills/pdf")]
     assert not (home / ".claude/skills/pdf").is_symlink()
@@ -120,7 +120,7 @@ def test_targets(world: World, home: Path, outside: Path, origin: Origin) -> Non
     assert value == {"added": [], "unchanged": ["pdf"]}
     assert (outside / "agent/pdf/SKILL.md").exists()
     lock = json.loads((home / ".skillc/skills-lock.json").read_text())["skills"]["pdf"]
-    assert lock["skillc"]["targets"] == ["./agent", "claude"]
+    assert lock["skillc"]["targets"] == ["claude"]
 
 
 @pytest.mark.slow
@@ -245,18 +245,17 @@ def test_shown_before(world: World, home: Path, outside: Path) -> None:
 
 @pytest.mark.slow
 def test_blocked(world: World, home: Path, outside: Path) -> None:
-    """[SURFACES: Getting skills] What the audit blocks is E084, nothing is written, and --yes adds it."""
+    """[SURFACES: Getting skills] [D65] What the audit blocks is E084, and nothing is written."""
     world.skill("bad", BAD, store=world.root / "mine")
     world.skill("good", store=world.root / "mine")
     before = snapshot(world.root)
     error = world.fails("E084", "add", str(world.root / "mine"), "--all", cwd=outside).stderr
-    assert "--yes" in error
+    assert "--accept-blocks" in error
     assert "1 block" in error
     assert snapshot(world.root) == before
-    value = add(world, str(world.root / "mine"), "--all", "--yes", cwd=outside)
+    value = add(world, str(world.root / "mine"), "--all", "--accept-blocks", cwd=outside)
     assert [entry["audit"]["blocks"] for entry in value["added"]] == [1, 0]
-    lock = json.loads((home / ".skillc/skills-lock.json").read_text())["skills"]["bad"]
-    assert lock["skillc"]["audit"]["accepted"]
+    assert "accepted" not in (home / ".skillc/skills-lock.json").read_text()
 
 
 def test_policy(world: World, home: Path, outside: Path) -> None:

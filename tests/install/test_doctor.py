@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from skillc.errors import install_command
 from skillc.install.doctor.examination import CHECKS
 from skillc.library import read_deployments, record_deployments
 from tests.conftest import World, save
@@ -288,8 +289,8 @@ auth_token = "${{TEAM_TOKEN}}"
 
 
 @pytest.mark.slow
-def test_variables_and_extras(world: World) -> None:
-    """[D57] an unset variable and a missing library are named with the command that mends them."""
+def test_variables_and_libraries(world: World) -> None:
+    """[D57] [D66] an unset variable and a missing library are named with the command that mends them."""
     (world.home / ".skillc").mkdir()
     save(world.home / ".skillc" / "skills.toml", CONFIGURATION.format(port=9))
     (finding,) = _found(world, "variables")
@@ -298,10 +299,12 @@ def test_variables_and_extras(world: World) -> None:
     assert _found(world, "repositories") == []  # it is not asked while the variable is missing
     blocker = world.root / "blocker"
     blocker.mkdir()
-    text = "import sys\nsys.modules['httpx2'] = None\n"
+    text = (
+        "import importlib.metadata as m\nm.requires = lambda name: ['no.thing>=2', 'other; extra == \"x\"']\n"
+    )
     save(blocker / "sitecustomize.py", text)
-    (finding,) = _found(world, "extras", env={"PYTHONPATH": str(blocker)})
-    assert finding["fix"] == "pip install 'skillc[http]'"
+    (finding,) = _found(world, "libraries", env={"PYTHONPATH": str(blocker)})
+    assert (finding["message"], finding["fix"]) == ("no.thing is not installed", install_command())
 
 
 def test_variables_of_a_project(world: World) -> None:

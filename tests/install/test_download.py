@@ -14,9 +14,10 @@ import pytest
 from dulwich.objects import Blob, Tree
 
 from skillc.errors import Diagnostic, OriginNotFound
-from skillc.install import open_download, parse_origin
+from skillc.install import change_lock, open_download, parse_origin, read_lock
 from tests.conftest import World
 from tests.support.git import Origin, Server, serving
+from tests.support.internet import connected
 
 
 def downloads(world: World) -> list[str]:
@@ -73,31 +74,67 @@ def test_git_on_the_same_host(world: World, origin: Origin, server: Server) -> N
 
 @pytest.mark.slow
 def test_private_repository(world: World, origin: Origin, server: Server) -> None:
-    """[D24] [SURFACES: Lock file] A token in the address is in no file; a variable or git's helper has it."""
+    """[D24] [SURFACES: Lock file] A token in the address is in no file; git's helper has it."""
     server.token = "secret-token"
     address = server.url.replace("://", "://x-access-token:secret-token@")
     world.ok("add", address, "--skill", "pdf", "--yes", "--target", "claude")
     for path in world.root.rglob("*"):
         if path.is_file() and not path.is_relative_to(origin.bare):
             assert b"secret-token" not in path.read_bytes(), path
-    variable = f"SKILLC_GIT_TOKEN_127_0_0_1_{server.server_port}"
     shutil.rmtree(world.store / "pdf")
     error = world.fails("E081", "install").stderr
-    assert variable in error
     assert "credential helpers" in error
-    world.ok("install", "--frozen", env={variable: "secret-token"})
-    assert variable in world.ok("outdated", env={variable: "wrong-token"}).stderr
+    assert "over https alone" in error
     logins = world.home / "logins"
     logins.write_text(f"http://x-access-token:secret-token@127.0.0.1:{server.server_port}\n")
     helper = f"[credential]\n\thelper = store --file={logins}\n"
     origin.git("init", "-q", at=world.project)
     (world.project / ".git" / "config").write_text(helper)  # a project's own configuration is not read
-    shutil.rmtree(world.store / "pdf")
     world.fails("E081", "install")
     (world.home / ".gitconfig").write_text(helper)
     world.ok("install", "--frozen")
     world.ok("update")
     assert "secret-token" not in (world.project / "skills-lock.json").read_text()
+
+
+@pytest.mark.slow
+def test_token_of_a_variable(world: World, origin: Origin, server: Server, tmp_path: Path) -> None:
+    """[D73] A variable's token goes to the host that it names over https; one without a host is W074."""
+    server.token = "secret-token"
+    name, address = "SKILLC_GIT_TOKEN_EXAMPLE_COM", "https://git.example.com/skills.git"
+    with connected(tmp_path) as internet:
+        internet.hosts["git.example.com"] = server.server_port
+        old = world.skc("add", address, "--skill", "pdf", "--yes", env=internet.env | {name: "secret-token"})
+        assert old.stderr.count("warning[W074]") == 1
+        assert '"git.example.com=<token>"' in old.stderr
+        assert "secret-token" not in old.stderr + old.stdout
+        other = internet.env | {name: "example.com=secret-token"}
+        world.fails("E080", "add", address, "--skill", "pdf", "--yes", env=other)
+        assert {*server.authorized} == {""}
+        env = internet.env | {name: "git.example.com=secret-token"}
+        world.ok("add", address, "--skill", "pdf", "--yes", env=env)
+        shutil.rmtree(world.store / "pdf")
+        world.ok("install", "--frozen", env=env)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("user", ["x%0Aurl=https%3A%2F%2Fgithub.com", "victim"])
+def test_login_of_a_lock(world: World, origin: Origin, server: Server, user: str) -> None:
+    """[SURFACES: Lock file] A lock chooses neither the host nor the user that git's helpers are asked for."""
+    world.ok("add", server.url, "--skill", "pdf", "--yes", "--target", "claude")
+    lock = world.project / "skills-lock.json"
+    lock.write_text(lock.read_text().replace("http://127", f"http://{user}@127"))
+    change_lock(str(world.project), record=[read_lock(str(world.project))["pdf"].sealed()])
+    shutil.rmtree(world.store / "pdf")
+    shutil.rmtree(world.home / ".skillc" / "cache", ignore_errors=True)
+    questions = world.home / "questions"
+    (world.home / ".gitconfig").write_text(f'[credential]\n\thelper = "!f() {{ cat >> {questions}; }}; f"\n')
+    server.token = "secret-token"
+    world.skc("install")
+    asked = questions.read_text() if questions.exists() else ""
+    assert "github.com" not in asked
+    assert "victim" not in asked
+    assert user != "victim" or "127.0.0.1" in asked
 
 
 def test_git(world: World, origin: Origin, address: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillc.install import compute_hash
+from skillc.skills import digest_skill
 from tests.support.git import Origin
 from tests.support.npm import Installer
 
@@ -95,7 +96,7 @@ def test_links_of_a_git_repository(installer: Installer, origin: Origin) -> None
     assert (store / "sub/folder/b.md").is_file()
     entry = installer.lock()["odd"]
     assert entry["computedHash"] == theirs
-    assert entry["skillc"]["installed"] == compute_hash(str(store)) != theirs
+    assert entry["skillc"]["contentDigest"] == f"sha256:{digest_skill(str(store)).digest}"
     world.ok("lock", "--check")
     world.ok("verify")
     world.ok("add", f"file://{origin.bare}", "--skill", "odd", "--yes", "--target", "claude,codex")

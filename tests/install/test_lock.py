@@ -14,15 +14,18 @@ from skillc.errors import InvalidConfiguration
 from skillc.install import (
     Candidate,
     Download,
+    FolderHashes,
     LockEntry,
     Origin,
     change_lock,
     compute_hash,
+    hash_folder,
     lock_file,
     make_entry,
     read_lock,
     without_credentials,
 )
+from skillc.skills import SkillDigest
 from tests.conftest import World
 from tests.support.npm import Installer, evaluate
 from tests.support.skills import skill
@@ -33,7 +36,8 @@ GITHUB = Origin("github", "acme/skills", "https://github.com/acme/skills.git", "
 def entry(name: str, origin: Origin = GITHUB, *, base: str = "/project", **more: Any) -> LockEntry:
     candidate = Candidate(name, f"/tmp/{name}", f"skills/{name}/SKILL.md", tree="7" * 40)
     download = Download(origin, "/tmp", (candidate,), commit="c" * 40, resolved=origin.url)
-    return make_entry(base, origin, candidate, download, computed_hash="a" * 64, digest="d" * 64, **more)
+    hashes = FolderHashes("a" * 64, "d" * 64, SkillDigest("e" * 64, {"run.sh": "1 executable"}))
+    return make_entry(base, origin, candidate, download, hashes, **more)
 
 
 def read(world: World) -> str:
@@ -55,9 +59,12 @@ def test_the_file(world: World) -> None:
         "computedHash": "a" * 64,
         "skillc": {
             "v": 1,
+            "sha256": content["skills"]["pdf"]["skillc"]["sha256"],
             "commit": "c" * 40,
             "tree": "7" * 40,
             "digest": "sha256:" + "d" * 64,
+            "contentDigest": "sha256:" + "e" * 64,
+            "executables": ["run.sh"],
             "resolved": "https://github.com/acme/skills.git",
             "targets": ["claude-code", "codex"],
             "mode": "link",
@@ -318,8 +325,7 @@ def test_the_npm_package_reads_ours(installer: Installer) -> None:
             local,
             Candidate(f.name, str(f), ""),
             download,
-            computed_hash=hashes[f.name],
-            digest="d" * 64,
+            hash_folder(str(f)),
         )
         for f in folders
     ]

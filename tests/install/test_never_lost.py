@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc import trash
 from skillc.cli import main
@@ -19,14 +19,15 @@ from skillc.install import (
     change_lock,
     compute_hash,
     examine,
+    hash_folder,
     make_entry,
     mend_all,
     open_download,
     parse_origin,
 )
-from skillc.skills import digest_files
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -200,15 +201,12 @@ def lock_docx(user: User) -> None:
     base = user.home / ".skillc"
     with open_download(parse_origin(str(folder), "/")) as download:
         (candidate,) = download.candidates
-        whole, digest = compute_hash(str(folder)), digest_files(str(folder))
-        entry = make_entry(
-            str(base), download.origin, candidate, download, computed_hash=whole, digest=digest
-        )
+        entry = make_entry(str(base), download.origin, candidate, download, hash_folder(str(folder)))
     change_lock(str(user.home), record=[entry])
 
 
 @given(st.lists(steps, min_size=3, max_size=20))
-@settings(max_examples=150)
+@examples(150)
 def test_any_sequence_of_commands(
     tmp_path_factory: pytest.TempPathFactory, sequence: list[tuple[object, ...]]
 ) -> None:

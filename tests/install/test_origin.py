@@ -149,6 +149,10 @@ def test_local(tmp_path: Path) -> None:
         ("clawhub:../../x", "clawhub:<slug>"),
         ("clawhub:a b", "clawhub:<slug>"),
         ("clawhub:https://example.com", "names no skill"),
+        (
+            "mcp:https://me:secret-word@example.com/x",
+            "skc repo add <name> https://***@example.com/x --type mcp",
+        ),
     ],
 )
 def test_refused(text: str, reason: str) -> None:

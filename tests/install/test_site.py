@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
-from skillc.install import open_download, parse_origin
+from skillc.install import change_lock, open_download, parse_origin, read_lock
 from skillc.library.site.index import SCHEMA
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
@@ -211,6 +211,18 @@ def test_another_host(world: World, stub: Stub, other: Stub, way: str) -> None:
     assert len(other.requests) == 1
 
 
+def test_digest_of_the_site_in_the_lock(world: World, stub: Stub) -> None:
+    """[D64] [SURFACES: Lock file] `wellKnownDigest` is compared with what the site announces now."""
+    place = "/.well-known/agent-skills/pdf/SKILL.md"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, place: MAIN})
+    world.ok("add", stub.url, "--yes", "--target", "claude")
+    lock = world.project / "skills-lock.json"
+    assert digest(MAIN) in lock.read_text()
+    lock.write_text(lock.read_text().replace(digest(MAIN), digest(b"other")))
+    shutil.rmtree(world.store / "pdf")
+    assert "not those of the lock" in world.fails("E081", "install").stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["index", "redirect", "archive"])
 def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: str) -> None:
@@ -228,6 +240,7 @@ def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: st
     world.ok("outdated")
     with_third = lock.replace(other.url, stub.url)
     (world.project / "skills-lock.json").write_text(with_third)
+    change_lock(str(world.project), record=[read_lock(str(world.project))["pdf"].sealed()])
     shutil.rmtree(world.store / "pdf")
     asked = len(other.requests)
     assert f"--allow-host {host}" in world.fails("E081", "install").stderr

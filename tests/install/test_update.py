@@ -217,13 +217,13 @@ def test_what_it_asks_for(installed: World, origin: Origin) -> None:
     before = read_tree(installed.store)
     installed.fails("E084", "update")
     assert read_tree(installed.store) == before
-    installed.ok("update", "--yes")
+    installed.fails("E084", "update", "--yes")
+    installed.ok("update", "--accept-blocks")
     assert (installed.store / "pdf" / "scripts" / "run.sh").read_text() == evil
-    accepted = read_lock(str(installed.project))["pdf"].own["audit"]["accepted"]
-    assert accepted
+    assert "accepted" not in read_lock(str(installed.project))["pdf"].own["audit"]
     origin.write("pdf/more.md", "more")
     origin.push()
-    assert [s["id"] for s in update(installed) if s["changed"]] == ["pdf"]
+    installed.fails("E084", "update")  # other files: it was accepted for those before
 
 
 @pytest.mark.slow

@@ -53,8 +53,6 @@ def bad_entry(true: dict[str, Any]) -> dict[str, Any]:
         "case": [*files, {**extra, "uri": "skill://bad/skill.MD"}],
         "file-and-folder": [*files, extra, {**extra, "uri": "skill://bad/extra.md/x"}],
         "elsewhere": [*files, {**extra, "uri": "skill://good/SKILL.md"}],
-        "reserved": [*files, {**extra, "uri": "skill://bad/con.txt"}],
-        "spelling": [*files, *({**extra, "uri": f"skill://bad/{e}.md"} for e in ("%C3%A9", "e%CC%81"))],
         "other-scheme": [*files, {**extra, "uri": "file:///etc/passwd"}],
     }
     for number, trick in enumerate(TRICKS):
@@ -184,19 +182,14 @@ def main() -> None:
         if LIE == "no-newline":
             while True:
                 sys.stdout.write("x" * (1 << 20))
-        print(json.dumps(reply(request)), flush=True)
-
-
-def reply(request: dict[str, Any]) -> dict[str, Any]:
-    """The message that answers a request."""
-    said: dict[str, Any]
-    try:
-        said = {
-            "result": {"resultType": "complete", **answer(request["method"], request.get("params") or {})}
-        }
-    except LookupError as error:
-        said = {"error": {"code": -32602, "message": str(error)}}
-    return {"jsonrpc": "2.0", "id": request["id"], **said}
+        said: dict[str, Any]
+        try:
+            said = {
+                "result": {"resultType": "complete", **answer(request["method"], request.get("params") or {})}
+            }
+        except LookupError as error:
+            said = {"error": {"code": -32602, "message": str(error)}}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **said}), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from skillc import trash
 from skillc.errors import InvalidConfiguration
 from skillc.library import (
     DeploymentRecord,
+    find_record_damage,
     forget_deployments,
     import_origin,
     read_deployments,
@@ -91,16 +92,53 @@ def test_ghosts(world: World) -> None:
     assert "W009" not in world.ok("list").stderr
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"deployments": [{"skill": 1}]}', b"\xff"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"version": 1, "deployments": [{"skill": 1}]}', b"\xff"]
+)
 def test_a_damaged_record(world: World, content: bytes) -> None:
-    """[D51] is as if empty, and the next build writes a new one."""
+    """[D51] is as if empty, and says so; the next build keeps it beside a new one."""
     world.skill("pdf")
     file = world.home / ".skillc" / "deployments.json"
     file.parent.mkdir()
     file.write_bytes(content)
     assert read_deployments() == []
-    world.ok("build", "pdf")
+    assert world.ok("list").stderr.count("warning[W094]") == 1
+    assert "warning[W094]" in world.fails("E001", "show", "other", "--section", "usage").stderr
+    assert "warning[W094]" in world.ok("build", "pdf").stderr
     assert [entry.skill for entry in read_deployments()] == ["pdf"]
+    assert (file.parent / "deployments.json.damaged").read_bytes() == content
+    assert "W094" not in world.ok("list").stderr
+
+
+def test_every_byte_of_the_record(world: World) -> None:
+    """[D51] [D11] one bit that is another changes no deployment in silence: a damaged record says so."""
+    record_deployments([record("pdf"), record("doc")])
+    file = world.home / ".skillc" / "deployments.json"
+    data, sound = file.read_bytes(), read_deployments()
+    for place in range(len(data)):
+        file.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :])
+        assert read_deployments() == sound or find_record_damage()
+
+
+def test_a_record_from_before(world: World) -> None:
+    """[D51] one without a digest is read, and gets one with the next change."""
+    record_deployments([record("pdf")])
+    file = world.home / ".skillc" / "deployments.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({"version": 1, "deployments": content["deployments"]}))
+    assert [entry.skill for entry in read_deployments()] == ["pdf"]
+    record_deployments([record("doc")])
+    assert json.loads(file.read_text())["version"] == 2
+    assert [entry.skill for entry in read_deployments()] == ["pdf", "doc"]
+
+
+def test_taken_away_while_the_record_is_damaged(world: World) -> None:
+    """[D51] [D11] `disable` and `remove` say that they may not know all deployments."""
+    world.skill("pdf")
+    world.ok("build", "pdf")
+    (world.home / ".skillc" / "deployments.json").write_text("{")
+    assert "warning[W094]" in world.ok("disable", "pdf").stderr
+    assert not (world.home / ".claude" / "skills" / "pdf").exists()
 
 
 def test_many_at_once(world: World) -> None:

@@ -61,9 +61,9 @@ def unavailable(source: SkillSource) -> str:
     return failure.value.message
 
 
-def script(cache: Path, url: str, *, before: str = "") -> list[str]:
+def script(cache: Path, url: str) -> list[str]:
     """A process that lists the skills of a repository."""
-    text = f"""{before}
+    text = f"""
 import asyncio
 from skillc.library.git import *
 source = GitSkillSource(GitSkillConfig({url!r}, cache_dir={str(cache)!r}))
@@ -865,15 +865,6 @@ def test_no_git_program_is_needed(origin: Origin, server: Server, cache: Path, t
             check=True,
         )
         assert done.stdout == "extraction/email pdf ok\n"
-
-
-def test_without_dulwich(origin: Origin, cache: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] the error says what to install."""
-    before = "import sys; sys.modules['dulwich'] = sys.modules['dulwich.client'] = None"
-    done = subprocess.run(
-        script(cache, str(origin.bare), before=before), capture_output=True, text=True, check=False
-    )
-    assert "git repositories need dulwich: pip install 'skillc[git]'" in done.stderr
 
 
 def fake_ssh(folder: Path, text: str) -> None:

@@ -7,7 +7,6 @@ import gzip
 import json
 import logging
 import re
-import sys
 import threading
 import traceback
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
+from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, client, source as http, wire
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillCollection, SkillDescriptor, SkillFilter, SkillScope, SkillSource
@@ -562,18 +561,6 @@ def test_secrets_stay_secret(
     seen += caplog.text + repr([vars(record) for record in caplog.records])
     assert SECRET not in seen
     assert source.status == "stale"
-
-
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """[LIB: New: HttpSkillSource (feature-gated)] says what to install, and takes no other source down."""
-    monkeypatch.setitem(sys.modules, "httpx2", None)
-    monkeypatch.delitem(sys.modules, "skillc.library.http.client")
-    source = HttpSkillSource("http://127.0.0.1:1", name="company")
-    for _ in range(2):
-        with pytest.raises(MissingExtra, match=r"httpx2.*: pip install 'skillc\[http\]'"):
-            run(source.list())
-    both = CompositeSkillSource([NamedSource("company", source), NamedSource("own", memory(a="x"))])
-    assert ids(run(both.list())) == ["a"]
 
 
 def test_beside_other_sources(stub: Stub) -> None:

@@ -370,7 +370,7 @@ HTTP_LIES = {
     "endless": "over 32 MiB",
     "stream": "over 32 MiB",
     "status": "",
-    "redirect": "",
+    "redirect": "which is not followed; name that address",
     "rubbish": "",
 }
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from pathlib import Path
 
 from skillc.index.skills import recall_folder
 from skillc.library import recall_skills
-from skillc.library.site.index import SCHEMA
 from tests.conftest import World
 from tests.support.git import Origin, Server
-from tests.support.http import Stub, entry, page
 from tests.support.skills import skill
 
 TABLE = '[[repositories]]\nname = "{}"\ntype = "{}"\n{}\n'
@@ -20,11 +15,6 @@ TABLE = '[[repositories]]\nname = "{}"\ntype = "{}"\n{}\n'
 
 def configure(world: World, *tables: str) -> None:
     (world.project / ".skillc" / "skills.toml").write_text("".join(tables))
-
-
-def site_entry(name: str) -> dict[str, str]:
-    address, digest = f"{name}/SKILL.md", f"sha256:{'0' * 64}"
-    return {"name": name, "type": "skill-md", "description": "d", "url": address, "digest": digest}
 
 
 def test_folders(world: World) -> None:
@@ -68,8 +58,8 @@ def test_git(world: World, origin: Origin, server: Server) -> None:
     assert server.fetches == fetches
 
 
-def test_servers(world: World, tmp_path: Path) -> None:
-    """[SURFACES: JSON] a server that never answered has no list, and is not asked; variables are not read."""
+def test_servers(world: World) -> None:
+    """[SURFACES: JSON] a server is not asked; variables are not read."""
     configure(
         world,
         TABLE.format("far", "http", 'url = "http://127.0.0.1:9"'),
@@ -77,47 +67,3 @@ def test_servers(world: World, tmp_path: Path) -> None:
         TABLE.format("third", "http", 'url = "${NO_SUCH_VARIABLE}"'),
     )
     assert list(recall_skills(str(world.project))) == []
-
-
-def test_http(world: World, stub: Stub) -> None:
-    """[SURFACES: JSON] the last list of a server counts, with tags; it is not asked for a Tab."""
-    skills = [entry("pdf", metadata={"tags": "forms, paper"}), entry("payments/vat")]
-    stub.gives(page({"skills": skills}))
-    configure(world, TABLE.format("far", "http", f'url = "{stub.url}"'))
-    world.ok("find", "vat")
-    requests = len(stub.requests)
-    memories = {memory.id: memory for memory in recall_skills(str(world.project))}
-    assert (sorted(memories), memories["pdf"].tags) == (["payments/vat", "pdf"], ("forms", "paper"))
-    assert len(stub.requests) == requests
-    stub.gives(page({"skills": skills[1:]}))
-    world.ok("repo", "sync")
-    assert [memory.id for memory in recall_skills(str(world.project))] == ["payments/vat"]
-    stub.gives(page({}, 503))
-    world.skc("repo", "sync")
-    assert [memory.id for memory in recall_skills(str(world.project))] == ["payments/vat"]
-
-
-def test_site(world: World, stub: Stub) -> None:
-    """[SURFACES: JSON] [SURFACES: Well-known discovery] the last index of a site counts likewise."""
-    index = {"$schema": SCHEMA, "skills": [site_entry("pdf"), site_entry("docx")]}
-    stub.answer = lambda request: [page(index) if request.path.endswith("index.json") else page(b"", 404)]
-    configure(world, TABLE.format("site", "well-known", f'url = "{stub.url}"'))
-    world.ok("list")
-    assert list(recall_skills(str(world.project))) == []  # of stores alone
-    world.ok("browse")
-    assert [memory.id for memory in recall_skills(str(world.project))] == ["docx", "pdf"]
-
-
-def test_mcp(world: World, tmp_path: Path) -> None:
-    """[SURFACES: JSON] [SEP-2640: host] of an MCP server, its last list counts; no program is started."""
-    skill(tmp_path / "skills", "good")
-    program = Path(__file__).with_name("mcp_server.py")
-    command = [sys.executable, str(program), str(tmp_path / "skills"), "nothing", str(tmp_path / "log")]
-    (world.home / ".skillc").mkdir()
-    (world.home / ".skillc" / "skills.toml").write_text(
-        TABLE.format("company", "mcp", f"command = {json.dumps(command)}")
-    )
-    world.ok("browse")
-    (tmp_path / "log").unlink(missing_ok=True)
-    assert [memory.id for memory in recall_skills(str(world.project))] == ["company/good"]
-    assert not (tmp_path / "log").exists()

@@ -194,7 +194,7 @@ def test_file_that_can_not_be_trusted(world: World, monkeypatch: pytest.MonkeyPa
         check_variables(repository)
     file.chmod(0o600)
     good = json.loads(file.read_text())
-    bad = (b"", b"[]", b"{", b"[" * 100_000, json.dumps(good | {"version": 2}).encode())
+    bad = (b"", b"[]", b"{", b"[" * 100_000, json.dumps(good | {"version": 3}).encode())
     for data in (*bad, json.dumps(good | {"variables": [{"project": 1, "host": 2, "variable": 3}]}).encode()):
         file.write_bytes(data)
         with pytest.raises(InvalidConfiguration, match="damaged"):

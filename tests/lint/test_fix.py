@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from skillc.library import at_path
 from skillc.lint import Settings, fix_skill, lint_skill
@@ -15,6 +15,7 @@ from skillc.skills import parse, yaml
 from skillc.skills.document import Document
 from tests.conftest import World, save
 from tests.lint.skills import GOOD, fixed, front, put
+from tests.support.examples import examples
 
 NAME = "name: pdf"
 USE = "description: Use when x"
@@ -229,7 +230,7 @@ def reading(document: Document) -> tuple[object, ...]:
 @given(SOURCES)
 @example("---\nname: pdf\ndescription: Use when: x\n---# PDF\n")
 @example("\ufeff\n---\ndescription: x: y\nallowed-tools: A, B\n\n# PDF\n")
-@settings(max_examples=300)
+@examples(300)
 def test_fixing_any_source(world: World, source: str) -> None:
     """[RFC-0008] [D4] the reading stays, strict and lenient agree where it was fixed, twice is once."""
     folder = world.store / "pdf"

@@ -38,18 +38,7 @@ def test_nothing_slow(world: World) -> None:
     fields = "name: pdf\ndescription: >-\n  Fill forms.\n  Use when asked.\nmetadata:\n  author: me"
     body = "# PDF\n\n[Forms](forms.md), run `a.py`.\n"
     put(world, f"---\n{fields}\n---\n{body}", {"forms.md": "# Forms\n", "a.py": "print(1)\n"})
-    slow = (
-        "typing",
-        "re",
-        "json",
-        "pathlib",
-        "dataclasses",
-        "functools",
-        "enum",
-        "yaml",
-        "urllib",
-        "difflib",
-    )
+    slow = ("asyncio", "dataclasses", "difflib", "json", "yaml")
     program = (
         "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
         f"print([name for name in {slow!r} if name in sys.modules], file=sys.stderr); sys.exit(status)"
@@ -316,7 +305,7 @@ def test_action_is_pinned() -> None:
     assert set(starts) == {"-I"}
     lock = tomllib.loads((ROOT / "uv.lock").read_text())
     packages = {package["name"]: package for package in lock["package"]}
-    names = [entry["name"] for entry in packages["skillc"]["dependencies"]]
+    names = [entry["name"] for entry in packages["skillc"]["dev-dependencies"]["action"]]
     for name in names:  # and what these need
         names += [entry["name"] for entry in packages[name].get("dependencies", [])]
     requirements = (ROOT / "action-requirements.txt").read_text()

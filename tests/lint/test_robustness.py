@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from skillc.library import at_path
 from skillc.lint import Report, fix_skill, lint_skill, render_sarif, render_workflow_command
@@ -17,6 +17,7 @@ from skillc.lint.page import MAX_PAGE
 from skillc.skills import parse
 from tests.conftest import World, save
 from tests.lint.skills import FRONT, GOOD, put, report, rules
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +51,7 @@ DOCUMENTS = st.one_of(
 @example(main=b"", other=b"", name="r.md")
 @example(main=b"---", other=b"\xff\xfe", name="r.md")
 @example(main=b"---\nname: [", other=b"---\n---\n", name="r.md")
-@settings(max_examples=200)
+@examples(200)
 def test_any_bytes(world: World, main: bytes, other: bytes, name: str) -> None:
     """[RFC-0008] findings, never a traceback, for any SKILL.md and any other file."""
     folder = put(world, main, {name: other})

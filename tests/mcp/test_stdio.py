@@ -177,12 +177,3 @@ def test_interrupted(world: World) -> None:
         assert process.wait(60) == 130
         errors = process.stderr.read() if process.stderr else ""
     assert "Traceback" not in errors
-
-
-def test_without_the_sdk(world: World) -> None:
-    """[RFC-0005] without the extra, one line that says what to install."""
-    shadow = world.root / "shadow" / "mcp"
-    shadow.mkdir(parents=True)
-    (shadow / "__init__.py").write_text("raise ImportError('not here', name='mcp')\n")
-    failed = world.fails("E201", "mcp", env={"PYTHONPATH": str(shadow.parent)})
-    assert "pip install 'skillc[mcp]'" in failed.stderr

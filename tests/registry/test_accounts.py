@@ -122,7 +122,7 @@ def test_tokens_of_tokens(registry: Team, clock: Clock, admin: Caller) -> None:
 
 
 def test_lists_show_what_is_ones_own(registry: Team, admin: Caller) -> None:
-    """[SURFACES: Registry model] others' grants and tokens are for admins of their prefix."""
+    """[SURFACES: Registry model] others' grants are for admins of their prefix, tokens for those of all."""
     accounts = registry.accounts
     for subject, prefix in (("ana", "payments"), ("bob", "legal")):
         accounts.grant(admin, Grant(subject, Role.READER, prefix))
@@ -133,11 +133,64 @@ def test_lists_show_what_is_ones_own(registry: Team, admin: Caller) -> None:
     assert [grant.subject for grant in accounts.grants(admin)] == ["admin", "ana", "bob"]
     assert sorted(token.owner for token in accounts.tokens(admin)) == ["admin", "ana", "bob"]
     legal = Caller("eve", (Permission(Role.ADMIN, "legal"),))
-    assert [token.owner for token in accounts.tokens(legal)] == ["bob"]
-    foreign = next(token.id for token in accounts.tokens(admin) if token.owner == "ana")
-    for token_id in (foreign, "nothing"):
+    assert [grant.subject for grant in accounts.grants(legal)] == ["bob"]
+    assert accounts.tokens(legal) == []
+    foreign = [token.id for token in accounts.tokens(admin)]
+    for token_id in (*foreign, "nothing"):
         with pytest.raises(InvalidParameter, match="there is no token"):
             accounts.revoke_token(legal, token_id)
+
+
+def test_tokens_in_anothers_name(registry: Team, admin: Caller) -> None:
+    """[SURFACES: Registry model] an admin of a prefix makes, lists and revokes no token of another owner."""
+    accounts = registry.accounts
+    accounts.grant(admin, Grant("eve", Role.ADMIN, "legal"))
+    eve = sign_in(registry, accounts.create_token(admin, Role.ADMIN, "legal", owner="eve"))
+    own = accounts.create_token(admin, Role.READER, "legal")
+    for owner in ("admin", "bob", "new"):
+        with pytest.raises(RegistryRefused, match="the whole registry"):
+            accounts.create_token(eve, Role.READER, "legal/contracts", owner=owner)
+    assert {token.owner for token in accounts.tokens(eve)} == {"eve"}
+    with pytest.raises(InvalidParameter, match="there is no token"):
+        accounts.revoke_token(eve, own.token.id)
+    assert sign_in(registry, own).subject == "admin"
+    small = sign_in(registry, accounts.create_token(admin, Role.ADMIN, "legal"))
+    with pytest.raises(RegistryRefused):  # nor with a token of the admin that is for a prefix
+        accounts.create_token(small, Role.READER, "legal", owner="bob")
+
+
+def test_tokens_within_the_scope_of_a_token(registry: Team, admin: Caller) -> None:
+    """[SURFACES: Registry model] a token reaches its owner's tokens within its own scope, and itself."""
+    accounts = registry.accounts
+    accounts.grant(admin, Grant("ana", Role.MAINTAINER, "payments"))
+
+    def make(role: Role, prefix: str) -> NewToken:
+        return accounts.create_token(admin, role, prefix, owner="ana")
+
+    wide, equal = make(Role.ADMIN, ""), make(Role.PUBLISHER, "payments")
+    reader, below = make(Role.READER, "payments"), make(Role.PUBLISHER, "payments/cards")
+    outside, small = make(Role.READER, "legal"), make(Role.PUBLISHER, "payments")
+    ana = sign_in(registry, small)
+    reached = {made.token.id for made in (equal, reader, below, small)}
+    assert {token.id for token in accounts.tokens(ana)} == reached
+    for made in (wide, outside):
+        with pytest.raises(InvalidParameter, match="there is no token"):
+            accounts.revoke_token(ana, made.token.id)
+        assert sign_in(registry, made).subject == "ana"
+    for made in (equal, reader, below, small):
+        accounts.revoke_token(ana, made.token.id)
+    person = Caller("ana", ana.permissions)  # signed in, without a token
+    assert len(accounts.tokens(person)) == 6
+    accounts.revoke_token(person, wide.token.id)
+
+
+def test_a_reader_does_not_lock_its_admin_out(registry: Team, admin: Caller) -> None:
+    """[SURFACES: Registry model] a reader's token does not end its owner's admin token, or see it."""
+    accounts = registry.accounts
+    reader = sign_in(registry, accounts.create_token(admin, Role.READER))
+    with pytest.raises(InvalidParameter, match="there is no token"):
+        accounts.revoke_token(reader, admin.token)
+    assert [token.role for token in accounts.tokens(reader)] == [Role.READER]
 
 
 def test_admins_of_a_prefix(registry: Team, admin: Caller) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.errors import InvalidOption, MissingExtra, RegistryUnavailable, require_extra
+from skillc.errors import InvalidOption, RegistryUnavailable
 from skillc.registry import SYSTEM, Blobs, open_blobs, open_store
 from skillc.registry.blobs import digest_of
 from tests.registry.conftest import Clock, Team
@@ -41,6 +41,19 @@ def test_bytes_come_back(address: str) -> None:
     with pytest.raises(RegistryUnavailable, match="missing") as caught:
         blobs.read(digest_of(b"nothing"))
     assert caught.value.code == "E092"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_others_read_nothing(tmp_path: Path, mode: int) -> None:
+    """[SURFACES: Registry model] in a folder that others can enter, what is ours is closed to them."""
+    folder = tmp_path / "blobs"
+    (folder / "sha256").mkdir(parents=True)
+    for path in (folder, folder / "sha256"):
+        path.chmod(mode)
+    open_blobs(str(folder)).write(digest_of(b"text"), b"text")
+    assert (folder / "sha256").stat().st_mode & 0o777 == 0o700
+    assert folder.stat().st_mode & 0o777 == mode  # it may have other things in it
 
 
 def test_many_at_once(address: str) -> None:
@@ -127,9 +140,12 @@ def test_addresses(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_writable(tmp_path: Path) -> None:
     """[SURFACES: Registry model] a folder that is gone or full of something else is E092."""
     blobs = open_blobs(str(tmp_path / "blobs"))
+    (tmp_path / "blobs" / "sha256").rmdir()
     (tmp_path / "blobs" / "sha256").write_text("a file")
     with pytest.raises(RegistryUnavailable):
         blobs.write(digest_of(b"x"), b"x")
+    with pytest.raises(RegistryUnavailable):
+        open_blobs(str(tmp_path / "blobs"))
 
 
 def _write_forever(folder: str) -> None:
@@ -159,10 +175,3 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     assert list(Path(folder).rglob("*#*"))
     blobs.sweep(datetime.now(UTC) + timedelta(minutes=5))
     assert [path for path in Path(folder).rglob("*") if path.is_file()] == []
-
-
-def test_what_to_install() -> None:
-    """[D27] each extra has its line."""
-    for extra, words in (("registry", "obstore"), ("postgres", "psycopg")):
-        with pytest.raises(MissingExtra, match=f"{words}.*skillc.{extra}"), require_extra(extra):
-            import nothing_of_the_kind  # type: ignore[import-not-found]  # noqa: F401

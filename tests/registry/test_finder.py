@@ -102,6 +102,19 @@ def test_found_as_by_find(finder: Finder, tmp_path: Path) -> None:
         finder.find(SYSTEM, " ")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+def test_others_read_nothing(registry: Team, tmp_path: Path) -> None:
+    """[SURFACES: Registry model] the index is in a folder of its owner's alone, also one that was open."""
+    registry.release("1.0.0")
+    (tmp_path / "open").mkdir(mode=0o755)
+    for name in ("open", "new"):
+        finder = Finder(registry, str(tmp_path / name))
+        finder.refresh()
+        finder.close()
+        assert (tmp_path / name / "skills.db").exists()
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o700
+
+
 def test_each_caller_finds_what_it_may_read(finder: Finder, registry: Team) -> None:
     """[SURFACES: Registry model] nothing is told of skills that a caller may not read, nor as copies."""
     publish(registry, "secret/refunds", *SKILLS["payments/refunds"])

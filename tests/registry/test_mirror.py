@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.errors import RegistryRefused, RegistryUnavailable, SkillNotFound
+from skillc.errors import RegistryRefused, RegistryUnavailable, SkillExists, SkillNotFound
 from skillc.registry import (
     SYSTEM,
     Allowed,
@@ -208,11 +208,96 @@ def test_two_processes_at_once(registry: Team) -> None:
 
     class Racing(Slow):
         def read(self, skill_id: str, local_id: str) -> Import:
-            registry.publish(SYSTEM, package(local_id), version="1.0.0")
+            registry.publish(SYSTEM, package(local_id), version="1.0.0", mirrored=True)
             return Import(package(local_id), "1.0.0", "slow")
 
     source = Mirror(registry.source(READER), MirrorState(registry, Racing(), "community"))
     assert len(source.skill("community/pdf").versions) == 1
+
+
+class Upstream:
+    """An upstream that has every skill, at a version that is higher than any of ours."""
+
+    name = "evil"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def read(self, skill_id: str, local_id: str) -> Import:
+        self.asked.append(skill_id)
+        return Import(package(local_id, "Evil."), f"99.0.{len(self.asked)}", "evil")
+
+
+ANA = Caller("ana", (Permission(Role.PUBLISHER, "community"),))
+
+
+def versions(source: Mirror, skill_id: str = "community/refunds") -> list[str]:
+    return [version.version for version in source.skill(skill_id).versions]
+
+
+def test_what_is_published_here_is_not_extended(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Registry model] no mirror extends a skill that was published here, or is asked for it."""
+    registry.publish(ANA, package("community/refunds"), version="1.0.0")
+    upstream = Upstream()
+    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "community"))
+    for _ in range(2):
+        assert versions(source) == ["1.0.0"]
+        clock.move(days=1)
+    with pytest.raises(SkillExists):
+        registry.publish(SYSTEM, package("community/refunds", "Evil."), version="99.0.0", mirrored=True)
+    registry.yank(SYSTEM, "community/refunds", "1.0.0", "bad")
+    assert versions(source) == ["1.0.0"]
+    assert upstream.asked == []
+
+
+def test_what_was_published_here_is_not_replaced(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Registry model] nor does a mirror bring a skill of here that waits, is deleted or gone."""
+    upstream = Upstream()
+    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "community"))
+    registry._rules = ReviewRules(("community",))
+    registry.publish(ANA, package("community/waiting"))
+    registry._rules = ReviewRules()
+    registry.publish(ANA, package("community/refunds"))
+    registry.delete(SYSTEM, "community/refunds")
+    for _ in range(2):
+        for skill_id in ("community/waiting", "community/refunds"):
+            with pytest.raises(SkillNotFound):
+                source.skill(skill_id)
+        clock.move(days=31)
+        registry.collect(SYSTEM)
+    assert upstream.asked == []
+    assert registry.publish(ANA, package("community/refunds")).version == "0.1.0"
+
+
+def test_published_here_while_the_upstream_is_asked(registry: Team) -> None:
+    """[SURFACES: Registry model] of a mirror and a publisher at once, one has the ID."""
+
+    class Racing(Upstream):
+        def read(self, skill_id: str, local_id: str) -> Import:
+            registry.publish(ANA, package(local_id), version="1.0.0")
+            return super().read(skill_id, local_id)
+
+    source = Mirror(registry.source(READER), MirrorState(registry, Racing(), "community"))
+    assert versions(source) == ["1.0.0"]
+
+
+def test_what_was_mirrored_needs_an_admin(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Registry model] an admin alone publishes what a mirror brought; then it is of here."""
+    upstream = Upstream()
+    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "community"))
+    assert versions(source) == ["99.0.1"]
+    maintainer = Caller("mia", (Permission(Role.MAINTAINER), Permission(Role.ADMIN, "payments")))
+    for caller in (ANA, maintainer):
+        with pytest.raises(RegistryRefused, match="a mirror brought 'community/refunds'"):
+            registry.publish(caller, package("community/refunds"), version="100.0.0")
+    clock.move(hours=2)
+    assert versions(source) == ["99.0.2", "99.0.1"]
+    admin = Caller("ada", (Permission(Role.ADMIN, "community"),))
+    registry.publish(admin, package("community/refunds"), version="100.0.0")
+    clock.move(hours=2)
+    assert versions(source) == ["100.0.0", "99.0.2", "99.0.1"]
+    assert len(upstream.asked) == 2
+    registry.publish(ANA, package("community/refunds"), version="101.0.0")
 
 
 @pytest.mark.parametrize(

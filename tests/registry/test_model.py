@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.errors import InvalidParameter, SkillNotFound
+from skillc.errors import InvalidParameter, SkillNotFound, VersionTooLarge
 from skillc.registry import Role, Skill, Version
 from skillc.registry.model import (
     is_below,
@@ -125,6 +125,24 @@ def test_no_version(text: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
         parse_version(text)
     assert len(caught.value.message) < 300
+
+
+@pytest.mark.parametrize(
+    "text", ["1000000000.0.0", "0.1000000000.0", "0.0.1000000000", "v20261118120000", "9" * 64]
+)
+def test_large_numbers(text: str) -> None:
+    """[D74] a number of a version has at most nine digits."""
+    with pytest.raises(VersionTooLarge, match="nine digits"):
+        parse_version(text)
+    assert parse_version("999999999.999999999.999999999") == "999999999.999999999.999999999"
+    assert parse_version("1.0.0-20261118120000") == "1.0.0-20261118120000"
+
+
+def test_no_next_number() -> None:
+    """[D74] what follows the last number is not chosen: the publisher names another one."""
+    assert next_patch(["1.0.999999998"]) == "1.0.999999999"
+    with pytest.raises(VersionTooLarge):
+        next_patch(["1.0.999999999"])
 
 
 @pytest.mark.parametrize("text", ["", "1.0.0", "Beta", "-x", "a/b", "a b", "a" * 65, "é", "beta\n"])

@@ -213,3 +213,26 @@ def test_own_sessions(registry: Team) -> None:
     assert registry.sessions.sessions(SYSTEM) == []
     actions = [change.action for change in registry.changes(SYSTEM)][-2:]
     assert actions == ["revoke-session", "revoke-session"]
+
+
+def test_sessions_within_the_scope_of_a_token(registry: Team) -> None:
+    """[SURFACES: Sign-in] a token ends no session of its owner that may do more than the token."""
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant(ANA.subject, Role.MAINTAINER, "payments"))
+    person = registry.sessions.sign_in(ANA)
+
+    def sign_in(role: Role, prefix: str) -> tuple[Caller, NewSession]:
+        made = registry.accounts.create_token(SYSTEM, role, prefix, owner=ANA.subject)
+        caller = registry.accounts.authenticate(made.secret)
+        return caller, registry.sessions.sign_in_with_token(caller)
+
+    reader, own = sign_in(Role.READER, "payments")
+    publisher, other = sign_in(Role.PUBLISHER, "payments")
+    assert registry.sessions.sessions(reader) == [own.session]
+    assert {each.id for each in registry.sessions.sessions(publisher)} == {own.session.id, other.session.id}
+    assert len(registry.sessions.sessions(find(registry, person).caller)) == 3
+    for session in (person.session, other.session):
+        with pytest.raises(InvalidParameter, match="there is no session"):
+            registry.sessions.revoke(reader, session.id)
+    registry.sessions.revoke(publisher, own.session.id)
+    registry.sessions.revoke(find(registry, person).caller, other.session.id)

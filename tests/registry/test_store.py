@@ -19,8 +19,8 @@ import pytest
 
 from skillc.errors import InvalidOption, RegistryUnavailable, VersionExists
 from skillc.registry import SYSTEM, Registry, Role, open_blobs, open_registry, open_store
-from skillc.registry.store import postgres
-from skillc.registry.store.database import Store
+from skillc.registry.store import postgres, sqlite
+from skillc.registry.store.database import Connection, Store
 from skillc.registry.store.migrations import MIGRATIONS, migrate
 from tests.registry.conftest import Clock, Team, package
 from tests.support.postgres import Cluster
@@ -391,6 +391,67 @@ def test_a_store_of_the_third_migration(kind: str, tmp_path: Path, request: pyte
         stats = registry.usage.stats(SYSTEM, since=date(2020, 1, 1))
         assert (stats.count, stats.misses) == (3, (("", "teleport", 1),))
         assert registry.review(SYSTEM, "payments/waiting", "0.1.0", approve=True).status == "approved"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_store_of_the_fourth_migration(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """[SURFACES: Registry model] names and origins of a dump of the fourth migration are there."""
+    blobs = open_blobs(str(tmp_path / "blobs"))
+    with restored(kind, tmp_path, request, 4) as url, Registry(open_store(url), blobs) as registry:
+        ids = ["payments/refunds", "payments/deleted", "payments/waiting"]
+        assert registry.read_names("", ids) == {"payments/refunds": "refunds", "payments/deleted": "deleted"}
+        assert all(map(registry.was_published_here, ids))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_store_without_names_and_origins(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """[SURFACES: Registry model] names and origins of an older store follow from what it published first."""
+
+    def publish(
+        connection: Connection, skill_id: str, subject: str, token: str = "", **columns: object
+    ) -> None:
+        ((number,),) = connection.execute("SELECT max(sequence) + 1 FROM changes")
+        change = number, number, subject, token, "publish", skill_id, f"1.0.{number}", "{}"
+        connection.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *change)
+        if columns.pop("is_gone", False):
+            return
+        connection.execute("INSERT INTO skills (id) VALUES (?) ON CONFLICT (id) DO NOTHING", skill_id)
+        values: dict[str, object] = {"skill": skill_id, "digest": "", "frontmatter": "{}"}
+        values |= {"archive": "", "archive_size": 0, "published_at": number, "published_by": subject}
+        values |= {"version": f"1.0.{number}", "note": "", "sequence": number, **columns}
+        marks = ", ".join("?" * len(values))
+        query = f"INSERT INTO versions ({', '.join(values)}) VALUES ({marks})"
+        connection.execute(query, *values.values())
+
+    with restored(kind, tmp_path, request, 3) as url:
+        old = open_unmigrated(url)
+        with old.write() as connection:
+            publish(connection, "b/pdf", "ana")
+            publish(connection, "a/pdf", "ana", published_at=0)  # a clock that went back: it was first
+            publish(connection, "b/pdf", "mirror of https://evil.example")
+            publish(connection, "c/pdf", "mirror of https://example.org", yanked="bad")
+            publish(connection, "c/pdf", "ana")
+            publish(connection, "b/waiting", "ana", status="pending")
+            publish(connection, "d/person", "mirror of a person", "00c0ffee00c0ffee")
+            publish(connection, "gone/here", "ana", is_gone=True)
+            publish(connection, "gone/mirrored", "mirror of https://example.org", is_gone=True)
+        old.close()
+        with Registry(open_store(url), open_blobs(str(tmp_path / "blobs"))) as registry:
+            ids = ["a/pdf", "b/pdf", "c/pdf", "b/waiting", "payments/refunds", "payments/deleted"]
+            expected = {"a/pdf": "pdf", "b/pdf": "b-pdf", "c/pdf": "c-pdf", "payments/refunds": "refunds"}
+            assert registry.read_names("", ids) == {**expected, "payments/deleted": "deleted"}
+            assert registry.read_names("b", ids) == {"b/pdf": "pdf"}
+            here = ["a/pdf", "b/pdf", "b/waiting", "d/person", "gone/here", "payments/deleted"]
+            assert all(map(registry.was_published_here, here))
+            assert not any(map(registry.was_published_here, ["c/pdf", "gone/mirrored", "nothing"]))
+
+
+def open_unmigrated(url: str) -> Store:
+    """Open a store as a program did that knew three migrations."""
+    kind = postgres.PostgresStore if "://" in url else sqlite.SqliteStore
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{kind.__module__}.migrate", lambda store: migrate(store, MIGRATIONS[:3]))
+        return kind(url)
 
 
 def test_migrations_go_forwards(store_url: str) -> None:

@@ -50,7 +50,6 @@ ADD = [
     "/payments/marketplace.git",
     "/plugins/payments/refunds.git",
     "/plugins/payments/refunds@1.0.0.git",
-    "/mcp",
 ]
 
 
@@ -62,26 +61,12 @@ def test_add_with_a_password(team: Team, secret: str, world: World, path: str) -
     check_added(world)
 
 
-@pytest.mark.parametrize(
-    "path", [*ADD[:11], "/mcp", "", "/payments", "/payments/refunds", "/s/payments/refunds"]
-)
+@pytest.mark.parametrize("path", [*ADD[:11], "", "/payments", "/payments/refunds", "/s/payments/refunds"])
 def test_add_after_login(team: Team, secret: str, world: World, path: str) -> None:
     """[SURFACES: Registry protocols] [SURFACES: Getting skills] add, by what `skc login` stored."""
     world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": secret})
     world.ok("add", f"{team.url}{path}", "--skill", "refunds", "--yes")
     check_added(world)
-
-
-def test_add_by_mcp(team: Team, secret: str, world: World) -> None:
-    """[SURFACES: Registry protocols] [SURFACES: Getting skills] add over MCP: the caller's skills alone."""
-    env = {"SKILLC_REGISTRY": f"{team.url}/mcp", "SKILLC_TOKEN": secret}
-    told = json.loads(world.ok("add", f"{team.url}/mcp", "--all", "--format", "json", env=env).stdout)
-    assert [each["id"] for each in told["added"]] == ["disputes", "refunds"]
-    check_added(world)
-    world.fails("E080", "add", f"{team.url}/mcp", "--skill", "sales/leads", env=env)
-    world.ok("outdated", env=env)
-    told = world.fails("E080", "add", f"{team.url}/mcp", "--all", env={"SKILLC_TOKEN": secret}).stderr
-    assert f"hint: 'skc login {team.url}'" in told
 
 
 def test_add_a_skill_named_mcp(team: Team, world: World) -> None:

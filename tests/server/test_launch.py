@@ -85,6 +85,58 @@ def test_token_file(tmp_path: Path) -> None:
     assert "error[E100]: --admin-token-file" in result.stderr
 
 
+def test_token_file_that_others_opened(tmp_path: Path) -> None:
+    """[SURFACES: Registry] a file that others can read or hold open gets no token: a new one does."""
+    file = tmp_path / "token"
+    file.touch()
+    file.chmod(0o666)
+    with file.open() as held, serving(tmp_path, "--admin-token-file", str(file)):
+        assert held.read() == ""
+        assert file.read_text().startswith("skc_")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not [*tmp_path.glob(".*.tmp")]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="root gives files to others")
+def test_token_file_of_another_user(tmp_path: Path) -> None:
+    """[SURFACES: Registry] a file of another user, or a link, gets no token; later starts need none."""
+    file, link = tmp_path / "token", tmp_path / "link"
+    file.touch()
+    os.chown(file, 12345, 12345)
+    link.symlink_to(tmp_path / "elsewhere")
+    for path, why in ((file, "belongs to another user"), (link, "not a regular file")):
+        result = run(tmp_path / "home", "--admin-token-file", str(path))
+        assert (result.returncode, f"error[E100]: --admin-token-file {path}" in result.stderr) == (1, True)
+        assert why in result.stderr
+    assert file.read_bytes() == b""
+    with serving(tmp_path / "home") as server:
+        assert server.token
+    with serving(tmp_path / "home", "--admin-token-file", str(file)):
+        assert file.read_bytes() == b""
+
+
+def test_files_are_private(tmp_path: Path) -> None:
+    """[SURFACES: Registry] others can read nothing of a registry, also what an older program left open."""
+    own = tmp_path / ".skillc" / "registry"
+    with serving(tmp_path) as server, server.client() as client:
+        assert client.post("/skills", json=body("payments/refunds")).status_code == 201
+        wait_until(lambda: bool(client.get("/search", params={"q": "refunds"}).json()["results"]))
+        assert find_open(own) == []
+    folders = [path for path in own.rglob("*") if path.is_dir()]
+    for path in own.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    with serving(tmp_path, token=server.token) as server, server.client() as client:
+        wait_until(lambda: bool(client.get("/search", params={"q": "refunds"}).json()["results"]))
+        private = {own / "registry.db", own / "blobs" / "sha256", *(own / "index").glob("*/*")}
+        private |= {path for path in folders if path.parent.name == "index"}
+        assert not private & {*find_open(own)}
+
+
+def find_open(folder: Path) -> list[Path]:
+    """What others have rights to, below a folder."""
+    return [path for path in folder.rglob("*") if path.stat().st_mode & 0o077]
+
+
 def test_public_read(tmp_path: Path) -> None:
     """[SURFACES: Registry] without a token 401, with --public-read everyone may read."""
     with serving(tmp_path) as server, server.client() as client:

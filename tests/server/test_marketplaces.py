@@ -150,6 +150,17 @@ def test_only_what_is_to_be_read(team: Team) -> None:
     assert admin.get(f"/marketplace.git{refs}").text == part
 
 
+def test_names_do_not_move(team: Team) -> None:
+    """[SURFACES: Registry protocols] a plugin's name stays with its ID when that is yanked or deleted."""
+    team.publish("payments/refunds", "1.0.0")
+    team.publish("sales/refunds", "1.0.0")
+    team.registry.yank(SYSTEM, "payments/refunds", "1.0.0", "wrong sums")
+    for path in (CLAUDE, CODEX):
+        assert [plugin["name"] for plugin in client(team).get(path).json()["plugins"]] == ["sales-refunds"]
+    team.registry.delete(SYSTEM, "payments/refunds")
+    assert [plugin["name"] for plugin in client(team).get(CLAUDE).json()["plugins"]] == ["sales-refunds"]
+
+
 def test_nothing_of_a_skill_is_a_plugin_part(team: Team) -> None:
     """[SURFACES: Registry protocols] hooks, commands and manifests of a skill stay in its folder."""
     team.publish("evil", "1.0.0", hooks___hooks__json=b"{}", plugin__json=b"{}", commands___x__md=b"x")

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from skillc.mcp.registry import create_registry_endpoint
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.branches import Branches
+from skillc.server.router import Branches
 from tests.support.registry import skill_md
 
 HIDDEN, MISSING = "secret/kestrel", "secret/buzzard"  # of the same length
@@ -32,7 +32,6 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "resources/read"}
 # What is answered without a token, and says nothing of any skill.
 OPEN = {"/healthz", "/readyz", "/openapi.json", "/static/{name}", "/.well-known/clawhub.json"}
 OPEN |= {"/login", "/login/callback", "/logout", "/_/oidc/audience", "/_/oidc/mint-token"}
-OPEN |= {"/logout/callback", "/logout/issuer"}
 OPEN |= {"/api/v1/{path:path}"}  # what no client of ours asks for: 404, whatever it is
 
 

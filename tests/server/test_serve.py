@@ -197,17 +197,3 @@ def test_options(library: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(fails("--read-only", "--public-read"), InvalidOption)
     monkeypatch.setenv("SKILLC_SERVE_TOKEN", "t")
     assert "cannot listen on 203.0.113.1" in fails("--read-only", "--host", "203.0.113.1").message
-
-
-@pytest.mark.parametrize("missing", ["uvicorn", "starlette"])
-def test_without_the_extra(library: World, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] says what to install."""
-    for name in [name for name in sys.modules if name.startswith("skillc.server.")]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.split(".")[0] == missing]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, missing, None)
-    error = fails("--read-only", "--port", "0")
-    assert error.line() == (
-        "error[E201]: serving needs Starlette, uvicorn and what makes pages: pip install 'skillc[server]'"
-    )

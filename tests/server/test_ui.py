@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import httpx2
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from skillc.server.ui import Lock
 from tests.conftest import World
+from tests.support.browser import running_browser, why_not
 from tests.support.skills import skill
 
 pytestmark = pytest.mark.slow
@@ -59,6 +66,7 @@ def site(world: World) -> Iterator[httpx2.Client]:
                 base_url=match[1], timeout=30, trust_env=False, follow_redirects=True
             ) as client:
                 assert client.get(match[2]).status_code == 200
+                client.headers["X-Address"] = match[2]  # for those who want to use it again
                 yield client
         finally:
             process.terminate()
@@ -108,7 +116,86 @@ def test_key_and_host(site: httpx2.Client) -> None:
     assert site.get("/", headers={"Origin": "https://evil.example"}).status_code == 403
 
 
+def test_the_key_works_once(site: httpx2.Client) -> None:
+    """[SURFACES: Registry] the address that was printed is worthless when a browser has used it."""
+    used = site.headers["X-Address"]
+    with httpx2.Client(base_url=site.base_url, trust_env=False) as other:
+        response = other.get(used)
+        assert (response.status_code, response.cookies) == (403, httpx2.Cookies())
+        assert "start 'skc ui' again" in response.text
+    assert site.get(used).status_code == 200  # the browser that has the cookie goes on
+
+
+@pytest.fixture
+def opened(world: World, tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """The address that `skc ui` printed, and what it started a browser with."""
+    script, noted = tmp_path / "browser", tmp_path / "noted"
+    script.write_text(f"#!/bin/sh\nprintf '%s' \"$*\" > {noted}.tmp; mv {noted}.tmp {noted}\n")
+    script.chmod(0o755)
+    with subprocess.Popen(
+        [sys.executable, "-m", "skillc", "ui"],
+        cwd=world.project,
+        env=world.env | {"BROWSER": f"{script} %s", "DISPLAY": ":0"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split()[-1]
+            end = time.monotonic() + 30
+            while not noted.exists():
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            argument = noted.read_text()
+            yield address, argument
+        finally:
+            process.terminate()
+        assert process.wait(10) == 0
+    assert not Path(unquote(urlsplit(argument).path)).exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a browser that is a script")
+def test_no_key_in_arguments(opened: tuple[str, str]) -> None:
+    """[SURFACES: Registry] a browser is started with a private file: others see its arguments."""
+    address, argument = opened
+    assert address.partition("key=")[2] not in argument
+    page = Path(unquote(urlsplit(argument).path))
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert f"url={address}" in page.read_text()
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+def test_a_browser_gets_in_by_the_file(opened: tuple[str, str]) -> None:
+    """[SURFACES: Registry] the file leads a real browser to the pages, once."""
+    address, argument = opened
+    with running_browser() as browser:
+        page = browser.new_page()
+        page.goto(argument)
+        page.wait_for_url(address.partition("?")[0])
+        assert "Your skills" in page.inner_text("body")
+        page.goto(address)  # with its cookie
+        assert "Your skills" in page.inner_text("body")
+        other = browser.new_context().new_page()
+        response = other.goto(address)
+        assert response is not None
+        assert response.status == 403
+
+
+def test_odd_keys() -> None:
+    """[SURFACES: Registry] a key of odd text is only wrong; a question about the page does not use it up."""
+    lock = Lock(PlainTextResponse("page"))
+    client = TestClient(lock, follow_redirects=False)
+    for key in ("", "%FF", "%00", "x"):
+        assert client.get(f"/?key={key}").status_code == 403
+    key = lock.key
+    assert client.head(f"/?key={key}").status_code == 403
+    assert client.get(f"/?key={key}").status_code == 303
+    assert client.get("/").text == "page"
+    client.cookies.clear()
+    for text in (key, ""):
+        assert client.get(f"/?key={text}").status_code == 403
+
+
 def test_wrong_port(world: World) -> None:
-    """[RFC-0007] a port that is none is E100; a key of odd text is only wrong."""
+    """[RFC-0007] a port that is none is E100."""
     world.fails("E100", "ui", "--port", "x")
-    assert not Lock(None, "key")._is_key("\udcff")  # type: ignore[arg-type]

@@ -7,13 +7,14 @@ import io
 import json
 import tarfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Role, open_registry
+from skillc.registry import SYSTEM, Caller, Permission, ReviewRules, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.protocols import wellknown
 from tests.conftest import World
@@ -21,6 +22,7 @@ from tests.support.npm import Installer
 from tests.support.team_process import Team, running_team
 
 INDEX = "/.well-known/agent-skills/index.json"
+MAIN = b"---\nname: refunds\ndescription: Pay money back\n---\n"
 
 
 @pytest.fixture
@@ -121,6 +123,47 @@ def test_names_stay(team: Team) -> None:
     assert names(team, f"/a-refunds{INDEX}") == {"a-refunds": "archives/a-refunds/1.0.0.tar.gz"}
     team.publish("odd/a--b", "1.0.0")
     assert "a-b" in names(team)
+
+
+def test_names_do_not_move(team: Team) -> None:
+    """[SURFACES: Registry protocols] a name stays with its ID when that is yanked, deleted and gone."""
+    team.publish("payments/refunds", "1.0.0")
+    team.publish("a/refunds", "1.0.0")
+    other = {"a-refunds": "archives/a/refunds/1.0.0.tar.gz"}
+    team.registry.yank(SYSTEM, "payments/refunds", "1.0.0", "wrong sums")
+    assert names(team) == other
+    team.registry.delete(SYSTEM, "payments/refunds")
+    team.publish("b/refunds", "1.0.0")
+    other["b-refunds"] = "archives/b/refunds/1.0.0.tar.gz"
+    assert names(team) == other
+    later = datetime.now(UTC) + timedelta(days=31)
+    team.registry._clock = lambda: later
+    team.registry.collect(SYSTEM)
+    team.publish("refunds", "1.0.0")  # the name that the first one had is all that it could have
+    assert names(team) == other
+    team.publish("payments/refunds", "2.0.0")
+    assert names(team) == {"refunds": "archives/payments/refunds/2.0.0.tar.gz", **other}
+
+
+def test_names_of_what_waits(team: Team) -> None:
+    """[SURFACES: Registry protocols] a version that waits for a review takes no name until it is approved."""
+    team.registry._rules = ReviewRules(("payments",))
+    publisher = Caller("ana", (Permission(Role.PUBLISHER),))
+    team.registry.publish(publisher, make_package("payments/refunds", {"SKILL.md": MAIN}), version="1.0.0")
+    team.publish("a/refunds", "1.0.0")
+    team.registry.review(SYSTEM, "payments/refunds", "1.0.0", approve=True)
+    assert names(team).keys() == {"payments-refunds", "refunds"}
+    assert names(team)["refunds"] == "archives/a/refunds/1.0.0.tar.gz"
+
+
+def test_names_tell_nothing_of_others(team: Team) -> None:
+    """[SURFACES: Registry protocols] readers of one prefix get the names of its list, in any list."""
+    team.publish("payments/refunds", "1.0.0")
+    team.publish("sales/refunds", "1.0.0")
+    small = team.token(Role.READER, "sales").secret
+    expected = {"refunds": "archives/sales/refunds/1.0.0.tar.gz"}
+    assert names(team, token=small) == names(team, f"/sales{INDEX}") == expected
+    assert names(team).keys() == {"refunds", "sales-refunds"}
 
 
 def test_only_what_is_to_be_read(team: Team) -> None:

@@ -9,13 +9,14 @@ import socket
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, PathEscapes
 from skillc.skills import files, hash_source, list_files, resolve_inside
 from skillc.skills.files import MAX_FILES
 from skillc.text import utf8_text
 from tests.support.deadline import ends
+from tests.support.examples import examples
 
 
 @pytest.fixture
@@ -259,7 +260,7 @@ def hash_of(root: Path) -> str:
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.dictionaries(file_names, st.binary(max_size=8)))
 def test_hash(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
     """[D3] SHA-256 over path and hex SHA-256 of each file, sorted bytewise, without separators."""
@@ -363,7 +364,7 @@ PARTS = [
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@examples(1000)
 @given(st.lists(st.sampled_from(PARTS), max_size=6).map("/".join) | st.text(max_size=12))
 def test_no_path_leads_outside(maze: Path, relative: str) -> None:
     """[D20] no path whatever leads outside: not with `..`, not with links, not with both."""

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
@@ -39,8 +38,7 @@ class _Unchecked(JWSRegistry):
 class Issuer:
     """An issuer: `keys` are published, the first one signs.
 
-    `person` signs in without being asked or, where it `asks`, with a button, and then has a session until it
-    signs out. Signing out leads back to `returns` alone.
+    `person` signs in without being asked or, where it `asks`, with a button, and then has a session.
     """
 
     def __init__(self) -> None:
@@ -58,8 +56,6 @@ class Issuer:
         self.codes: dict[str, dict[str, str]] = {}
         self.asks = False
         self.has_session = False
-        self.returns: set[str] = set()
-        self.ends: list[dict[str, str]] = []  # the requests to sign out
         self.answers: dict[str, dict[str, Any]] = {}  # what paths are answered with instead
         self.slow = threading.Event()  # until it is set, what asks for keys waits
         self.slow.set()
@@ -166,8 +162,6 @@ class Issuer:
             return self._authorize(handler, query)
         if parts.path == "/answer":
             return self._answer(handler, query)
-        if parts.path == "/end-session":
-            return self._end(handler, query)
         if parts.path == "/token":
             return self._exchange(handler, form)
         if parts.path == "/userinfo" and handler.headers["Authorization"] == f"Bearer {ACCESS_TOKEN}":
@@ -189,7 +183,7 @@ class Issuer:
         code = secrets.token_hex(8)
         self.codes[code] = query
         if self.asks and not self.has_session:
-            return _show(handler, "Sign in to skillc?", "/answer", {"code": code}, ("yes", "no"))
+            return _ask(handler, code)
         return self._lead(handler, query["redirect_uri"], {"code": code, "state": query["state"]})
 
     def _answer(self, handler: BaseHTTPRequestHandler, answer: dict[str, str]) -> None:
@@ -197,21 +191,6 @@ class Issuer:
         self.has_session = answer["answer"] == "yes"
         result = {"code": answer["code"]} if self.has_session else {"error": "access_denied"}
         self._lead(handler, query["redirect_uri"], result | {"state": query["state"]})
-
-    def _end(self, handler: BaseHTTPRequestHandler, query: dict[str, str]) -> None:
-        """Sign out: at once with the right ID token, after a question without one."""
-        self.ends.append(query)
-        hint = query.get("id_token_hint", "")
-        keys = KeySet([*self.keys])
-        claims = jwt.decode(hint, keys, ["RS256", "ES256"]).claims if hint else {}
-        if query.get("client_id") != CLIENT_ID or claims.get("aud", CLIENT_ID) != CLIENT_ID:
-            return _send(handler, 400, {"error": "another client"})
-        if query.get("post_logout_redirect_uri") not in self.returns:
-            return _send(handler, 400, {"error": "another address"})
-        if not hint and query.get("answer") != "yes":
-            return _show(handler, "Sign out?", "/end-session", query, ("yes",))
-        self.has_session = False
-        return self._lead(handler, query["post_logout_redirect_uri"], {"state": query["state"]})
 
     def _lead(self, handler: BaseHTTPRequestHandler, url: str, query: dict[str, str]) -> None:
         handler.send_response(302)
@@ -254,14 +233,12 @@ def _send(handler: BaseHTTPRequestHandler, status: int, value: dict[str, Any]) -
     handler.wfile.write(body)
 
 
-def _show(
-    handler: BaseHTTPRequestHandler, title: str, path: str, fields: dict[str, str], answers: tuple[str, ...]
-) -> None:
+def _ask(handler: BaseHTTPRequestHandler, code: str) -> None:
     """Show a page with a question, and a button for each answer."""
-    form = [f'<input type="hidden" name="{name}" value="{escape(text)}">' for name, text in fields.items()]
-    form += [f'<button name="answer" value="{answer}">{answer}</button>' for answer in answers]
+    form = f'<input type="hidden" name="code" value="{code}">'
+    form += "".join(f'<button name="answer" value="{answer}">{answer}</button>' for answer in ("yes", "no"))
     icon = '<link rel="icon" href="data:,">'  # browsers would ask for one
-    body = f'{icon}<h1>{title}</h1><form action="{path}">{"".join(form)}</form>'.encode()
+    body = f'{icon}<h1>Sign in to skillc?</h1><form action="/answer">{form}</form>'.encode()
     handler.send_response(200)
     handler.send_header("Content-Type", "text/html")
     handler.send_header("Content-Length", str(len(body)))

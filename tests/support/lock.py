@@ -9,13 +9,12 @@ from typing import Any
 from skillc.install import (
     LockEntry,
     change_lock,
-    compute_hash,
+    hash_folder,
     make_entry,
     open_download,
     parse_origin,
     read_lock,
 )
-from skillc.skills import digest_files
 from tests.conftest import World
 
 
@@ -32,8 +31,7 @@ def lock_skills(
                 download.origin,
                 candidate,
                 download,
-                computed_hash=compute_hash(candidate.folder),
-                digest=digest_files(candidate.folder),
+                hash_folder(candidate.folder, candidate.links),
                 **more,
             )
             for candidate in download.candidates

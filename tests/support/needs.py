@@ -13,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from skillc.install import compute_hash
 from skillc.library.site.index import SCHEMA
 from skillc.registry import SYSTEM, Grant, Role, open_registry
 from skillc.server import ServerSettings
@@ -232,15 +233,12 @@ def write_two_faults(reader: Reader) -> None:
     (changed / "SKILL.md").write_text(skill_md("release-notes", "Write release notes"))
 
 
-@need("a lock of agr")
-def write_agr_lock(reader: Reader) -> None:
-    commit = Origin(reader.home.parent / "origins/acme").git("rev-parse", "HEAD")
-    url = "https://github.com/acme/skills.git"
-    (reader.project / "agr.toml").write_text(f'[[source]]\nname = "here"\ntype = "git"\nurl = "{url}"\n')
-    (reader.project / "agr.lock").write_text(
-        f'version = 1\n\n[[skill]]\nhandle = "acme/docx"\nsource = "here"\ncommit = "{commit}"\n'
-        'content-hash = "sha256:00"\ninstalled-name = "docx"\n'
-    )
+@need("a lock of npm")
+def write_npm_lock(reader: Reader) -> None:
+    folder = Origin(reader.home.parent / "origins/acme").work / "skills/docx"
+    entry = {"source": "acme/skills", "sourceType": "github", "skillPath": "skills/docx/SKILL.md"}
+    lock = {"version": 1, "skills": {"docx": {**entry, "computedHash": compute_hash(str(folder))}}}
+    (reader.project / "skills-lock.json").write_text(json.dumps(lock))
 
 
 SSH = """#!/bin/sh

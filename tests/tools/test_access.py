@@ -92,6 +92,33 @@ def test_home(place: Path, level: str, user: int, kind: str) -> None:
     assert not (place / "home" / ".profile").exists()
 
 
+@pytest.mark.parametrize("kind", ["relative", "dots", "dots behind a link", "a link"])
+@pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
+@pytest.mark.parametrize("level", SANDBOXES)
+def test_home_by_any_name(place: Path, level: str, user: int, kind: str) -> None:
+    """[D45] the home that skc takes HOME for stays closed, however HOME is written."""
+    works(level)
+    machine = Machine(user, place / "account")
+    (place / "account").mkdir()
+    (place / "deep" / "inner").mkdir(parents=True)
+    (place / "link").symlink_to(place / "home")
+    (place / "inner").symlink_to(place / "deep" / "inner")
+    plant(place / "home" / ".ssh" / "id_ed25519")
+    plant(place / "home" / "papers" / "letter.txt").write_text("letter\n")
+    machine.own(place / "home")
+    home = {
+        "relative": str(place / "home").lstrip("/"),  # the caller is in /
+        "dots": f"{place}/deep/../home",
+        "dots behind a link": f"{place}/inner/../home",
+        "a link": str(place / "link"),
+    }[kind]
+    text = "cat papers/letter.txt .ssh/id_ed25519; ls -a"
+    command = launch(place, level, "/bin/sh", "-c", text, cwd=place / "home", home=home)
+    (envelope,) = machine.run(command, home=home)
+    assert envelope["output"].startswith("letter\n")
+    assert SECRET not in envelope["output"]
+
+
 @pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
 @pytest.mark.parametrize("level", SANDBOXES)
 def test_home_of_its_own(place: Path, level: str, user: int) -> None:

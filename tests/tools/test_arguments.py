@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from skillc.tools import ToolCall, find_skill, sandbox
 from skillc.tools.process import run
 from skillc.tools.run import prepare
 from tests.conftest import World
+from tests.support.examples import examples
 from tests.support.tools import executable, tool
 
 # Each argument in hex, one a line, so that nothing of it can be taken for something else.
@@ -19,7 +20,7 @@ ROWS = "text | string | yes | Text\nitems | array | no | Items"
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(texts, st.lists(texts, max_size=3))
 @example("{{items}} $(id) `id` ${HOME} * ~ ; | & > \\ ' \" \n", ["{{text}}", "", "-n", "a  b"])
 def test_the_arguments_of_a_real_process(world: World, text: str, items: list[str]) -> None:

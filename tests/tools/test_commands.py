@@ -66,6 +66,21 @@ def test_warnings_are_told(world: World) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("home", ["home", "./home", "home/../home", ""])
+def test_relative_home(world: World, mine: Path, home: str) -> None:
+    """[D45] a relative or empty HOME does not open the home directory to a tool."""
+    if sandbox.choose() == sandbox.NONE:
+        pytest.skip("no sandbox works here")
+    executable(world.global_store, "mine", tool("look", "./scripts/look.sh"), look="cat .ssh/id; ls -a; pwd")
+    (world.home / ".ssh").mkdir()
+    (world.home / ".ssh" / "id").write_text("planted-secret")
+    env = {"HOME": home, "SKILLC_HOME": str(world.home)}
+    result = world.skc("run", "mine", "look", "--yes", cwd=world.home.parent, env=env)
+    assert "planted-secret" not in result.stdout
+    assert ".ssh\\n" not in result.stdout
+
+
+@pytest.mark.slow
 def test_the_envelope(world: World, mine: Path) -> None:
     """[D43] [TOOLS §4.3] [SURFACES: Tools] JSON on stdout with the sandbox that ran; status 0 for success."""
     envelope = run_json(world, "mine", "say", "--yes", "--param", "text=a  b; $(id)", "--param", "loud=true")

@@ -16,19 +16,19 @@ from tests.tools.secrets import SECRET, SECRETS
 
 
 def test_only_what_is_allowed() -> None:
-    """[D42] [TOOLS §5.2] the allowed variables are inherited, nothing else, and six are added."""
+    """[D42] [D64] [TOOLS §5.2] the allowed variables are inherited, nothing else, and seven are added."""
     allowed = {"PATH": "/bin", "HOME": "/h", "USER": "u", "LANG": "C", "LC_ALL": "C", "TERM": "dumb"}
     found = build_environment("pdf", "/s/pdf", "Dev", allowed | dict.fromkeys(SECRETS, SECRET))
     mine = {"SKILL_NAME": "pdf", "SKILL_DIR": "/s/pdf", "MODE": "Dev"}
     injected = {f"{who}_{name}": value for who in ("SKILLC", "GIBBERISH") for name, value in mine.items()}
-    assert found == allowed | injected
+    assert found == allowed | injected | {"PYTHONPYCACHEPREFIX": "/dev/null/pycache"}
 
 
 @given(st.dictionaries(st.text(min_size=1), st.just(SECRET)))
 def test_any_names(parent: dict[str, str]) -> None:
     """[D42] whatever the caller has, only allowed names get through."""
     found = build_environment("pdf", "/s", "Global", parent)
-    allowed = ("PATH", "HOME", "USER", "LANG", "TERM", "LC_", "SKILLC_", "GIBBERISH_")
+    allowed = ("PATH", "HOME", "USER", "LANG", "TERM", "LC_", "SKILLC_", "GIBBERISH_", "PYTHONPYCACHEPREFIX")
     assert all(name.startswith(allowed) for name in found)
 
 

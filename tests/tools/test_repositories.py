@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from skillc.tools import TrustStore, allow, find_skill, trust_status
-from skillc.tools.digest import fingerprint
 from skillc.tools.trust import TrustLevel
 from tests.conftest import World
 from tests.support.git import Origin
@@ -103,7 +102,7 @@ def test_over_mcp(world: World, team: Stub) -> None:
 
 
 def test_what_was_allowed_stays_so_over_commits(world: World) -> None:
-    """[D46] a copy's note of where it comes from is none of the skill's files; a file of that name is."""
+    """[D46] a copy's note of where it comes from is none of the skill's files."""
     origin = Origin(world.root)
     origin.make()
     origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo hi")))
@@ -116,10 +115,6 @@ def test_what_was_allowed_stays_so_over_commits(world: World) -> None:
     origin.write("other/SKILL.md", "---\ndescription: Other\n---\n")
     origin.push()
     assert trust_status(find_skill("team/demo", here), store).verdict == "allow"
-    own = executable(world.store, "own")
-    before = fingerprint(str(own)).digest
-    (own / ".origin").write_text("x")
-    assert fingerprint(str(own)).digest != before
 
 
 def test_a_copy_given_as_a_path(world: World, team: Stub) -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from skillc import records
 from skillc.errors import ApprovalRequired, InvalidConfiguration, SandboxUnavailable, SkillNotFound
-from skillc.library import copies, resolve
+from skillc.library import resolve, skill_cache
 from skillc.library.source import SkillDescriptor, SkillDocument
 from skillc.paths import embedded_skills
-from skillc.skills import SkillId
+from skillc.skills import SkillDigest, SkillId, digest_skill
 from skillc.tools.approval import (
     Answer,
     ApprovalRequest,
@@ -27,7 +28,6 @@ from skillc.tools.approval import (
     record_decision,
     trust_status,
 )
-from skillc.tools.digest import Fingerprint, fingerprint
 from skillc.tools.process import Envelope
 from skillc.tools.run import Run, ToolCall, approve_run, prepare, start_run
 from skillc.tools.skill import SkillLocation, find_skill, locate_in_store
@@ -38,14 +38,13 @@ from skillc.tools.trust import (
     Decision,
     TrustLevel,
     TrustStore,
-    _checksum,
     may_run,
 )
 from tests.conftest import World
 from tests.support.git import Origin
 from tests.support.tools import executable, skill_md, tool
 
-NOW = Fingerprint("d1", {"SKILL.md": "1"})
+NOW = SkillDigest("d1", {"SKILL.md": "1"})
 
 
 @pytest.fixture
@@ -113,7 +112,7 @@ def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
     skill_id = SkillId("billing/refunds")
     document = SkillDocument(SkillDescriptor(skill_id, description="d"), "# Body\n")
     cache = world.home / ".skillc/cache/skills/0123456789abcdef"
-    path = copies.write_copy(str(cache / "billing+refunds"), "company", document, None)
+    path = skill_cache.write_copy(str(cache / "billing+refunds"), "company", document, None)
     found = find_skill(path, str(world.project))
     assert (found.level, found.skill_id) == (TrustLevel.UNTRUSTED, "billing/refunds")
     assert "company" in found.origin
@@ -153,11 +152,11 @@ def test_deny_wins(store: TrustStore) -> None:
     """[D46] for its path whatever the files, and for its files wherever they are."""
     store.record(decision("/a", ALLOW))
     assert store.verdict("/a", NOW) == ALLOW
-    assert store.verdict("/a", Fingerprint("d2", {})) is None
+    assert store.verdict("/a", SkillDigest("d2", {})) is None
     assert store.verdict("/b", NOW) is None
     store.record(decision("/b", DENY))
     assert store.verdict("/a", NOW) == DENY
-    assert store.verdict("/b", Fingerprint("d2", {})) == DENY
+    assert store.verdict("/b", SkillDigest("d2", {})) == DENY
     store.record(decision("/b", ALLOW))
     assert store.verdict("/a", NOW) == ALLOW
 
@@ -240,8 +239,8 @@ def test_every_byte_counts(store: TrustStore, mask: int) -> None:
             assert store.decisions() == made, (position, other)
             continue
         assert store.verdict("/a", NOW) is None
-        assert store.verdict("/cc", Fingerprint("yy", {})) is None
-        denials += store.verdict("/bb", Fingerprint("xx", {})) == DENY
+        assert store.verdict("/cc", SkillDigest("yy", {})) is None
+        denials += store.verdict("/bb", SkillDigest("xx", {})) == DENY
     assert denials > len(data) * 0.3 or mask == 0xFF  # bytes that are no UTF-8 leave nothing to read
 
 
@@ -254,9 +253,30 @@ def test_allowances_of_version_1(store: TrustStore) -> None:
     assert store.find("/a") == Decision("a", "/a", ALLOW, "", {}, "/a")
 
 
+def test_allowances_of_version_2(world: World) -> None:
+    """[D64] ask again, and the question says why: their digest was another."""
+    executable(world.global_store, "mine", tool("say", "echo hi"))
+    here = str(world.project)
+    call, store = ToolCall(find_skill("mine", here), "say", {}, here), TrustStore()
+    allow(trust_status(call.skill, store), store)
+    content = json.loads(Path(store.path).read_text())
+    content |= {"version": 2, "sha256": records.digest([2, content["decisions"]])}
+    Path(store.path).write_text(json.dumps(content))
+    questions: list[str] = []
+
+    def answer(request: ApprovalRequest) -> Answer:
+        questions.append(request.text())
+        return Answer.ALWAYS
+
+    for _ in range(2):
+        assert start_run(prepare(call), answer).success
+    assert len(questions) == 1
+    assert "allowed by an older skc, whose digest was another" in questions[0]
+
+
 def test_a_newer_version(store: TrustStore) -> None:
     """[D46] is not damage, and is not replaced."""
-    data = json.dumps({"version": 3, "sha256": _checksum(3, []), "decisions": []}).encode()
+    data = json.dumps({"version": 4, "sha256": records.digest([4, []]), "decisions": []}).encode()
     damage(store, data)
     with pytest.raises(InvalidConfiguration, match="a newer skc wrote it"):
         store.verdict("/a", NOW)
@@ -304,22 +324,22 @@ def test_writers_at_once_lose_nothing(store: TrustStore) -> None:
 def test_what_changed(tmp_path: Path) -> None:
     """[D46] file by file, hidden ones too: a script may read them."""
     folder = executable(tmp_path, "demo", say="echo 1")
-    before = fingerprint(str(folder))
-    assert fingerprint(str(folder)) == before
+    before = digest_skill(str(folder))
+    assert digest_skill(str(folder)) == before
     (folder / "scripts" / "say.sh").write_text("echo 2\n")
     (folder / "new.txt").write_text("")
     (folder / ".hidden").write_text("x")
-    after = fingerprint(str(folder))
+    after = digest_skill(str(folder))
     assert after.digest != before.digest
     assert after.changes_since(before.files) == [
-        "added: .hidden",
-        "added: new.txt",
-        "changed: scripts/say.sh",
+        ("added", ".hidden"),
+        ("added", "new.txt"),
+        ("changed", "scripts/say.sh"),
     ]
     assert before.changes_since(after.files) == [
-        "removed: .hidden",
-        "removed: new.txt",
-        "changed: scripts/say.sh",
+        ("removed", ".hidden"),
+        ("removed", "new.txt"),
+        ("changed", "scripts/say.sh"),
     ]
 
 
@@ -573,7 +593,7 @@ def test_pruning(world: World, mine: SkillLocation) -> None:
     """[D46] decisions about folders that are gone are forgotten, or those about one skill."""
     store = TrustStore()
     store.record(decision("/not/there"))
-    record_decision(mine, ALLOW, fingerprint(mine.directory), store)
+    record_decision(mine, ALLOW, digest_skill(mine.directory), store)
     assert [made.path for made in prune(store)] == ["/not/there"]
     assert [made.path for made in prune(store, mine)] == [mine.path]
     assert json.loads(Path(store.path).read_text())["decisions"] == []

@@ -240,6 +240,63 @@ def test_bytes_that_are_no_text(world: World, skill: Path) -> None:
     ] == [{"target": "caf\\udce9", "command": "show", "error": row["error"], "count": 1}]
 
 
+def modes(folder: Path) -> dict[str, int]:
+    """The rights to the files of a log, by name."""
+    return {path.name: path.stat().st_mode & 0o777 for path in folder.glob("logs.db*")}
+
+
+PRIVATE = dict.fromkeys(("logs.db", "logs.db-wal", "logs.db-shm"), 0o600)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+def test_a_log_is_private(world: World, skill: Path) -> None:
+    """[RFC-0007] other users can't read what a person searched for, nor enter the log's folder at home."""
+    world.skill("own", store=world.global_store)
+    for name in ("pdf", "own"):
+        world.ok("outline", name)
+    assert modes(primary(world).parent) == PRIVATE
+    folder = world.home / ".skillc" / "runtime" / "own" / ".skillc-meta"
+    assert modes(folder) == PRIVATE
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+@pytest.mark.parametrize("words", [("search", "pdf", "more"), ("stats", "pdf")])
+def test_an_open_log_is_closed(world: World, skill: Path, words: tuple[str, ...]) -> None:
+    """[RFC-0007] a log that an older program made for all to read is closed when its owner opens it."""
+    world.ok("build", "pdf")
+    world.ok("search", "pdf", "secret")
+    for path in primary(world).parent.glob("logs.db*"):
+        path.chmod(0o644)
+    world.ok(*words)
+    assert set(modes(primary(world).parent).values()) == {0o600}
+    assert len(rows(primary(world))) >= 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+def test_fallback_logs_are_private(world: World, skill: Path) -> None:
+    """[RFC-0007] so is a fallback log, and the folder of all of them, also one that was open."""
+    world.runtime.parent.mkdir(parents=True, exist_ok=True)
+    world.runtime.write_text("in the way")
+    folder = world.project / ".skillc" / "logs"
+    folder.mkdir(parents=True, mode=0o755)
+    world.ok("outline", "pdf")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert modes(fallback(world.project).parent) == PRIVATE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+def test_no_other_file_is_closed(world: World, skill: Path) -> None:
+    """[RFC-0007] a link in place of a log changes no rights where it leads."""
+    target = world.project / "shared.db"
+    target.touch()
+    target.chmod(0o644)
+    primary(world).parent.mkdir(parents=True)
+    primary(world).symlink_to(target)
+    world.skc("outline", "pdf")
+    assert target.stat().st_mode & 0o777 == 0o644
+
+
 def test_a_build_keeps_the_log(world: World, skill: Path) -> None:
     """[RFC-0007] [D11] neither a build nor one from nothing takes rows away."""
     world.ok("outline", "pdf")

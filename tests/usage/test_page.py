@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.library import resolve
 from skillc.usage import Filters, Stats, find_unread, render_page
 from skillc.usage.log import INSERT
 from tests.conftest import World
+from tests.support.examples import examples
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 HOSTILE = [
@@ -221,7 +222,7 @@ def test_hostile_text(text: str) -> None:
     assert len(page.seen()) < 9000
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.text(max_size=20), max_size=4), st.text(max_size=20))
 def test_any_text(texts: list[str], title: str) -> None:
     """[RFC-0003] any text at all."""

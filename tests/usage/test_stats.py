@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.cli import AGENT_VARIABLES
 from skillc.errors import InvalidFilter, InvalidQueryType
@@ -38,6 +38,7 @@ from skillc.usage import (
 from skillc.usage.log import INSERT, connect
 from skillc.usage.schema import create_tables, has_counts
 from tests.conftest import World
+from tests.support.examples import examples
 from tests.support.terminal import show_on_terminal
 
 NOW = datetime.now(UTC)
@@ -497,7 +498,7 @@ def check(skill: Skill, rows: list[Row], found: Filters) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(accesses, max_size=60), st.lists(all_filters, min_size=1, max_size=4))
 def test_counts_are_right(skill: Skill, rows: list[Row], several: list[Filters]) -> None:
     """[RFC-0003] for any rows and filters, what the tables of counts say is what the rows say."""
@@ -509,7 +510,7 @@ def test_counts_are_right(skill: Skill, rows: list[Row], several: list[Filters])
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(accesses, max_size=40), all_filters, st.integers(0, 40))
 def test_logs_of_other_programs(skill: Skill, rows: list[Row], found: Filters, before: int) -> None:
     """[RFC-0003] a log without our tables gets them, once, and keeps them when others write on."""
@@ -969,7 +970,7 @@ def test_prune_one_skill(world: World, skill: Skill) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(accesses, max_size=40), st.integers(0, 40), all_filters)
 def test_prune_any(skill: Skill, rows: list[Row], days: int, found: Filters) -> None:
     """[RFC-0003] wherever in a week the cut is made, the counts are those of the rows that stay."""

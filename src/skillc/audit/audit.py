@@ -10,15 +10,17 @@ from itertools import islice
 from skillc.audit import characters, declarations, words
 from skillc.audit.commands import MAX_DEPTH, Machine
 from skillc.audit.files import File, read_files
-from skillc.audit.findings import KINDS, Asks, Audit, Finding, Problem, Trace, make_fingerprint
+from skillc.audit.findings import KINDS, Asks, Audit, Finding, Problem, Trace, make_fingerprint, name_of
 from skillc.audit.markdown import read_markdown
+from skillc.audit.notebook import read_notebook
+from skillc.audit.packages import check_requirements
 from skillc.audit.policy import Baseline, Policy, read_notes
 from skillc.audit.prose import check_prose
 from skillc.audit.python import read_python
-from skillc.audit.rules import BY_ID, LEVELS, OFF
+from skillc.audit.rules import BY_ID, LEVELS, NOTE, OFF
 from skillc.audit.shell import has_parser, read_shell
 from skillc.audit.tokens import read_tokens
-from skillc.errors import Diagnostic, InvalidSkill, warning
+from skillc.errors import Diagnostic, InvalidSkill, install_command, warning
 from skillc.paths import SKILL_FILES
 from skillc.skills import Document, parse
 
@@ -64,6 +66,7 @@ def audit_folder(
     for file in read_files(folder, traces):
         texts[file.name] = file.text
         _read_file(file, traces[file.name])
+    _report_downloads(traces)
     asks = collect_asks(traces.values())
     page = texts.get(main, "")
     declarations.compare_declarations(_parse(page), asks, traces.setdefault(main, Trace()), page)
@@ -75,7 +78,7 @@ def audit_folder(
 
 
 def _diagnostics(traces: dict[str, Trace], texts: dict[str, str]) -> tuple[Diagnostic, ...]:
-    return () if has_parser() else (warning("W098"),)
+    return () if has_parser() else (warning("W098", install_command()),)
 
 
 def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -> None:
@@ -85,6 +88,8 @@ def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -
     if depth and not trace.take(len(text)):
         trace.report("A09", "has more code within its code than is read", line)
         return
+    if language == "make":
+        language, text = "shell", _shell_of_make(text)
     if language == "shell":
         read_shell(text, Machine(trace, read_script, depth), line)
     elif language == "python":
@@ -111,6 +116,32 @@ _SHAPES = tuple(
         ),
         (
             "A50",
+            "runs what a request says",
+            r"\b(?:eval|system|exec|shell_exec|passthru|assert|popen)\s*\(\s*\$_(?:GET|POST|REQUEST|COOKIE)\b",
+        ),
+        (
+            "A50",
+            "hands a shell to another machine",
+            r"\bopen\s*\(?\s*STD(?:IN|OUT|ERR)\b[^;\n]{0,40}[<>]&|\$std(?:in|out)\.reopen|\bproc_open\s*\(",
+            r"\bsocket\s*\(|IO::Socket|TCPSocket|fsockopen|stream_socket_client|socket_create",
+        ),
+        ("A50", "runs what a request says", r"\b(?:eval|load|assert)\s*\(\s*\w+:(?:receive|read)\b"),
+        ("A20", "asks for a password in a window of its own", r"\bwith hidden answer\b"),
+        (
+            "A20",
+            "records what is typed, and sends it",
+            r"\bpynput\b|\bkeyboard\.(?:on_press|hook)|GetAsyncKeyState|CGEventTapCreate",
+            r"https?://|\bsocket\b|smtplib",
+        ),
+        (
+            "A51",
+            "encrypts files and removes them",
+            r"\bFernet\b|\bAES\.new|\.encrypt\(|openssl\s+enc|gpg\s.*--symmetric",
+            r"os\.walk|\.?r?glob\(|\bfind\s+(?:~|\$HOME|/home)",
+            r"os\.(?:remove|unlink|replace|rename)\(|\.unlink\(|\brm\s+-|\bshred\b",
+        ),
+        (
+            "A50",
             "hands a shell to another machine",
             r"\bmkfifo\b",
             r"\|\s*(?:/bin/)?(?:ba)?sh\b",
@@ -127,7 +158,7 @@ def _check_shapes(text: str, trace: Trace, line: int, language: str) -> None:
     """Report attacks that are known by their words in any language."""
     for rule, message, patterns in _SHAPES:
         matches = [pattern.search(text) for pattern in patterns]
-        if matches[0] and all(matches) and (rule != "A51" or language == "shell"):
+        if matches[0] and all(matches) and (not message.startswith("starts") or language == "shell"):
             trace.report(rule, message, line + text.count("\n", 0, matches[0].start()))
 
 
@@ -139,6 +170,9 @@ def _read_file(file: File, trace: Trace) -> None:
     text = file.text
     characters.check_characters(text, trace)
     _check_keys(text, trace)
+    _check_name(file.name, trace)
+    if _STARTERS.search(file.name) and re.search(r"^\s*(?:import|from)\s", text, re.MULTILINE):
+        trace.report("A14", "is run by Python at each start", 1, file.name)
     if file.kind == "markdown":
         document = _parse(text)
         read_markdown(document, text, trace, read_script)
@@ -147,28 +181,108 @@ def _read_file(file: File, trace: Trace) -> None:
         if front is not None:
             lines = {key: _line_of(text, f"{key}:") for key in ("hooks", "mcpServers", "allowed-tools")}
             declarations.check_frontmatter(front.fields, trace, read_script, lines)
-    elif file.kind in ("prose", "data"):
-        if file.kind == "prose" or file.name.endswith((".json", ".yaml", ".yml", ".toml")):
-            check_prose(text, trace, is_script=file.kind == "data")
-            characters.check_blobs(text, trace, check_prose)
-        declarations.check_settings(file.name, text, trace, read_script)
+    elif file.kind == "notebook":
+        read_notebook(text, trace, read_script)
+    elif file.kind in ("", "prose", "data"):
+        _read_data(file, trace)
     elif file.kind == "docker":
         for number, command in _docker_commands(text):
             read_script(trace, "shell", command, number, 0)
-    elif file.kind:
+    else:
         read_script(trace, file.kind, text, 1, 0)
-        check_prose(text, trace, is_script=True)
+        check_prose(_CODE_LINE.sub("", text), trace, is_script=True)
     _check_hosts(text, trace)
     if trace.is_cut:
         trace.report("A09", "has more findings than are listed", 1)
 
 
+def _check_name(name: str, trace: Trace) -> None:
+    """Report a file's name that is an instruction: a listing of the folder says it to the agent."""
+    stem = name.rpartition("/")[2].rpartition(".")[0]
+    inner = trace.branch()
+    check_prose(f"{stem}\n\n{re.sub(r'[-_]', ' ', stem)}", inner)
+    if any(problem.level != "note" for problem in inner.problems):
+        trace.report("A33", f"the file's name gives instructions: '{stem[:60]}'", 1, name)
+
+
+def _read_data(file: File, trace: Trace) -> None:
+    """Read a file that is no script: what it says, what it declares, and the commands in its values."""
+    name, text = file.name, file.text
+    if name.endswith((".svg", ".html", ".htm", ".xml")):
+        check_prose(_TAG.sub(" ", text), trace)
+    else:
+        check_prose(text, trace, is_script=file.kind != "prose")
+        characters.check_blobs(text, trace, check_prose)
+    declarations.check_settings(name, text, trace, read_script)
+    check_requirements(name, text, trace)
+    if file.kind != "prose":
+        _read_values(text, trace)
+
+
+def _read_values(text: str, trace: Trace) -> None:
+    """Report commands that are a value of a setting, a step of a workflow, or a line of a language."""
+    counter = words.LineCounter(text)
+    for match in islice(_VALUE.finditer(text), MAX_VALUES):
+        inner = trace.branch()
+        quote = text[max(0, match.start() - 1) : match.start()]
+        command = match[1].split(quote)[0] if quote in ("'", '"', "`") else match[1]
+        read_script(inner, "shell", _TAG.sub(" ", command.replace('\\"', '"')), 1, 1)
+        if any((problem.level or BY_ID[problem.rule].level) != NOTE for problem in inner.problems):
+            trace.take_over(inner, (counter.at(match.start()),))
+
+
+MAX_VALUES = 300
+MAX_VALUE = 500  # characters of a Makefile's variable
+_VALUE = re.compile(
+    r"\b((?:curl|wget|env|printenv|cat|nc|ncat|bash|sh|tar|echo)\s[^\n]{0,1000}?(?:[|>]|-[deTFc]\b|--data)[^\n]{0,1000})"
+)
+_CODE_LINE = re.compile(r"^(?![ \t]*(?:#|//|/?\*|--|<!--|\"\"\"|''')).*", re.MULTILINE)  # all but comments
+_STARTERS = re.compile(r"(?:^|/)(?:site|user)customize\.py$|\.pth$")
+_TAG = re.compile(r"<[^<>\n]{0,2000}>")
+_RECIPE = re.compile(
+    r"^[ \t]+[@+-]+|\$[({](\w+)[)}]|\{\{ ?(\w+) ?\}\}|\$([@<^])|\$\(([@<^])[DF]?\)|\$\$|\$\(shell\s"
+)
+_MAKE_VALUE = re.compile(r"^(?:export\s+|override\s+|define\s+)?(\w+)\s*(?:::?|[?+])?=\s*(.*)$")
+_MAKE_RULE = re.compile(r"^([^\s:#=][^:#=\n]{0,500}?)\s*::?(?!=)\s*([^;=\n]{0,2000})(?:;(.*))?$")
+
+
+def _shell_of_make(text: str) -> str:
+    """Return what a shell gets of a Makefile, line by line, with the values of variables and targets."""
+    values: dict[str, str] = {}
+
+    def piece(match: re.Match[str]) -> str:
+        name = match[1] or match[2] or match[3] or match[4]
+        if name:
+            return values.get(name, f"${{{name}}}" if name.isidentifier() else match[0])
+        return {"$$": "$", "$(": "$("}.get(match[0][:2], "\t")
+
+    lines = []
+    for line in text.split("\n"):
+        line = _RECIPE.sub(piece, line)
+        value, rule = _MAKE_VALUE.match(line), _MAKE_RULE.match(line)
+        if value:
+            plain = value[2].strip().strip("\"'")
+            if "$(" not in plain and "`" not in plain and len(plain) < MAX_VALUE:
+                values[value[1]] = plain
+            line = f"{value[1]}={value[2]}" if "$(" in plain or "`" in plain else ""
+        elif rule:
+            needs = rule[2].split()
+            values |= {"@": rule[1], "<": needs[0] if needs else "", "^": " ".join(needs)}
+            line = rule[3] or ""
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def _docker_commands(text: str) -> Iterable[tuple[int, str]]:
     counter = words.LineCounter(text)
     for match in re.finditer(
-        r"^\s*(?:RUN|CMD|ENTRYPOINT)\s+((?:[^\n\\]|\\.|\\\n)+)", text, re.MULTILINE | re.DOTALL
+        r"^\s*(RUN|CMD|ENTRYPOINT|ADD(?=\s+https?:))\s+((?:[^\n\\]|\\.|\\\n)+)",
+        text,
+        re.MULTILINE | re.DOTALL,
     ):
-        yield counter.at(match.start()), match[1]
+        address, _, target = match[2].partition(" ")
+        command = match[2] if match[1] != "ADD" else f"curl -o {target} {address}"
+        yield counter.at(match.start()), command
 
 
 def _check_keys(text: str, trace: Trace) -> None:
@@ -209,6 +323,22 @@ def collect_asks(traces: Iterable[Trace]) -> Asks:
         for ask in trace.asks:
             asks[ask.kind].add(ask.value)
     return Asks(**{kind: tuple(sorted(values)) for kind, values in asks.items()})
+
+
+def _report_downloads(traces: dict[str, Trace]) -> None:
+    """Report files that one script, block or step downloads and another one runs."""
+    places = {name: (file, odd) for file, trace in traces.items() for name, odd in trace.downloads.items()}
+    for _ in range(MAX_DEPTH):  # a file may get several names, one after the other
+        for trace in traces.values():
+            places |= {new: places[old] for new, old in trace.moves.items() if old in places}
+    own = {name_of(file) for file in traces}
+    for trace in traces.values():
+        lines = {problem.line for problem in trace.problems if problem.rule in ("A10", "A11")}
+        for name, line in trace.runs.items():
+            if name in places and name not in own and line not in lines:
+                file, odd = places[name]
+                message = f"'{name}' is run, and {file} downloads it{f' {odd}' if odd else ''}"
+                trace.report("A11" if odd else "A10", message, line)
 
 
 def _problems_of(trace: Trace, earlier_asks: set[tuple[str, str]]) -> Iterable[Problem]:

@@ -10,7 +10,7 @@ from skillc.audit.findings import Asks, Audit, Finding
 from skillc.audit.policy import Baseline, Policy
 from skillc.audit.rules import BY_ID
 from skillc.audit.shell import has_parser
-from skillc.errors import SkillcError, unexpected, warning
+from skillc.errors import SkillcError, install_command, unexpected, warning
 from skillc.index import LOST, Pool, can_fork, count_cores
 
 MIN_JOBS = 16  # with fewer skills, one process is as fast
@@ -62,5 +62,5 @@ def _unpack(result: Any, job: tuple[str, str]) -> Audit | SkillcError:
         return error
     name, folder, kinds, rows, exemptions = result
     findings = tuple(Finding(BY_ID[rule], *rest) for rule, *rest in rows)
-    diagnostics = () if has_parser() else (warning("W098"),)
+    diagnostics = () if has_parser() else (warning("W098", install_command()),)
     return Audit(name, folder, Asks(*kinds), findings, exemptions, diagnostics)

@@ -111,6 +111,14 @@ def check_blobs(
     """Report encoded text that speaks to the agent, or is a command."""
     if len(text) < 40:
         return
+    for marks, decode in _DISGUISES:
+        match = marks.search(text)
+        if match:
+            inner = trace.branch()
+            check_prose(decode(text[: words.MAX_DECODED]), inner, 1)
+            if any(problem.level != "note" for problem in inner.problems):
+                at = line + text.count("\n", 0, match.start())
+                trace.report("A34", f"encoded text holds instructions: {decode(match[0])[:60]!r}", at)
     counter = LineCounter(text, line)
     room = 200
     for pattern, decode in ((_BLOB, words.decode_base64), (_HEX, words.decode_hex)):
@@ -129,6 +137,14 @@ def check_blobs(
                 trace.report("A34", f"encoded text holds a command: {plaintext[:60]!r}", at)
 
 
+# Everyday words in ROT13 and backwards, three on one line, and how to read such a text.
+_DISGUISES: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
+    (
+        re.compile(r"(?:\b(?:gur|naq|lbh|lbhe|guvf|gung|jvgu|sebz|hfre|gb)\b[^\n]{0,200}?){3}"),
+        words.decode_rot13,
+    ),
+    (re.compile(r"(?:\b(?:eht|dna|uoy|ruoy|siht|taht|htiw|morf|resu|ot)\b[^\n]{0,200}?){3}"), words.reverse),
+)
 _COMMAND = re.compile(
     r"\b(?:curl|wget|bash|sh|nc|python3?|powershell|iex|eval|chmod|sudo)\b.{0,200}(?:https?://|/dev/tcp"
     r"|\|\s*(?:ba)?sh|-e\s|-c\s)",

@@ -7,7 +7,7 @@ The machine remembers what variables and files hold, and runs nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -82,6 +82,11 @@ _HEADERS = word_set(
 )
 
 
+_WITH_VALUE = re.compile(
+    r"-[a-zA-Z]*[odFHuAbceTXmwxKEDipQ]|--(?!silent|location|fail|insecure|compressed|verbose|quiet)[a-z-]+"
+)
+
+
 class Machine:
     """What one script has set up so far: variables, files and what is still to be said about it."""
 
@@ -115,6 +120,8 @@ class Machine:
     def write(self, path: str, line: int, flags: frozenset[str] = NOTHING) -> None:
         """Take note of a file that is written."""
         self.mark_file(path, flags)
+        if DOWNLOAD in flags:
+            self.trace.note_download(path, find_odd(flags))
         note_write(self.trace, path, line)
 
     def flags_of(self, text: str) -> frozenset[str]:
@@ -143,10 +150,13 @@ class Machine:
         arguments = argv[1:]
         text = words.join_texts((word.text for word in argv), " ", words.MAX_WORD)
         self._note_program(argv[0].text, name, text, line)
-        for host in words.find_hosts(text):
+        for host in (*words.find_hosts(text), *_find_bare_hosts(name, arguments)):
             self.trace.ask("hosts", host, line)
         check_command(name, text, self.trace, line)
+        arguments = _drop_exclusions(arguments)
         paths = frozenset().union(*(self.flags_of(word.text) for word in arguments))
+        if name in ("tar", "zip", "7z") and any(_WHOLE.fullmatch(word.text) for word in arguments):
+            paths |= {SECRET}
         if (
             name in _SHELLS
             or name in _INTERPRETERS
@@ -155,6 +165,8 @@ class Machine:
             self._interpret(name, arguments, stdin, line)
         elif self._is_file_of(argv[0], DOWNLOAD):
             self._say_remote(text, "", line)
+        elif "/" in argv[0].text:
+            self.trace.note_run(argv[0].text, line)
         if name in _SENDERS or _sends_by_subcommand(name, arguments):
             self._send(name, arguments, stdin, text, line)
         note_packages(name, [word.text for word in arguments], self.trace, line)
@@ -200,6 +212,7 @@ class Machine:
         if code is not None:
             self._run_code(name, code, line)
         elif script is not None:
+            self.trace.note_run(script.text, line)
             flags = script.flags | self.flags_of(script.text) - {SECRET, DOTENV}
             self._run_code(
                 name,
@@ -211,10 +224,7 @@ class Machine:
 
     def _run_code(self, name: str, code: Word, line: int) -> None:
         if DOWNLOAD in code.flags:
-            odd = next(
-                (flag.removeprefix("odd:") for flag in sorted(code.flags) if flag.startswith("odd:")), ""
-            )
-            self._say_remote(f"'{name}'", odd, line)
+            self._say_remote(f"'{name}'", find_odd(code.flags), line)
         inner = self.trace.branch()
         if code.text and self.depth < MAX_DEPTH:
             language = _LANGUAGES.get(
@@ -238,7 +248,7 @@ class Machine:
 
     def _send(self, name: str, arguments: Sequence[Word], stdin: Word, text: str, line: int) -> None:
         """Report secrets that a program sends; those in a header or as a key are how services are used."""
-        if words.find_hosts(text) == [] and re.search(r"(?:localhost|127\.0\.0\.1|::1|0\.0\.0\.0)", text):
+        if not words.find_far_hosts(text) and words.LOOPBACK.search(text):
             return
         body, header = stdin.flags, NOTHING
         before = ""
@@ -252,7 +262,10 @@ class Machine:
             before = word.text if word.text.startswith("-") and len(word.text) <= 20 else ""
         if name == "ssh" or (name in ("scp", "rsync") and not re.search(r"\s[\w.@{}$-]{2,}:", text)):
             body = stdin.flags  # nothing but what flows in leaves the machine
-        if body & {SECRET, ENVIRONMENT}:
+        hosts = words.find_far_hosts(text)
+        if SECRET in body and ENVIRONMENT not in body and hosts and words.TOKEN_HOSTS.issuperset(hosts):
+            self.trace.report("A20", f"'{name}' uses a stored secret as its credential", line, name)
+        elif body & {SECRET, ENVIRONMENT}:
             what = "secrets" if SECRET in body else "the whole environment"
             self.trace.report("A21", f"'{name}' sends {what}{_whereto(text)}", line, name)
         elif DOTENV in body:
@@ -266,6 +279,8 @@ class Machine:
     def _note_writes(self, name: str, arguments: Sequence[Word], stdin: Word, line: int) -> None:
         targets = [word.text for word in arguments if not word.text.startswith("-")]
         flags = frozenset().union(*map(self.flags_of, targets))
+        if name == "chmod" and targets and _EXECUTABLE.match(targets[0]):
+            self.trace.note_run(targets[-1], line)
         if name in ("curl", "wget", "aria2c"):
             self._note_download(name, arguments, line)
         elif name in ("tee", "touch"):
@@ -273,6 +288,7 @@ class Machine:
                 self.write(target, line, stdin.flags)
         elif name in ("cp", "mv", "ln", "install", "rsync") and len(targets) > 1:
             self.write(targets[-1], line, flags)
+            self.trace.note_move(targets[-2], targets[-1])
         elif name in ("zip", "tar", "7z", "gpg", "unzip", "gunzip", "chmod"):
             for target in targets:  # an archive of secrets is one, and what is in a download was downloaded
                 self.mark_file(target.removesuffix(".gz").removesuffix(".zip"), flags)
@@ -298,6 +314,18 @@ class Machine:
 
     # What flows on
 
+    def _take_secrets(self, name: str, texts: list[str], line: int) -> frozenset[str]:
+        """Return the flags of what a command prints: secrets, or the environment; none for any other."""
+        text = " ".join((name, *texts[:4]))
+        if _GIVES_SECRETS.match(text):
+            if texts and name in _PICTURE_MAKERS:
+                self.mark_file(texts[-1], frozenset((SECRET,)))
+            return frozenset((SECRET,))
+        if _ENVIRONMENT.fullmatch(" ".join((name, *texts[:3]))):
+            self.trace.report("A22", f"'{name}' prints the whole environment", line, name)
+            return frozenset((ENVIRONMENT,))
+        return NOTHING
+
     def _output(
         self, name: str, arguments: Sequence[Word], stdin: Word, paths: frozenset[str], line: int
     ) -> Word:
@@ -314,9 +342,9 @@ class Machine:
             if name == "printf" or any("e" in text for text in texts[:start]):
                 output = _unescape(_format(texts[start:]) if name == "printf" else output)
             return Word(output[: words.MAX_DECODED], frozenset().union(*(word.flags for word in arguments)))
-        if _ENVIRONMENT.fullmatch(" ".join((name, *texts[:3]))):
-            self.trace.report("A22", f"'{name}' prints the whole environment", line, name)
-            return Word("", frozenset((ENVIRONMENT,)))
+        given = self._take_secrets(name, texts, line)
+        if given:
+            return Word("", stdin.flags | given)
         if name in _DOWNLOADERS:
             odd = words.describe_odd(words.join_texts(texts, " ", words.MAX_WORD))
             return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
@@ -343,6 +371,16 @@ _NO_READERS = word_set(
     " ssh scp sftp rsync ssh-add ssh-keygen ssh-copy-id"
 )
 _ENVIRONMENT = re.compile(r"(?:env|printenv)(?:\s+-0)?|(?:export|declare)\s+-[px]")
+_EXECUTABLE = re.compile(r"[ugoa]*\+\w*x|[0-7]*[1357][0-7]{0,2}$")
+_PICTURE_MAKERS = word_set("screencapture scrot gnome-screenshot grim")
+# What prints secrets, what is in the clipboard, or what is on the screen.
+_GIVES_SECRETS = re.compile(
+    r"screencapture|scrot|gnome-screenshot|grim|pbpaste|xclip\b.*\s-o|xsel\b.*\s(?:-o|--output|-b)|wl-paste|get-clipboard"
+    r"|kubectl\s.*\bget\s+secrets?\b|op\s+(?:item|read|document)\b|vault\s+(?:kv\s+get|read)\b|gh\s+auth\s+token"
+    r"|aws\s+(?:secretsmanager\s+get|configure\s+(?:get|export))|gcloud\s+auth\s.*print|git\s+credential\s+fill"
+    r"|gpg\s.*--export-secret|security\s+(?:find-|dump-)|pass\s+show|curl\s.*169\.254\.169\.254"
+)
+_WHOLE = re.compile(r"~/?|\$\{?HOME\}?/?|/(?:home|root|etc|Users)(?:/\w+)?/?")
 _TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 -- paths in skills
 # What is lost on the way: those that take a part, such as one key, and those that count or hash.
 _LOSSES = {
@@ -353,11 +391,18 @@ _LOSSES = {
 }
 
 
+def find_odd(flags: frozenset[str]) -> str:
+    """Return what is odd about the address that something was downloaded from; empty if nothing is."""
+    return next((flag.removeprefix("odd:") for flag in sorted(flags) if flag.startswith("odd:")), "")
+
+
 def note_write(trace: Trace, path: str, line: int) -> None:
     """Take note of a path that is written: outside of the working directory, run later, or an agent's own."""
     path = path.strip("\"'")
     if not path or path.startswith(("/dev/null", "/dev/std", "/dev/fd", "/dev/tty", "&")) or "\n" in path:
         return
+    if re.fullmatch(r"/etc/(?:hosts|resolv\.conf|nsswitch\.conf)", path):
+        trace.report("A19", f"writes '{path}', which says where names lead", line, path)
     if words.is_persistent(path):
         trace.report("A14", f"writes '{path}', which is run later", line, path)
     elif words.is_agent_file(path):
@@ -383,7 +428,7 @@ def report_plaintext(trace: Trace, what: str, inner: Trace, line: int) -> None:
 
 def check_credentials(trace: Trace, text: str, line: int) -> None:
     """Report credentials of a service, as `${NAME}` in a text, that go to a host of another."""
-    hosts = words.find_hosts(text)
+    hosts = words.find_far_hosts(text)
     for variable, domains in words.CREDENTIALS.items() if hosts and "${" in text else ():
         if f"${{{variable}}}" not in text:
             continue
@@ -446,6 +491,31 @@ def _is_data(name: str, option: str, text: str) -> bool:
         "host",
         "ping",
     )
+
+
+def _drop_exclusions(arguments: Sequence[Word]) -> list[Word]:
+    """Return the arguments without what the command is told to leave out."""
+    kept: list[Word] = []
+    before = ""
+    for word in arguments:
+        if not before.startswith("--exclude") and not word.text.startswith("--exclude="):
+            kept.append(word)
+        before = word.text
+    return kept
+
+
+def _find_bare_hosts(name: str, arguments: Sequence[Word]) -> Iterator[str]:
+    """Yield the hosts that a program is given without a scheme: `nc acme.dev 80`, `scp x me@acme.dev:`."""
+    if name not in _SENDERS:
+        return
+    before = ""
+    for word in arguments:
+        is_value = _WITH_VALUE.fullmatch(before) or (name == "wget" and before.endswith("O"))
+        if not is_value and (name not in ("scp", "rsync") or ":" in word.text):
+            host = words.find_bare_host(word.text)
+            if host:
+                yield host
+        before = word.text
 
 
 def _whereto(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from skillc.audit.commands import Read
 from skillc.audit.findings import Asks, Trace
+from skillc.audit.packages import check_source
 from skillc.skills import Document, find_blocks
 
 MAX_VALUES = 5000  # of a file of settings
@@ -16,6 +17,25 @@ _SETTINGS = re.compile(
     r"(?:^|/)(?:\.claude/settings(?:\.local)?\.json|hooks/hooks\.json|hooks\.json|\.?mcp\.json"
     r"|plugin\.json|claude_desktop_config\.json"
     r"|\.cursor/(?:mcp|hooks)\.json|\.gemini/settings\.json|\.codex/config\.toml|\.vscode/tasks\.json)$"
+)
+# What is known by a line of a file with some name: rule, names, line, message.
+_PATTERNS = tuple(
+    (rule, re.compile(names), re.compile(pattern, re.MULTILINE), message)
+    for rule, names, pattern, message in (
+        (
+            "A18",
+            r"compose[\w.-]*\.ya?ml$",
+            r"^\s*(?:privileged:\s*true|pid:\s*[\"']?host|-\s*[\"']?(?:/:|/var/run/docker\.sock))",
+            "gives a container the whole machine",
+        ),
+        ("A21", r"\.ya?ml$", r"\btoJSON\(\s*secrets\s*\)", "hands on all secrets of a workflow"),
+        (
+            "A12",
+            r"\.ya?ml$",
+            r"!!python/(?:object/(?:apply|new)|name|module)\b",
+            "runs code when it is loaded",
+        ),
+    )
 )
 _INSTALL_SCRIPTS = ("preinstall", "install", "postinstall", "prepare", "prepublish", "preuninstall")
 _SHELL_TOOLS = (
@@ -44,6 +64,10 @@ def check_frontmatter(fields: dict[str, Any], trace: Trace, read: Read, line_of:
 
 def check_settings(name: str, text: str, trace: Trace, read: Read) -> None:
     """Report hooks, servers and scripts of installation in a file of settings."""
+    for rule, names, pattern, message in _PATTERNS:
+        match = pattern.search(text) if names.search(name) else None
+        if match:
+            trace.report(rule, message, text.count("\n", 0, match.end()) + 1)
     is_package = name.rpartition("/")[2] == "package.json"
     if not is_package and not _SETTINGS.search(name):
         return
@@ -63,6 +87,12 @@ def _check_package(value: dict[str, Any], text: str, trace: Trace, read: Read) -
             line = _line_of(text, f'"{key}"')
             trace.report("A15", f"'{key}' runs when the package is installed", line, key)
             read(trace, "shell", script, line, 1)
+
+    for key in ("dependencies", "devDependencies", "optionalDependencies"):
+        packages = value.get(key)
+        for source in packages.values() if isinstance(packages, dict) else ():
+            if isinstance(source, str) and "://" in source:
+                check_source(source, trace, _line_of(text, source))
 
 
 def _check_agent(value: dict[str, Any], text: str, trace: Trace, read: Read) -> None:
@@ -89,7 +119,10 @@ def _read_commands(value: Any, trace: Trace, read: Read, line: int) -> None:
             read(trace, "shell", " ".join([command, *rest]), line, 1)
         url = entry.get("url")
         if isinstance(url, str):
-            read(trace, "shell", f"curl {url}", line, 1)
+            headers = entry.get("headers")
+            values = headers.values() if isinstance(headers, dict) else ()
+            sent = " ".join(f'-H "x: {text}"' for text in values if isinstance(text, str) and '"' not in text)
+            read(trace, "shell", f"curl {sent} {url}", line, 1)
 
 
 def _find_tables(value: Any) -> Iterator[dict[str, Any]]:

@@ -19,26 +19,34 @@ from skillc.skills import MAX_FILES
 
 MAX_FILE = 1 << 20  # bytes of a file that is read
 MAX_TOTAL = 16 << 20  # bytes of all files together
-_FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta", "__pycache__")
+_FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")
+_CACHE = "__pycache__"  # installing leaves it out
 
 LANGUAGES = {
     "shell": "sh bash zsh ksh command envrc bats fish",
     "python": "py pyw",
     "javascript": "js mjs cjs jsx ts tsx mts cts",
     "text": "ps1 psm1 bat cmd rb go php pl pm lua swift kt java rs c cc cpp cs scala r jl vbs applescript"
-    " awk tcl ex exs clj",
+    " awk tcl ex exs clj"
+    " gradle groovy kts sbt dart erl hs ml nim zig vim el coffee psd1 wsf phtml rake gemspec fs vb m",
     "markdown": "md markdown mdx mdc",
+    "notebook": "ipynb",
+    "make": "mk mak",
     "prose": "txt rst adoc org",
     "data": "json jsonc yaml yml toml xml html htm svg css scss csv tsv ini cfg conf properties plist"
-    " lock env tpl j2 tmpl",
+    " lock env tpl j2 tmpl npmrc yarnrc po pth",
 }
 _BY_EXTENSION = {extension: kind for kind, names in LANGUAGES.items() for extension in names.split()}
 _BY_NAME = {
-    "makefile": "shell",
+    "makefile": "make",
+    "gnumakefile": "make",
     "dockerfile": "docker",
-    "justfile": "shell",
+    "justfile": "make",
     "rakefile": "text",
     "gemfile": "text",
+    "podfile": "text",
+    "brewfile": "text",
+    "vagrantfile": "text",
     "license": "data",
 }
 _BY_PROGRAM = re.compile(
@@ -57,6 +65,7 @@ _PROGRAMS = (
 )
 _COMPILED = word_set(
     "exe dll so dylib node pyc pyo pyd class jar war apk ipa deb rpm msi dmg pkg appimage scpt bin com scr"
+    " pkl pickle joblib dill"
 )
 _ARCHIVES = word_set("zip tar gz tgz bz2 xz 7z rar zst whl crx vsix egg")
 
@@ -81,6 +90,9 @@ def read_files(root: str, traces: dict[str, Trace]) -> Iterator[File]:
                 os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)), "rb"
             ) as stream:
                 head = stream.read(4096)
+                if _CACHE in name.split("/")[:-1]:
+                    _check_cache(head, trace, name)
+                    continue
                 kind = _kind_of(name, head)
                 if _is_binary(name, head, trace, os.fstat(stream.fileno()).st_mode & 0o111):
                     continue
@@ -157,6 +169,14 @@ def _kind_of(name: str, head: bytes) -> str:
     )
 
 
+def _check_cache(head: bytes, trace: Trace, name: str) -> None:
+    """Report bytecode that Python runs without a look at its source, which it never makes by itself."""
+    if name.endswith((".pyc", ".pyo")) and head[4:8] == b"\1\0\0\0":
+        trace.report("A08", "is bytecode that Python does not compare with its source", 1, name)
+    if any(words.is_secret(text.decode()) for text in re.findall(rb"[ -~]{6,}", head)):
+        trace.report("A20", "is bytecode that names a store of secrets", 1, name)
+
+
 def _is_binary(name: str, head: bytes, trace: Trace, executable: int) -> bool:
     """Return whether a file is no text, and report programs and archives."""
     extension = name.rpartition(".")[2].lower()
@@ -166,10 +186,10 @@ def _is_binary(name: str, head: bytes, trace: Trace, executable: int) -> bool:
             return True
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" not in head:
         if extension in _COMPILED and head and extension not in ("bin", "com"):
-            trace.report("A08", f"is named as a compiled program (.{extension})", 1, name)
+            trace.report("A08", f"is named as a program (.{extension})", 1, name)
         return False
     if extension in _COMPILED:
-        trace.report("A08", f"is a compiled program (.{extension}), which can't be read", 1, name)
+        trace.report("A08", f"is a program or holds one (.{extension}), and can't be read", 1, name)
     elif extension in _ARCHIVES or head.startswith(
         (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"\xfd7zXZ")
     ):
@@ -193,7 +213,7 @@ _DOCUMENTS = word_set(
 )
 _MEDIA = word_set(
     "png jpg jpeg gif webp ico bmp tiff pdf ttf otf woff woff2 eot mp3 mp4 wav ogg webm mov avi flac"
-    " sqlite db pkl npy npz onnx pt gguf parquet psd ai blend glb"
+    " sqlite db npy npz onnx pt gguf parquet psd ai blend glb"
 )
 
 

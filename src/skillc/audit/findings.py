@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -53,6 +53,9 @@ class Trace:
         self._room = room if room is not None else [MAX_NESTED]
         self._asks: dict[tuple[str, str], int] = {}
         self._problems: dict[tuple[str, str, int], Problem] = {}
+        self.downloads: dict[str, str] = {}  # names of files that are downloaded, and what is odd about it
+        self.moves: dict[str, str] = {}  # names that files get: the new one, and the one before
+        self.runs: dict[str, int] = {}  # names of files that are run, and the line
         self.is_cut = False
 
     def ask(self, kind: str, value: str, line: int) -> None:
@@ -69,6 +72,21 @@ class Trace:
         else:
             self.is_cut = True
 
+    def note_download(self, path: str, odd: str = "") -> None:
+        """Take note of a file that is downloaded: another script, or a later step, may run it."""
+        if len(self.downloads) < MAX_ASKS:
+            self.downloads[name_of(path)] = odd
+
+    def note_move(self, path: str, target: str) -> None:
+        """Take note of a file that gets another name, or a place in another folder."""
+        if len(self.moves) < MAX_ASKS and name_of(target):
+            self.moves[name_of(target)] = name_of(path)
+
+    def note_run(self, path: str, line: int) -> None:
+        """Take note of a file that is run, or made a program."""
+        if len(self.runs) < MAX_ASKS:
+            self.runs.setdefault(name_of(path), line)
+
     def branch(self) -> Trace:
         """Return an empty trace for code within this code, which has its share of the room."""
         return Trace(self._room)
@@ -77,6 +95,17 @@ class Trace:
         """Return whether so much code within code may still be read."""
         self._room[0] -= size
         return self._room[0] >= 0
+
+    def take_over(self, inner: Trace, lines: Sequence[int], level: str = "") -> None:
+        """Take over what was found in a part, whose first line is the first of these lines, and so on."""
+        for ask in inner.asks:
+            self.ask(ask.kind, ask.value, _pick(lines, ask.line))
+        for problem in inner.problems:
+            line = _pick(lines, problem.line)
+            self.report(problem.rule, problem.message, line, problem.subject, level or problem.level)
+        self.downloads |= inner.downloads
+        self.moves |= inner.moves
+        self.runs = {name: _pick(lines, line) for name, line in inner.runs.items()} | self.runs
 
     @property
     def asks(self) -> Iterator[Ask]:
@@ -89,6 +118,15 @@ class Trace:
     def has(self, *rules: str) -> bool:
         """Return whether one of these rules has a finding."""
         return any(rule in rules for rule, _, _ in self._problems)
+
+
+def name_of(path: str) -> str:
+    """Return the last part of a path or an address, by which a file is known in other scripts."""
+    return path.strip("\"'").split("?")[0].rstrip("/").replace("\\", "/").rpartition("/")[2]
+
+
+def _pick(lines: Sequence[int], number: int) -> int:
+    return lines[min(max(number, 1), len(lines)) - 1] if lines else number
 
 
 @dataclass(frozen=True, slots=True)

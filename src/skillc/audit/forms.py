@@ -9,7 +9,7 @@ from skillc.audit.words import word_set
 
 _ROOTS = (
     r"(?:/|/\*|\.\./\*|~|~/|~/\*|\$\{?HOME\}?/?\*?|/(?:home|usr|etc|var|boot|Users|System|Library)(?:/\*?)?"
-    r"|[A-Z]:\\?\*?)"
+    r"|[A-Z]:\\?\*?|(?:~|\$\{?HOME\}?)/(?:Documents|Desktop|Pictures|Downloads|Music|Videos|Library)/?\*?)"
 )
 _DISK = r"/dev/(?:sd|nvme|hd|disk|vd|mmcblk)"
 _TABLE = (
@@ -40,6 +40,32 @@ _TABLE = (
         r"^history\s+-c\b|HISTFILE|\.(?:bash|zsh)_history\b",
         "'{}' removes traces",
     ),
+    (
+        "A19",
+        "git",
+        r"\bsslVerify[\s=]+(?:false|0)|http\.proxy\s+\S",
+        "'{}' takes a protection off its connections",
+    ),
+    (
+        "A19",
+        "update-ca-certificates update-ca-trust security certutil import-certificate",
+        r"^update-ca|add-trusted-cert|-addstore|TrustedPublisher|cert:\\",
+        "'{}' makes a certificate one to be trusted",
+    ),
+    (
+        "A18",
+        "alias",
+        r"^alias\s+['\"]?(?:sudo|su|ssh|gpg|passwd)=",
+        "'{}' puts something in place of a program",
+    ),
+    (
+        "A10",
+        "mshta regsvr32 rundll32 msiexec wmic installutil",
+        r"(?i)https?://|javascript:",
+        "'{}' runs code that is downloaded",
+    ),
+    ("A10", "certutil bitsadmin", r"(?i)urlcache|/transfer", "'{}' downloads, which it is not for"),
+    ("A45", "git", r"^git\s+push\s+(?:-\S+\s+)*https?://", "'{}' sends the project to an address"),
     ("A19", "powershell pwsh", r"(?i)-w\w*\s+hidden", "'{}' runs in a hidden window"),
     (
         "A52",
@@ -76,7 +102,12 @@ _TABLE = (
         "'{}' makes something run later",
     ),
     ("A14", "update-rc.d chkconfig pm2", r"\b(?:defaults|on|startup)\b", "'{}' makes something run later"),
-    ("A14", "git", r"\bcore\.hooksPath\b|\binit\.templateDir\b", "'{}' sets the folder of hooks"),
+    (
+        "A14",
+        "git",
+        r"\bcore\.(?:hooksPath|fsmonitor|sshCommand)\b|\binit\.templateDir\b",
+        "'{}' sets the folder of hooks",
+    ),
     ("A14", "reg", r"(?i)\badd\b.*CurrentVersion\\+Run", "'{}' makes something run later"),
     (
         "A50",

@@ -20,6 +20,8 @@ _LANGUAGES = {
     "text": "powershell ps1 pwsh ps batch bat cmd ruby rb go golang php perl lua swift applescript"
     " osascript vbscript vb kotlin",
 }
+_PROSE = "prose"
+_DRAWING = re.compile("[\u2500-\u257f]")  # of boxes and trees
 _BY_LABEL = {label: kind for kind, labels in _LANGUAGES.items() for label in labels.split()}
 _SHELL_LINE = re.compile(
     r"^\s*(?:\$\s+\S|#!/|sudo\s|curl\s|wget\s|npx\s|npm\s|pip3?\s|pipx\s|uvx?\s|python3?\s+-[mc]|bash\s"
@@ -30,6 +32,12 @@ _SHELL_LINE = re.compile(
 _INLINE = re.compile(
     r"(?<!`)`((?:curl|wget|bash|sh|npx|uvx|pip3?|npm|sudo|eval|source|go|docker|python3?|node|cat|echo"
     r"|crontab|nc|brew|base64|env|printenv|rm|chmod|claude)\s[^`\n]{4,600})`(?!`)"
+)
+# What stands before a command that a page warns of.
+_WARNING = re.compile(
+    r"\b(?:never|do not|don't|avoid)\s+(?:ever\s+)?(?:run|use|using|running|execute|type|paste)\b"
+    r"[^.\n]{0,60}$",
+    re.IGNORECASE,
 )
 _REFERENCE = re.compile(
     r"^[ ]{0,3}\[(?://|comment|_|#|hidden|note|\.)\]:\s*(?:#|<>|<#>)\s*[(\"'](.{4,2000})[)\"']\s*$",
@@ -66,33 +74,36 @@ def read_markdown(document: Document, text: str, trace: Trace, read: Read) -> No
     counter = words.LineCounter(text)
     for match in _REFERENCE.finditer(text):
         _check_hidden_text(match[1], "a reference that is not shown", trace, counter.at(match.start()))
-    check_prose(text, trace, sentences=_blank_code(document))
+    check_prose(_blank_code(document), trace)
 
 
 def _find_blocks(document: Document) -> Iterator[tuple[int, str, str]]:
     """Yield the blocks that are scripts: the line of their first line, language and text."""
     for element in walk(document.data, document.body, ("CodeBlock",)):
-        has_fence = isinstance(element.detail, dict)
-        label = str(element.detail.get("Fenced", "")) if isinstance(element.detail, dict) else ""
-        words_of_label = re.findall(r"[\w+#-]+", label.lower())
-        language = _BY_LABEL.get(words_of_label[0] if words_of_label else "", "")
-        code = element.text
-        if (
-            not language
-            and (not words_of_label or words_of_label[0] in ("text", "plaintext", "txt", "code"))
-            and _SHELL_LINE.search(code)
-        ):
-            language = "shell"
-        if language:
-            line = element.line + (1 if has_fence else 0)
+        language, code = _language_of(element.detail, element.text), element.text
+        if language not in ("", _PROSE):
+            line = element.line + (1 if isinstance(element.detail, dict) else 0)
             yield line, language, _strip_prompts(code) if language == "shell" else code
 
 
+def _language_of(detail: object, code: str) -> str:
+    """Return the language of a code block: `prose` if it is none, empty if it is one that is not read."""
+    label = str(detail.get("Fenced", "")) if isinstance(detail, dict) else ""
+    name = next(iter(re.findall(r"[\w+#-]+", label.lower())), "")
+    if name in _BY_LABEL:
+        return _BY_LABEL[name]
+    if name not in ("", "text", "plaintext", "txt", "code", "markdown", "md", "prompt"):
+        return ""
+    return "shell" if _SHELL_LINE.search(code) else "" if _DRAWING.search(code) else _PROSE
+
+
 def _blank_code(document: Document) -> str:
-    """Return a page with blanks in place of its code blocks."""
+    """Return a page with blanks in place of its code; a block of text or of no language is none."""
     pieces: list[bytes] = []
     end = 0
     for element in walk(document.data, document.body, ("CodeBlock",)):
+        if _language_of(element.detail, element.text) == _PROSE:
+            continue
         newlines = document.data.count(b"\n", element.start, element.end)
         pieces += [document.data[end : element.start], b"\n" * newlines]
         end = max(end, element.end)
@@ -125,7 +136,10 @@ def _read_inline(text: str, trace: Trace, read: Read) -> None:
             and "..." not in match[1]
             and "…" not in match[1]
         ):
-            read(trace, "shell", match[1], line + 1, 1)
+            inner = trace.branch()
+            read(inner, "shell", match[1], 1, 1)
+            is_warning = _WARNING.search(text, max(0, position - 80), position)
+            trace.take_over(inner, (line + 1,), "note" if is_warning else "")
 
 
 def _check_invisible(document: Document, trace: Trace) -> None:
@@ -174,8 +188,3 @@ def _check_hidden_text(text: str, what: str, trace: Trace, line: int, is_element
         trace.report("A33", f"{what} gives instructions: '{excerpt}'", line)
     elif is_element and len(text.split()) > 4:
         trace.report("A33", f"{what}: '{excerpt}'", line, level="note")
-
-
-def find_hosts_in_links(text: str) -> list[str]:
-    """Return the hosts of all addresses in a page that look like another host."""
-    return [host for host in words.find_hosts(text) if words.find_look_alike(host)]

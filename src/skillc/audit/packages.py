@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from skillc.audit.findings import Trace
-from skillc.audit.words import word_set
+from skillc.audit.words import LineCounter, find_hosts, word_set
 
 MAX_PACKAGES = 50  # of one command
 
@@ -37,6 +38,8 @@ _INSTALLERS = {
     "yarn": word_set("add dlx global"),
 }
 _RUNNERS = word_set("npx uvx bunx pnpx")  # they run a package by its name
+_PACKAGERS = word_set("pip pip3 pipx uv poetry npm pnpm yarn bun conda gem") | _RUNNERS
+_SOURCE_VERBS = word_set("install add i download config run exec dlx x tool pip")
 _RUN_VERBS = word_set("run exec dlx x")
 _MORE_VERBS = word_set("install run tool add global require marketplace")
 _WITH_VALUE = word_set(
@@ -54,10 +57,12 @@ def note_packages(name: str, texts: Sequence[str], trace: Trace, line: int) -> N
     if name in _RUNNERS:
         package = _find_runner_package(texts)
         if package:
+            _check_sources(name, ("install", package), trace, line)
             _note_run(name, package, trace, line)
         return
     if name in ("python", "python3") and list(texts[:2]) == ["-m", "pip"]:
         name, texts = "pip", texts[2:]
+    _check_sources(name, texts, trace, line)
     verbs = _INSTALLERS.get(name, frozenset())
     at = next((number for number, text in enumerate(texts[:3]) if text in verbs), None)
     if at is None:
@@ -76,6 +81,22 @@ def note_packages(name: str, texts: Sequence[str], trace: Trace, line: int) -> N
         else:
             trace.ask("installs", f"{name} {package}", line)
             trace.report("A05", f"'{name}' installs {package}", line, package)
+
+
+def _check_sources(name: str, texts: Sequence[str], trace: Trace, line: int) -> None:
+    """Report what a command installs from an address, or from another index."""
+    if name not in _PACKAGERS or not {*texts[:3]} & _SOURCE_VERBS:
+        return
+    before = ""
+    for text in texts:
+        option, _, value = text.partition("=")
+        if (_INDEX_OPTION.fullmatch(before) and "://" in text) or re.match(
+            r"(?:[\w.-]+@)?(?:git\+)?\w+://", text
+        ):
+            check_source(text, trace, line)
+        elif value and _INDEX_OPTION.fullmatch(option):
+            check_source(value, trace, line)
+        before = text
 
 
 def _note_run(name: str, package: str, trace: Trace, line: int) -> None:
@@ -116,3 +137,42 @@ def _find_runner_package(texts: Sequence[str]) -> str:
         if text.startswith("--package="):
             return text.partition("=")[2]
     return next(iter(_list_packages(texts)), "")
+
+
+def check_requirements(name: str, text: str, trace: Trace) -> None:
+    """Report what a list of packages gets from an address, or from another index than everybody's."""
+    if not _LISTS.search(name):
+        return
+    counter = LineCounter(text)
+    for match in islice(_ELSEWHERE.finditer(text), MAX_PACKAGES):
+        check_source(match[1] or match[2], trace, counter.at(match.start(match.lastindex or 0)), _INDEXES)
+
+
+def check_source(address: str, trace: Trace, line: int, known: frozenset[str] = frozenset()) -> None:
+    """Report a package or an index at an address, unless its host is known; by default forges are."""
+    for host in find_hosts(address if "://" in address else f"https://{address}"):
+        trace.ask("hosts", host, line)
+        if host not in (known or _INDEXES | _FORGES):
+            trace.report("A05", f"packages come from '{address}', which is no registry", line, host, "review")
+
+
+_INDEXES = word_set(
+    "pypi.org test.pypi.org files.pythonhosted.org download.pytorch.org pypi.nvidia.com"
+    " registry.npmjs.org registry.yarnpkg.com registry.npmmirror.com npm.pkg.github.com"
+    " pypi.tuna.tsinghua.edu.cn mirrors.aliyun.com"
+)
+_FORGES = word_set(
+    "github.com gitlab.com bitbucket.org codeberg.org huggingface.co raw.githubusercontent.com"
+)
+_LISTS = re.compile(
+    r"(?:^|/)(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|constraints\.txt|requirements/[\w.-]+\.txt|pip\.conf"
+    r"|\.npmrc|\.yarnrc(?:\.yml)?|Pipfile|pyproject\.toml|environment\.ya?ml)$"
+)
+# A line that names another index, or gets a package from an address: of pip, npm and Yarn.
+_ELSEWHERE = re.compile(
+    r"^[ \t]*(?:(?:-i|-f|--(?:extra-)?index-url|--find-links|--trusted-host|(?:extra-)?index-url|find-links"
+    r"|(?:@[\w-]+:)?registry|npmRegistryServer)[ \t=:]{1,9}[\"']?([^\s\"']+)"
+    r"|[^\n#]{0,200}?((?:(?:git|hg|svn|bzr)\+\w+|(?<=@ )https?|(?<=@)https?|^https?|^git)://[^\s\"']+))",
+    re.MULTILINE,
+)
+_INDEX_OPTION = re.compile(r"--(?:extra-)?index(?:-url)?|-i|--registry|--find-links|-f|--trusted-host")

@@ -26,8 +26,9 @@ MAX_BASELINE = 64 << 20
 MAX_NOTES = 200  # in one file
 _TABLES = {"hosts": "A01", "commands": "A02"}
 _NOTE = re.compile(r"skc-audit:\s{0,9}allow(-file)?\s+([A-Za-z0-9_,\s-]{1,300}?)(?=\s--(?:\s|$)|-->|\*/|$)")
-# What is about a host, apart from the note that it is contacted.
-_ABOUT_HOSTS = ("A01", "A10", "A11", "A23", "A32", "A44")
+# What is about a host: what goes when the host is allowed, and what a host is denied in.
+_ABOUT_HOSTS = ("A01", "A05", "A10", "A11", "A23", "A32", "A44")
+_NAMING_HOSTS = (*_ABOUT_HOSTS, "A43", "A45")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,12 @@ class Policy:
 
     def extend(self, problems: Iterable[Problem]) -> Iterator[Problem]:
         """Yield problems, and one more for each host and command that is denied."""
+        denied: set[str] = set()
         for problem in problems:
-            table = next((table for table, rule in _TABLES.items() if rule == problem.rule), "")
-            if table and _matches(problem.subject, self.deny.get(table, ())):
+            table = "commands" if problem.rule == "A02" else "hosts" if problem.rule in _NAMING_HOSTS else ""
+            subject = problem.subject
+            if table and subject not in denied and _matches(subject, self.deny.get(table, ())):
+                denied.add(subject)
                 yield Problem("A91", f"the policy denies '{problem.subject}'", problem.line, problem.subject)
             yield problem
 

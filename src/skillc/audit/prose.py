@@ -1,143 +1,28 @@
 """Find instructions to the agent that a person should see: secrecy, orders against orders, data to send away.
 
-Patterns for whole sentences, in English and some Chinese. They miss what is said in other words;
-docs/audit.md has the numbers.
+A sentence is about concepts, whose words `lexicon.txt` has by language, and concepts that are near each other
+make an intent. What is said in other words is missed; docs/audit.md has the numbers.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from itertools import islice
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from skillc.audit import words
 from skillc.audit.findings import Trace
+from skillc.audit.lexicon import LETTERS, find_languages, has_concept, pattern_of
 
 MAX_SENTENCE = 1000
 WINDOW = 6  # sentences, or steps of a list, that belong together
-MAX_MATCHES = 20  # of one kind in a text
 
-_USER = (
-    r"(?:the\s+|your\s+|any\s+)?"
-    r"(?:users?|humans?|owners?|operators?|customers?|person|victim|administrators?|developers?)"
-)
-_NOT = (
-    r"(?:do\s+not|don'?t|never|must\s+not|should\s+not|shouldn'?t|mustn'?t|cannot|no\s+need\s+to|avoid"
-    r"|refrain\s+from)"
-)
-_SECRECY = re.compile(
-    rf"{_NOT}\s+(?:ever\s+|explicitly\s+|even\s+)?(?:tell(?:ing)?|inform(?:ing)?|notify(?:ing)?"
-    rf"|alert(?:ing)?)\s+{_USER}\b(?!\s+(?:to|how|that\s+you\s+(?:can'?t|cannot)|you\s+(?:can'?t|cannot))\b)"
-    rf"|{_NOT}\s+(?:ever\s+)?(?:mention|reveal|disclose|report|expose|surface"
-    rf"|acknowledge)(?:ing)?\s+(?:this|these|that|it|any\s+of\s+this|the\s+(?:existence|presence|upload"
-    rf"|transfer|transmission|sync|backup|step|call|request|command|process|operation|action"
-    rf"|instructions?))\b.{{0,60}}\b(?:to\s+{_USER}|in\s+(?:your|the)\s+(?:response|output|summary|reply"
-    rf"|answer|report))"
-    rf"|{_NOT}\s+(?:mention|reveal|disclose)\s+(?:this|these\s+instructions|it)\s*(?:$|[.!,;\n])"
-    rf"|without\s+(?:telling|informing|notifying|alerting)\s+{_USER}"
-    rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|awareness)"
-    rf"|(?:hide|conceal|keep)\s+(?:this|it|these|that|the\s+\w+)\b.{{0,40}}\bfrom\s+{_USER}"
-    rf"|{_USER}\s+(?:must|should|shall)\s?(?:not|n'?t"
-    rf"|never)\s+(?:need\s+to\s+)?(?:see|know|notice|learn|be\s+(?:told|aware|informed"
-    rf"|notified))\s+(?:about|of|this|that|it)?"
-    r"|(?:silently|secretly|covertly|quietly|discreetly|stealthily)\s+(?:\w+\s+){0,2}?(?:send|upload|post"
-    r"|transmit|copy|execute|forward|exfiltrate|collect|install|append|include|read|fetch|download|curl"
-    r"|submit|add\s+(?:the|a)\s+\w*\s*(?:key|hook|line))"
-    rf"|(?:suppress|omit)\s+(?:all\s+|any\s+)?(?:output|mention|evidence"
-    rf"|traces?)\b.{{0,40}}\b(?:so\s+(?:that\s+)?{_USER}|from\s+{_USER})"
-    r"|(?:不要|请勿|不得|切勿|无需|不能)(?:告诉|告知|通知)用户(?!去|自行|自己|手动|如何|运行|使用|需要)"
-    r"|(?:不要|请勿|不得|切勿|不能)(?:让用户(?:知道|察觉|发现)|向用户(?:透露|提及|披露))"
-    r"|(?:悄悄|偷偷|暗中|静默)地?(?:发送|上传|执行|收集|读取|下载)",
-    re.IGNORECASE,
-)
-_OVERRIDE = re.compile(
-    r"(?:ignore|disregard|forget|override|bypass|discard)\s+(?:all\s+|any\s+|every\s+|the\s+|your\s+"
-    r"|of\s+)*(?:previous|prior|above|earlier|preceding|existing|other|system|original|default"
-    r"|safety)\s+(?:\w+\s+)?(?:instructions?|prompts?|rules?|guidelines?|directives?|constraints?|context"
-    r"|messages?|policies|safeguards|restrictions)"
-    r"|(?:these|this|the\s+following)\s+(?:instructions?|rules?|skill"
-    r"|directives?)\s+(?:take(?:s)?\s+(?:precedence|priority)\s+over|overrides?|supersedes?)\s+(?:all\s+"
-    r"|any\s+|every\s+)?(?:other|previous|prior|system|user|safety|existing)"
-    r"|(?:reveal|print|output|repeat|show|leak|dump|send)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+"
-    r"|complete\s+|hidden\s+)?system\s+prompt"
-    r"|you\s+are\s+(?:now\s+)?(?:in\s+)?(?:DAN\b|jailbroken|(?:an?\s+)?unrestricted|(?:developer|god"
-    r"|debug|maintenance)\s+mode)"
-    r"|(?:bypass|disable|circumvent|turn\s+off|skip)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:safety"
-    r"|security|content|permission)\s+(?:checks?|filters?|guardrails?|restrictions?|measures?|prompts?"
-    r"|confirmations?|policies)"
-    r"|<\|(?:im_start|system)\|>|(?-i:\[/?(?:SYSTEM|INST)\])(?!\()|<\s*system(?:[-_](?:reminder|prompt"
-    r"|override"
-    r"|message))?\s*>|###\s*system\s+override"
-    r"|(?:new|updated)\s+system\s+(?:prompt|instructions?)\s*:"
-    r"|(?:忽略|无视|忘记|覆盖)(?:之前|以上|前面|先前|所有|一切|系统)[^。\n]{0,8}(?:指令|指示|提示|规则|限制)",
-    re.IGNORECASE,
-)
-_OTHERS = re.compile(
-    r"(?:disable|ignore|override|uninstall|remove|delete|modify|overwrite|replace|do\s+not\s+(?:use|load"
-    r"|invoke|consult)|never\s+(?:use|load|invoke))\s+(?:all\s+|any\s+"
-    r"|the\s+)*other\s+(?:installed\s+)?(?:skills?|plugins?|tools?\s+and\s+skills?)"
-    r"|(?:always|must)\s+(?:\w+\s+){0,3}?(?:this\s+skill)\s+(?:first|before\s+any\s+other"
-    r"|instead\s+of\s+(?:any\s+)?other)"
-    r"|(?:edit|modify|patch|append\s+to|inject\s+(?:\w+\s+){0,4}into|add\s+(?:\w+\s+){0,6}to)\s+(?:all\s+"
-    r"|every\s+|each\s+|the\s+|any\s+)*(?:other\s+)?(?:installed\s+)?skills?(?:'s?)?\s*(?:files?"
-    r"|SKILL\.md|instructions|folders?|director)"
-    r"|(?:copy|replicate|propagate|spread)\s+(?:this\s+(?:skill|instruction\w*|text|section)"
-    r"|yourself)\s+(?:in)?to\s+(?:all|every|each|any|other)",
-    re.IGNORECASE,
-)
-_VERB = re.compile(
-    r"\b(?:send|posts?|upload|transmit|forward|exfiltrate|submit|e-?mail|leak|share|push|relay|deliver"
-    r"|append|attach|include|encode|embed|sync|back\s*up|report|curl)\b(?!\s+(?:request"
-    r"|method)\b)",
-    re.IGNORECASE,
-)
-_STORE = re.compile(
-    r"~?/?\.(?:ssh|aws|gnupg|netrc|kube|docker/config|git-credentials|npmrc)\b|id_rsa|id_ed25519"
-    r"|(?<!\w)\.env\b(?!\.example)|\bprivate\s+keys?\b|\bSSH\s+keys?\b"
-    r"|\b(?:all|any|every|full|entire|complete|whole"
-    r"|user'?s?)\s+(?:of\s+)?(?:the\s+)?(?:environment\s+variables?|env\s+vars?|credentials?|secrets?"
-    r"|tokens?|passwords?|api[\s_-]?keys?|cookies)"
-    r"|\b(?:conversation|chat)\s+(?:history|log|transcript|context)"
-    r"|\bsystem\s+prompt\b|\bseed\s+phrases?\b|\bmnemonic\b|\bbrowser\s+(?:cookies|passwords|history)"
-    r"|\bkeychain\b|\bwallet\s+files?\b|\bsaved\s+passwords\b"
-    r"|环境变量|私钥|对话历史|聊天记录|助记词|系统提示",
-    re.IGNORECASE,
-)
-_PLACE = re.compile(
-    r"\b[\w.+-]+@[\w-]+\.\w{2,}|\bwebhook\b|\b(?:our|my|the\s+following|this|an?\s+external"
-    r"|remote|collection|logging|analytics|telemetry|monitoring)\s+(?:server|endpoint|url|address|service"
-    r"|api|host)\b|\bDNS\b|上传到|发送到",
-    re.IGNORECASE,
-)
 # Hosts of pages that a sentence refers to, rather than places to send something to.
 _PAGES = re.compile(
     r"^(?:docs?|developers?|help|support|learn|www)\.|(?:^|\.)(?:github|gitlab|wikipedia)\.(?:com|org)$"
-)
-_NEGATED = re.compile(
-    r"\b(?:never|not|don'?t|avoid|without|no|refuse|prevent|forbid|prohibited|warn|detect\w*|flag\w*"
-    r"|attacker\w*|malicious|scan\w*|check\s+(?:for|that|if|whether)|should\s?n'?t|attempts?\s+to|tr(?:y"
-    r"|ies)\s+to|could|would|might|risk|block\w*|whether|looks?\s+for|e\.g\.|example)\b|禁止|不要|切勿|不得|请勿|❌|🚫|⛔",
-    re.IGNORECASE,
-)
-# A step that is to be done each time, and what sends: as a backup, for a log, for quality.
-_STANDING = re.compile(
-    r"\b(?:after|before|whenever|always|every|each)\b[^.]{0,60}?\b(?:task|operation|change|edit\w*"
-    r"|commit\w*|request"
-    r"|tool\s?calls?|answer|response|run|session|completing|finishing|making|adding|submitting|step|event"
-    r"|file)s?\b",
-    re.IGNORECASE,
-)
-_SENDING = re.compile(
-    r"\b(?:send|upload|forward|POST|transmit|submit|back\s?up|backup|sync|mirror|exfiltrate|ship)s?\b",
-    re.IGNORECASE,
-)
-_OURS = re.compile(
-    r"\bour\s+(?:\w+\s+){0,2}(?:server|endpoint|service|backup|intranet|bucket|cloud)\b", re.IGNORECASE
-)
-_RUN = re.compile(
-    r"\b(?:run|execute|paste|terminal|install)\b|运行|执行|粘贴|终端|安装|ejecut|instal|exécut|ausführ|запуст|実行",
-    re.IGNORECASE,
 )
 _PASSWORD = re.compile(
     r"\b(?:password|passphrase|pass|pwd)\b\s*(?:is|for\s+\w+|to\s+\w+)?\s*[:=(`'\"]"
@@ -147,111 +32,249 @@ _PASSWORD = re.compile(
 _PACKAGE = re.compile(
     r"\.(?:zip|rar|7z|exe|dmg|pkg|msi|scr|bat|jar|app)\b|releases/(?:download|latest)", re.IGNORECASE
 )
-_EXTRACT = re.compile(r"\b(?:extract|unzip|unpack|archive|zip)\b|解压", re.IGNORECASE)
-_SOME = re.compile(
-    r"user|human|owner|operator|silent|secret|covert|quiet|ignore|disregard|forget|override|bypass|system"
-    r"|skill|you are|disable|skip|circumvent|turn\s+off|mention|reveal|disclose|\[INST|im_start|take"
-    r"|用户|悄悄|偷偷|暗中|忽略|无视",
-    re.IGNORECASE,
-)
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_MIXED = re.compile(r"\w*[A-Za-z'’‘ʼ][\w'’‘ʼ]*")  # words with Latin letters, and others that look like them
 _CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵАВЕКМНОРСТУХІЈЅ’‘ʼ", "aeopcyxijsdhvABEKMHOPCTYXIJS'''")
 
 
-def check_prose(
-    text: str, trace: Trace, line: int = 1, *, is_script: bool = False, sentences: str | None = None
-) -> None:
-    """Report instructions in a text; in scripts, where words are about other things, only the plainest.
+_CONFUSED = re.compile(f"[{''.join(map(chr, _CONFUSABLE))}]")
 
-    `sentences` is the same text with blanks in place of code, if there is code in it.
-    """
-    plain = _plain(text)
-    if _SOME.search(plain):
-        if not is_script:
-            _search(_SECRECY, "A40", "keeps something from the user", plain, trace, line)
-            _search(_OTHERS, "A42", "is about other skills", plain, trace, line)
-        _search(_OVERRIDE, "A41", "is against other instructions", plain, trace, line)
-    if not is_script:
-        _check_sentences(plain if sentences is None else _plain(sentences), trace, line)
+
+def check_prose(text: str, trace: Trace, line: int = 1, *, is_script: bool = False) -> None:
+    """Report instructions in a text; in scripts and data, which have words of all kinds, the plainest."""
+    text = _plain(text)
+    languages = find_languages(text)
+    window: deque[_Sentence] = deque(maxlen=WINDOW)
+    for sentence in _sentences(text, languages):
+        window.appendleft(sentence)
+        if not (sentence.is_plain if is_script else sentence.is_notable):
+            continue
+        _check_download(sentence, trace, line + sentence.line)
+        recent = [each for each in window if not each.is_refusal]
+        if recent and recent[0] is sentence:
+            inner = trace.branch()
+            _check_intents(recent, inner, line + sentence.line)
+            is_example = _QUOTATION.search(sentence.text) and any(each.has("warning") for each in window)
+            trace.take_over(inner, (), "note" if is_example else "review" if is_script else "")
 
 
 def _plain(text: str) -> str:
     """Return a text without marks of emphasis and hidden characters, look-alike letters as plain ones."""
     if not text.isascii():
-        text = "\n".join(unicodedata.normalize("NFKC", part) for part in text.split("\n")).translate(
-            _CONFUSABLE
-        )
+        text = "\n".join(unicodedata.normalize("NFKC", part) for part in text.split("\n"))
+        if _CONFUSED.search(text):
+            text = _MIXED.sub(lambda match: match[0].translate(_CONFUSABLE), text)
     return text.translate(_MARKS)
 
 
-def _search(pattern: re.Pattern[str], rule: str, what: str, text: str, trace: Trace, line: int) -> None:
-    position = 0
-    for match in islice(pattern.finditer(text), MAX_MATCHES):
-        line += text.count("\n", position, match.start())
-        position = match.start()
-        before = text[max(0, position - 60) : position].rpartition("\n")[2]
-        is_quotation = bool(_QUOTED.search(before))
-        excerpt = " ".join(match[0].split())[:80]
-        trace.report(rule, f"'{excerpt}' {what}", line, level="note" if is_quotation else "")
+_QUOTATION = re.compile(r"[\s>*+-]*(?:\d+[.)]\s*)?[\"“„«»‹「『《'‘]")
 
 
-# What documentation of attacks says before it quotes one.
-_QUOTED = re.compile(
-    r"(?:detect\w*|flag\w*|e\.g\.,?|such as|like|example|attacks?|injection|malicious|pattern\w*|phrases?"
-    r"|prevent|reject|watch for|look for|against|❌|attempt\w*|BAD|resist\w*|refuse|block\w*"
-    r"|treat)\b[^\n]{0,40}$|[\"“'/|(]\s*$",
-    re.IGNORECASE,
+class Intent(NamedTuple):
+    """What sentences tell the agent or the reader to do, if they have some concepts between them."""
+
+    rule: str
+    level: str
+    groups: tuple[tuple[str, ...], ...]
+    message: str
+
+
+def _read_intents(table: str) -> tuple[Intent, ...]:
+    rows = (line.split(": ") for line in table.strip().split("\n"))
+    return tuple(
+        Intent(
+            head[:3],
+            "" if head[3] == "!" else "review",
+            tuple(tuple(group.split()) for group in head[4:].split(",")),
+            message,
+        )
+        for head, message in rows
+    )
+
+
+# A rule (`!`: at its own level, else to review), and the concepts: those of a group are in one sentence, the
+# groups in sentences that are near each other, in any order but that `=` is the last. The first row that fits
+# is reported.
+_INTENTS = _read_intents("""
+A43! secret send target: tells the agent to send secrets or the conversation to {}
+A43  secret send place: tells the agent to send secrets or the conversation to {}
+A41  ignore prior orders: is against other instructions
+A41  outrank: is against other instructions
+A42  others write: changes other skills
+A42  others disable: is against other skills
+A42  spread: makes the agent spread it
+A43  secret, =target transfer: sends something to {}, near a sentence about secrets
+A43  target transfer personal: tells the agent to send what is private
+A43  target transfer valuables: tells the agent to send what is private
+A43  target transfer, covert: sends something to {}, unasked or unseen
+A43  private target, covert: tells the agent to give away what is private
+A43  private send, target, covert: tells the agent to give away what is private
+A43  place transfer personal: tells the agent to send what is private
+A43  picture, each: puts data into the address of a picture
+A43  picture, encode: puts data into the address of a picture
+A43  picture, private: puts data into the address of a picture
+A43  secret encode each: tells the agent to encode secrets
+A45! target transfer each: tells the agent to send its work to {}, again and again
+A45! ours transfer each: tells the agent to send its work to {}, again and again
+A44  host fetch run: tells the reader to download and run something
+A44  host fetch follow: tells the agent to do what a page says
+A44  terminal paste, host: tells the reader to run what a page shows
+A44  terminal, keys: tells the reader to run what a page put into the clipboard
+A14  startup write host: makes something run later
+A14  startup write covert: makes something run later
+A16  memory write, covert: changes what agents read, without asking
+A16  memory write host: changes what agents read
+A17  unasked run, host: runs something without asking
+A17  grant permit: lets an agent act without asking
+A18  root write: changes what may be run as root
+A14  door write target: lets another machine in
+A14  door write, covert: lets another machine in
+A19  guard disable: switches a protection off
+A19  protection halt covert: switches a protection off
+A51  all delete, unasked: deletes far more than the skill's files, without asking
+A34  decode, obey: tells the agent to do what an encoded text says
+A43  pin request user: tells the agent to ask for what only its owner should have
+A43  money swap: changes where money goes
+A40  lie user: tells the agent what to pretend
+A41  sabotage: makes the agent's work worse
+A41  promote each: makes the agent favour something
+A40  quiet user: keeps something from the user
+A40  quiet transfer: sends something unseen
+""")
+_ANY_OF = {
+    "target": ("host", "mail"),
+    "private": ("secret", "personal", "pin", "valuables", "details"),
+    "covert": ("unseen", "unasked", "lie", "pretext", "consent"),
+    "silence": ("quiet", "hush"),
+    "wealth": ("secret", "valuables"),
+    "protection": ("guard", "shield"),
+    "halt": ("disable", "stop"),
+}
+# Concepts that are rare: a sentence without one of them, or an address, completes no intent.
+_KEYS = sorted(
+    words.word_set(
+        "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
+        " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
+    )
+)
+_PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\))")
+
+
+_MAIL = re.compile(r"[\w.+-]{1,64}@([\w-]{1,63}(?:\.[\w-]{1,63})+)")
+_ADDRESS = re.compile(rf"\b[a-z]{{2,10}}://[^\s<>\"'）]+|{_MAIL.pattern}", re.IGNORECASE)
+
+
+# A host without a scheme: with a path, or of three parts, since two may be a product's name.
+_TOP = r"(?:com|net|org|io|dev|app|cloud|info|top|ai|co|me|cc|ru|cn|de|fr|xyz|site|online|test)"
+_BARE_HOST = re.compile(
+    rf"(?<![a-z0-9_@/.:-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{_TOP}(?=/[\w?])|[a-z0-9-]{{2,63}}\.{_TOP}(?!\.?[a-z0-9_-])"
+    r"|(?:example|invalid)(?!\.?[a-z0-9_-]))",
+    re.IGNORECASE | re.ASCII,
 )
 
 
-def _sentences(text: str) -> Iterator[tuple[int, str]]:
+class _Sentence:
+    """A sentence and what it is about, which is looked up when it is asked for."""
+
+    def __init__(self, text: str, languages: Sequence[str], line: int) -> None:
+        self.text = text
+        self.line = line
+        self.hosts = words.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", text))
+        self.places = [host for host in self.hosts if not _PAGES.search(host)]
+        self._languages = [each for each in languages if each not in LETTERS] if text.isascii() else languages
+        self._words = _BARE_HOST.sub(" ", _ADDRESS.sub(" ", text))  # the name of a host says nothing
+        self._known: dict[str, bool] = {
+            "host": bool(self.places),
+            "picture": "](" in text and bool(_PICTURE.search(text)),
+            "mail": "@" in text and any(not words.is_near(match[1]) for match in _MAIL.finditer(text)),
+        }
+
+    def has(self, concept: str) -> bool:
+        if concept not in self._known:
+            if concept == "unseen":  # but what must not be shown is no secret: that protects it
+                known = self.has("silence") and not self.has("wealth")
+            elif concept in _ANY_OF:
+                known = any(map(self.has, _ANY_OF[concept]))
+            else:
+                known = has_concept(self._words, self._languages, concept)
+            self._known[concept] = known
+        return self._known[concept]
+
+    def has_all(self, concepts: Iterable[str]) -> bool:
+        return all(self.has(concept.removeprefix("=")) for concept in concepts)
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether it can complete an intent: one search for what each of them needs."""
+        if self.hosts or self._known["picture"] or self._known["mail"]:
+            return True
+        return has_concept(self._words, self._languages, *_KEYS)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is an instruction even where sentences are rare."""
+        return (bool(self.places) and self.has("secret")) or self.has("outrank") or self.has("ignore")
+
+    @cached_property
+    def is_refusal(self) -> bool:
+        """Whether it tells not to send something, or is about those that do; not telling is no refusal."""
+        if self.has("warning"):
+            return True
+        if not self.has("not"):
+            return False
+        rest = self._words
+        for language in self._languages:
+            for concept in ("quiet", "unasked"):
+                pattern = pattern_of(language, concept)
+                rest = pattern.sub(" ", rest) if pattern else rest
+        return has_concept(rest, self._languages, "refusal", "kept")
+
+
+def _sentences(text: str, languages: Sequence[str]) -> Iterator[_Sentence]:
     """Yield the sentences with the number of their first line from 0; a list's item is one."""
     line = position = 0
     for match in re.finditer(
-        r"(?:[^.!?。！？\n]|[.!?](?!\s)|\n(?![ \t]{0,20}(?:[-*+#>|\n]|\d{1,9}[.)]|```)))+", text
+        r"#{1,6} [^\n]*|(?:!\[[^\]\n]{0,500}\]\([^)\n]{0,500}\)|[^.!?。！？।؟\n]"
+        r"|[.!?](?!\s)|\n(?![ \t]{0,20}(?:[-*+#>|\n]|\d{1,9}[.)]|```)))+",
+        text,
     ):
         line += text.count("\n", position, match.start())
         position = match.start()
-        if len(match[0]) > 20:
+        if len(match[0]) > (20 if match[0].isascii() else 6):
             lead = len(match[0]) - len(match[0].lstrip())
-            yield line + match[0].count("\n", 0, lead), match[0][:MAX_SENTENCE]
+            yield _Sentence(match[0][:MAX_SENTENCE], languages, line + match[0].count("\n", 0, lead))
 
 
-def _check_sentences(text: str, trace: Trace, line: int) -> None:
-    store = -WINDOW  # the number of the last sentence about secrets
-    for number, (start, sentence) in enumerate(_sentences(text)):
-        if _NEGATED.search(sentence):
-            store = -WINDOW
-            continue
-        hosts = words.find_hosts(sentence) if "://" in sentence else []
-        sends = bool(_SENDING.search(sentence)) and bool(hosts)
-        if _STORE.search(sentence):
-            store = number
-            _check_theft(sentence, hosts, trace, line + start)
-        elif sends and number - store < WINDOW:
-            message = f"a step sends something to {hosts[0]}, and one before it is about secrets"
-            trace.report("A43", message, line + start, hosts[0], "review")
-        elif _STANDING.search(sentence) and (sends or (_SENDING.search(sentence) and _OURS.search(sentence))):
-            place = hosts[0] if hosts else "a server"
+def _check_intents(recent: Sequence[_Sentence], trace: Trace, line: int) -> None:
+    """Report the first intent that the last sentence completes; it comes first, then those before it."""
+    last = recent[0]
+    is_usage = last.has("usage")  # a request with its credential: to review at most
+    for rule, level, groups, message in _INTENTS:
+        is_last = tuple(map(last.has_all, groups))
+        if any(is_last) and all(
+            here or (group[0][0] != "=" and any(each.has_all(group) for each in recent))
+            for here, group in zip(is_last, groups, strict=True)
+        ):
+            excerpt = " ".join(last.text.split())[:80]
+            place = next((host for each in recent for host in each.places), "a place outside")
             trace.report(
-                "A45", f"tells the agent to send its work to {place}, again and again", line + start, place
+                rule, f"'{excerpt}' {message.format(place)}", line, place, "review" if is_usage else level
             )
-        _check_download(sentence, hosts, trace, line + start)
+            return
 
 
-def _check_theft(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
-    places = [host for host in hosts if not _PAGES.search(host)]
-    if _VERB.search(sentence) and (places or _PLACE.search(sentence)):
-        place = places[0] if places else "a place outside"
-        message = f"tells the agent to send secrets or the conversation to {place}"
-        trace.report("A43", message, line, place, "" if places or "@" in sentence else "review")
-
-
-def _check_download(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
-    odd = words.describe_odd(sentence) if hosts else ""
+def _check_download(sentence: _Sentence, trace: Trace, line: int) -> None:
+    text, hosts = sentence.text, sentence.hosts
+    if hosts and (sentence.has("fetch") or sentence.has("transfer")):
+        for host in words.find_hosts(text):
+            trace.ask("hosts", host, line)
+    if hosts and sentence.has("fetch"):
+        for address in re.findall(r"://[^/\s]+(/[^\s)>\"'`]+)", text):
+            trace.note_download(address, words.describe_odd(address))
+    odd = words.describe_odd(text) if hosts else ""
     if odd:
-        level = "block" if _RUN.search(sentence) else ""
+        level = "block" if sentence.has("run") else ""
         trace.report("A44", f"tells the reader to get something {odd}", line, hosts[0], level)
-    if _PASSWORD.search(sentence) and _EXTRACT.search(sentence) and (_PACKAGE.search(sentence) or hosts):
-        level = "block" if hosts and _PACKAGE.search(sentence) else ""
+    if _PASSWORD.search(text) and sentence.has("extract") and (_PACKAGE.search(text) or hosts):
+        level = "block" if hosts and _PACKAGE.search(text) else ""
         trace.report("A44", "tells the reader to unpack an archive with a password", line, level=level)

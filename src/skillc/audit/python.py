@@ -30,6 +30,7 @@ from skillc.audit.commands import (
     Read,
     Word,
     check_credentials,
+    find_odd,
     note_write,
     report_plaintext,
 )
@@ -40,7 +41,10 @@ MAX_STEPS = (
     400_000  # expressions that are looked at; in some forms one is looked at twice, and what is in it too
 )
 _RUN = word_set("exec eval compile builtins.exec builtins.eval")
-_SHELL = word_set("os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput")
+_SHELL = word_set(
+    "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput"
+    " get_ipython.system get_ipython.getoutput"
+)
 _PROCESSES = word_set(
     "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen"
     " pty.spawn os.execv"
@@ -61,6 +65,10 @@ _SEND_METHODS = word_set(
     " urlopen"
     " request upload_blob upload_from_filename upload_from_string publish urlretrieve"
 )
+_CONNECTORS = word_set(
+    "connect create_connection open_connection HTTPConnection HTTPSConnection SMTP SMTP_SSL FTP FTP_TLS"
+    " Telnet gethostbyname getaddrinfo sendto"
+)
 _GET_METHODS = frozenset(("get", "head", "delete", "send"))
 _CLIENTS = re.compile(
     r"(?:^|[._])(?:requests|httpx|session|client|http|sock|socket|conn|smtp|ftp|s|ws)$", re.IGNORECASE
@@ -75,12 +83,21 @@ _BARREN = word_set(
 )
 _PICKERS = word_set("split splitlines partition rpartition get match search findall group dotenv_values")
 _CHANGERS = word_set("append extend update add insert write writestr setdefault")
+# What runs a file, or makes it a program, and which argument is the file.
+_FILE_RUNNERS = {
+    "os.chmod": 0,
+    "runpy.run_path": 0,
+    "ctypes.CDLL": 0,
+    "os.startfile": 0,
+    "importlib.util.spec_from_file_location": 1,
+}
 _LOADERS = word_set("pickle.loads marshal.loads dill.loads cloudpickle.loads")
 _SAME = word_set("expanduser Path PurePath str abspath resolve realpath PosixPath normpath expandvars")
 _SAME_METHODS = word_set("encode decode strip lower format dumps copy items values rstrip")
 _COPIERS = word_set(
     "shutil.copy shutil.copy2 shutil.copyfile shutil.move os.rename os.symlink shutil.copytree"
 )
+_WHOLE = re.compile(r"/|~/?|/home|/etc|/usr|~/(?:Documents|Desktop|Pictures|Downloads)/?")
 _SECRET_NAME = re.compile(r"key|token|secret|pass|cred|auth", re.IGNORECASE)
 _WRITING = re.compile(r"[rbt]*[wax+]")
 _SENDERS = re.compile(r"\b(?:curl|wget|nc|scp)\b")
@@ -304,6 +321,8 @@ class _Reader:
         values = [self.value(inner), *(self.value(part) for part in reversed(parts))]
         separator = "/" if isinstance(node.op, ast.Div) else ""
         text = words.join_texts((value.text for value in values), separator, 2 * words.MAX_DECODED)
+        if isinstance(node.op, ast.BitXor):  # what is made of it is not what is written there
+            return Word("", frozenset((DECODED,)).union(*(value.flags for value in values)))
         return Word(text, frozenset().union(*(value.flags for value in values)))
 
     def _value_Compare(self, node: ast.Compare) -> Word:  # noqa: N802
@@ -379,6 +398,10 @@ class _Reader:
         constant = self._fold(call)
         if constant is not None:
             return constant
+        if call.method in _CONNECTORS:
+            host = words.find_bare_host(call.first.text.partition("\n")[0])
+            if host:
+                self.trace.ask("hosts", host, call.line)
         self._note_reads(call)
         self._note_writes(call)
         if name in _RUN:
@@ -409,6 +432,8 @@ class _Reader:
             return Word("", own if own == function.returns else own | call.flags)
         if call.method in _BARREN:
             return EMPTY
+        if call.name == "open" and len(call.arguments) > 1 and _WRITING.match(call.arguments[1].text):
+            return call.first  # what is written to it is written to this path
         losses = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
         file_flags = self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
         loader_flags = (
@@ -477,6 +502,18 @@ class _Reader:
     def _note_writes(self, call: _Call) -> None:
         name, arguments = call.name, [word.text for word in call.arguments]
         mode = call.keywords.get("mode", EMPTY).text or next(iter(arguments[1:2]), "")
+        if (
+            call.method in ("write", "write_bytes", "write_text")
+            and DOWNLOAD in call.flags
+            and call.base.text
+        ):
+            self.trace.note_download(call.base.text, find_odd(call.flags))
+        elif call.method == "urlretrieve" and len(arguments) > 1:
+            self.trace.note_download(arguments[1], words.describe_odd(arguments[0]))
+        elif call.name in _FILE_RUNNERS and arguments:
+            self.trace.note_run(
+                arguments[_FILE_RUNNERS[call.name]] if len(arguments) > 1 else arguments[0], call.line
+            )
         if name in ("open", "io.open") and arguments and _WRITING.match(mode):
             note_write(self.trace, arguments[0], call.line)
         elif call.method in ("write_text", "write_bytes") or (
@@ -485,7 +522,7 @@ class _Reader:
             note_write(self.trace, call.base.text, call.line)
         elif name in _COPIERS and len(arguments) > 1:
             note_write(self.trace, arguments[1], call.line)
-        elif name == "shutil.rmtree" and re.fullmatch(r"/|~/?|/home|/etc|/usr", call.first.text):
+        elif name == "shutil.rmtree" and _WHOLE.fullmatch(call.first.text):
             self.trace.report("A51", f"deletes '{call.first.text}'", call.line)
         elif call.method in ("SetValueEx", "CreateKey") and "CurrentVersion\\Run" in call.text:
             self.trace.report("A14", "writes the registry's list of what starts with Windows", call.line)
@@ -518,9 +555,7 @@ class _Reader:
         """Report code that is downloaded or decoded and run; read what is known of it."""
         self._remember("runs", code)
         if DOWNLOAD in code.flags:
-            odd = next(
-                (flag.removeprefix("odd:") for flag in sorted(code.flags) if flag.startswith("odd:")), ""
-            )
+            odd = find_odd(code.flags)
             self.trace.report("A11" if odd else "A10", f"runs code {odd or 'that is downloaded'}", line)
         inner = self.trace.branch()
         if code.text and self.depth < MAX_DEPTH:
@@ -540,14 +575,19 @@ class _Reader:
         flags = frozenset().union(*(word.flags for word in body))
         texts = (word.text for word in (*call.arguments, *call.keywords.values()))
         text = words.join_texts(texts, " ", words.MAX_WORD)
-        hosts = words.find_hosts(text)
-        if not hosts and re.search(r"//(?:localhost|127\.0\.0\.1|\[::1\])", text):
+        hosts = words.find_far_hosts(text)
+        if not hosts and words.LOOPBACK.search(text):
             return
         self._remember("sends", Word("", flags))
         if flags & {SECRET, ENVIRONMENT, DOTENV}:
             what = "the whole environment" if ENVIRONMENT in flags else "secrets"
             where = f" to {hosts[0]}" if hosts else ""
-            self.trace.report("A21", f"'{call.method}' sends {what}{where}", call.line)
+            if hosts and words.TOKEN_HOSTS.issuperset(hosts) and ENVIRONMENT not in flags:
+                self.trace.report(
+                    "A20", f"'{call.method}' sends a stored credential{where}, which it is for", call.line
+                )
+            else:
+                self.trace.report("A21", f"'{call.method}' sends {what}{where}", call.line)
         check_credentials(self.trace, text, call.line)
 
     def _remember(self, kind: str, word: Word) -> None:
@@ -599,7 +639,7 @@ class _Reader:
                 parts.append(name)
         elif isinstance(node, ast.Subscript):
             inner_name = self.qualify(node.value)
-            key = node.slice.value if isinstance(node.slice, ast.Constant) else ""
+            key = self.value(node.slice).text
             is_builtins = "__builtins__" in inner_name or inner_name.endswith(("__dict__", "globals", "vars"))
             parts.append(str(key) if is_builtins else inner_name)
         return ".".join(reversed(parts)).removeprefix("builtins.")

@@ -1,4 +1,4 @@
-"""Read shell scripts: by their syntax tree with tree-sitter, or word by word where it is not installed.
+"""Read shell scripts: by their syntax tree with tree-sitter, or word by word where that can't be loaded.
 
 Both readers give commands, pipes, redirections and assignments in order to a `Machine`, which knows what
 they mean. Nothing is run.
@@ -34,7 +34,7 @@ _SUBSTITUTIONS = frozenset(("command_substitution", "process_substitution"))
 
 @cache
 def has_parser() -> bool:
-    """Return whether scripts are read by their syntax tree: whether the extra `audit` is there and works."""
+    """Return whether scripts are read by their syntax tree: whether tree-sitter works here."""
     try:
         _parser()
     except (ImportError, ValueError):  # another version of the grammar's language is a ValueError
@@ -169,6 +169,7 @@ class _TreeReader:
                 self.machine.trace.report("A20", "reads a store of secrets", self.at(node), target.text)
             return stdin.join(Word(target.text if DECODED in target.flags else "", target.flags | flags))
         if re.match(r"/dev/(?:tcp|udp)/", target.text):
+            self.machine.trace.ask("hosts", target.text.split("/")[3], self.at(node))
             self._check_socket(target.text, output, self.at(node))
         else:
             self.machine.write(target.text, self.at(node), output.flags)

@@ -30,6 +30,7 @@ _SECRET = re.compile(
     r"\.ssh(?![-\w.])(?![/\\](?:known_hosts|config\b|[\w.*-]*\.pub|authorized_keys))"
     rf"|\.aws(?:[/\\](?!config)|{_NAME_END})|\.gnupg{_NAME_END}"
     r"|\.(?:netrc|git-credentials|pypirc|pgpass|my\.cnf|password-store"
+    r"|(?:bash|zsh|psql|mysql|python)_history"
     r"|kube[/\\]config|docker[/\\]config\.json"
     r"|config[/\\](?:gcloud(?![\w-])|gh[/\\]hosts\.yml|solana[/\\]id\.json|git[/\\]credentials)"
     r"|azure(?=[/\\])|electrum|bitcoin|ethereum|monero|exodus|mozilla[/\\]firefox|thunderbird|vault-token"
@@ -51,16 +52,22 @@ _DOTENV = re.compile(
     r"(?:^|[/\\\s\"'@=])\.env(?:\.(?:local|production|prod|development|dev))?(?=$|[\"'\s;,)])"
 )
 _URL = re.compile(
-    r"\b(?:https?|wss?|ftps?|tcp|stratum\+(?:tcp|ssl))://(?:[^\s/@\"'`<>]{0,200}@)?(\[[0-9a-fA-F:.]+\]"
+    r"\b(?:https?|wss?|s?ftps?|git|ssh|ldaps?|tcp|udp|stratum\+(?:tcp|ssl))://(?:[^\s/@\"'`<>]{0,200}@)?(\[[0-9a-fA-F:.]+\]"
     r"|[^\s/:?#\"'`<>(){}\[\]\\|,;$*!&=]{1,253})"
 )
-_HOST = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,10}(?:[^\W\d_]{2,24}|xn--[a-z0-9-]{2,59})")
+_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+_DOTTED = rf"(?:{_LABEL}\.){{1,10}}(?:[^\W\d_]{{2,24}}|xn--[a-z0-9-]{{2,59}})"
+_HOST = re.compile(rf"{_DOTTED}|{_LABEL}")
+# A host without a scheme: `user@host:path`, `host/path`, `host port`.
+_BARE = re.compile(rf"(?:[\w.+-]{{1,64}}@)?({_DOTTED}|\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?:[:/?].*)?", re.DOTALL)
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _ODD_NUMBER = re.compile(r"0x[0-9a-f]{6,8}|\d{8,10}", re.IGNORECASE)
-# Reserved for examples, or what writers of documentation put where a name goes.
-_EXAMPLE = re.compile(
-    r"(?:^|\.)(?:example(?:\.(?:com|org|net|edu))?|test|invalid|localhost|local|internal|lan|localdomain)$"
-    r"|^(?:your|my|some|the|xxx)[-_.]|^(?:host|hostname|domain|site|server|url|foo|bar)\.|\.\.",
+LOOPBACK = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\b|\b0\.0\.0\.0\b")
+# Reserved for examples and for local networks, or what writers of documentation put where a name goes.
+_NEAR = re.compile(
+    r"(?:^|\.)(?:example\.(?:com|org|net|edu)|localhost|local|internal|lan|localdomain)$"
+    r"|^(?:your|my|some|xxx)[-_]?[\w-]*\.[a-z]+$|^your-[\w-]+\."
+    r"|^(?:host|hostname|domain|site|server|url|foo|bar)\.[a-z]+$|^[^.:]+$",
     re.IGNORECASE,
 )
 # Where anybody can put a text, receive one, or hide an address: no place that software is served from.
@@ -96,6 +103,12 @@ CREDENTIALS = {
     "GITLAB_TOKEN": ("gitlab.com",),
     "AZURE_CLIENT_SECRET": ("azure.com", "microsoftonline.com", "windows.net"),
 }
+# Where a stored credential is exchanged for a new one, which is what it is for.
+TOKEN_HOSTS = word_set(
+    "oauth2.googleapis.com accounts.google.com www.googleapis.com login.microsoftonline.com"
+    " login.live.com sts.amazonaws.com api.login.yahoo.com appleid.apple.com auth.openai.com"
+    " console.anthropic.com"
+)
 _PERSISTENCE = re.compile(
     r"(?:^|[/\\~])\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin"
     r"|config[/\\]fish[/\\]config\.fish"
@@ -181,19 +194,37 @@ def is_agent_file(path: str) -> bool:
 
 
 def find_hosts(text: str) -> list[str]:
-    """Return the hosts of the addresses in a text, without those of examples and placeholders.
+    """Return the hosts of the addresses in a text: all of them, for a policy to judge.
 
-    >>> find_hosts("curl https://api.github.com/x http://localhost:1 https://example.com")
-    ['api.github.com']
+    >>> find_hosts("curl https://api.github.com/x http://localhost:1 https://vault.internal https://$HOST/")
+    ['api.github.com', 'localhost', 'vault.internal']
     """
-    hosts = [match[1].lower().rstrip(".") for match in _URL.finditer(text)]
-    return [host for host in dict.fromkeys(hosts) if is_host(host)]
+    matches = (match for match in _URL.finditer(text) if text[match.end() : match.end() + 1] not in _OPEN)
+    hosts = dict.fromkeys(match[1].lower().rstrip(".") for match in matches)
+    return [host for host in hosts if is_number(host) or _HOST.fullmatch(host)]
 
 
-def is_host(name: str) -> bool:
-    if name.startswith("[") or _IP.fullmatch(name) or _ODD_NUMBER.fullmatch(name):
-        return not _is_private(name)
-    return bool(_HOST.fullmatch(name)) and not _EXAMPLE.search(name)
+_OPEN = ("$", "<", "{", "*", "[", "(")  # what follows is a part of the name that is not known
+
+
+def find_far_hosts(text: str) -> list[str]:
+    """Return the hosts that others may own: not this machine, its network, or a name of documentation.
+
+    >>> find_far_hosts("http://127.0.0.1 https://example.com https://my-api.acme.dev")
+    ['my-api.acme.dev']
+    """
+    return [host for host in find_hosts(text) if not is_near(host)]
+
+
+def find_bare_host(word: str) -> str:
+    """Return the host that a word of a command starts with, without a scheme; empty if it has none."""
+    match = _BARE.fullmatch(word[:MAX_WORD])
+    return match[1].lower() if match and "://" not in word else ""
+
+
+def is_near(host: str) -> bool:
+    """Return whether a host is this machine, of its network, or one that documentation uses."""
+    return _is_private(host) if is_number(host) else bool(_NEAR.search(host))
 
 
 def _is_private(name: str) -> bool:
@@ -229,7 +260,7 @@ def is_drop(host: str) -> bool:
 
 def describe_odd(text: str) -> str:
     """Return why code from the addresses in a text should not be run; empty if there is no such reason."""
-    for host in find_hosts(text):
+    for host in find_far_hosts(text):
         if is_number(host):
             return f"from the bare address {host}"
         if is_drop(host):
@@ -292,6 +323,10 @@ def decode_hex(text: str) -> str:
 
 def decode_rot13(text: str) -> str:
     return codecs.decode(text[:MAX_DECODED], "rot13")
+
+
+def reverse(text: str) -> str:
+    return text[::-1]
 
 
 def decode_percent(text: str) -> str:

@@ -238,14 +238,13 @@ def _dispatch(words: list[str]) -> int:
         show_help(words[1:])
         return 0
     if words[0] in ("--version", "-V", "version"):
-        if not words[1:]:
-            from skillc import __version__
+        from skillc import __version__
 
-            print(f"skc {__version__}")
-        else:  # --format
-            from skillc.cli.help import show_version
+        if words[1:]:
+            from skillc.cli.help import read_names
 
-            show_version(words[1:])
+            read_names("version", words[1:])
+        print(f"skc {__version__}")
         return 0
     if words[0] == "__complete":
         from skillc.cli.commands.completion import candidates
@@ -261,7 +260,7 @@ def _dispatch(words: list[str]) -> int:
     if arguments.has("help"):
         from skillc.cli.help import show_help
 
-        show_help([words[0], *(("--format", "json") if _wants_json(words) else ())])
+        show_help(words[:1])
         return 0
     return module.run(arguments)
 
@@ -303,7 +302,7 @@ def _has_color(words: Sequence[str]) -> bool:
 
 def _wants_json(words: list[str]) -> bool:
     """Return whether the words ask for JSON, also where the command could not parse them."""
-    from skillc.cli.summaries import NAMES  # only on the way to an error or help
+    from skillc.cli.summaries import NAMES  # only on the way to an error
     from skillc.cli.syntax import expand
 
     command = next((word for word in words if word in NAMES), None)
@@ -324,9 +323,11 @@ def _drop_output() -> None:
 
 def _fail(error: BaseException, words: list[str]) -> int:
     """Print an error on stderr and, with `--format json`, its JSON on stdout [D62]."""
-    from skillc.errors import SkillcError, unexpected
+    from skillc.errors import MissingExtra, SkillcError, is_foreign, unexpected
 
     failure = unexpected(error)
+    if isinstance(error, ImportError) and is_foreign(error):
+        failure = MissingExtra(f"a library of skillc's can't be loaded ({error})")
     try:
         if not has_printed_json and _wants_json(words):
             from skillc.cli.output import print_json

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 from skillc import tools
 from skillc.cli.progress import Pause
-from skillc.later import shutil
 from skillc.text import fold
 
 MIN_WIDTH = 20  # columns: some more than the indent

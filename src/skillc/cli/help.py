@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from skillc import __version__
 from skillc.cli import load
 from skillc.cli.mistakes import unknown_topic, usage
-from skillc.cli.style import STRONG, TITLE, columns, paint, strip
+from skillc.cli.style import STRONG, TITLE, columns, paint
 from skillc.cli.summaries import GROUPS, SUMMARIES
-from skillc.cli.syntax import COMMON, FORMAT, SHORT, Command, Option, expand
+from skillc.cli.syntax import COMMON, SHORT, Argument, Command, Option, expand, parse
 from skillc.cli.topics import TOPICS, format_topic
 from skillc.cli.wrap import wrap
-from skillc.errors import InvalidOption
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,47 +20,17 @@ MAX_LABEL = 28
 
 
 def show_help(words: Sequence[str]) -> None:
-    """Print the overview, or the page of the command or topic that is named; options count for none of it."""
-    as_json, names = _split_format(words)
-    text = overview(names)
-    if not as_json:
-        print(text)
-        return
-    from skillc.cli.output import print_json  # people read text
+    """Print the overview, or the page of the command or topic that is named."""
+    print(overview(read_names("help", words)))
 
-    commands = [{"name": name, "description": summary} for name, summary in SUMMARIES.items()]
-    topics = [{"name": name, "description": title} for name, (title, _) in TOPICS.items()]
-    print_json(
-        {"topic": names[0], "text": strip(text)} if names else {"commands": commands, "topics": topics}
+
+def read_names(command: str, words: Sequence[str]) -> list[str]:
+    """Return the words after `help` or `version` that are no options; those of all commands are taken."""
+    rest = [word for word in words if word not in ("--help", "-h")]
+    syntax = Command(
+        command, arguments=(Argument("word", "A command or topic.", required=False, repeat=True),)
     )
-
-
-def show_version(words: Sequence[str]) -> None:
-    """Print the version of skc."""
-    as_json, _ = _split_format(words)
-    if not as_json:
-        print(f"skc {__version__}")
-        return
-    from skillc.cli.output import print_json
-
-    print_json({"name": "skc", "version": __version__})
-
-
-def _split_format(words: Sequence[str]) -> tuple[bool, list[str]]:
-    """Return whether --format asks for JSON, and the words that are no options."""
-    rest: list[str] = []
-    formats: list[str] = []
-    for word in words:
-        name, equals, value = word.partition("=")
-        if formats and not formats[-1]:
-            formats[-1] = word
-        elif name in ("--format", "-f"):
-            formats.append(value if equals else "")
-        elif not word.startswith("-"):
-            rest.append(word)
-    if formats and not formats[-1]:
-        raise InvalidOption("--format takes text or json")
-    return bool(formats) and FORMAT.parse(formats[-1]) == "json", rest
+    return parse(syntax, rest).texts("word")
 
 
 def overview(words: Sequence[str] = ()) -> str:

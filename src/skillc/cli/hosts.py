@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from skillc import library
+from skillc.cli.output import warn
 from skillc.cli.syntax import Arguments, Option
 from skillc.errors import InvalidOption
 
@@ -15,7 +18,9 @@ ALLOW_HOST = Option(
 
 
 def allowed_hosts(arguments: Arguments) -> frozenset[str]:
-    """Return the hosts of the option; raises InvalidOption."""
+    """Return the hosts of the option; raises InvalidOption. Warn of tokens that name no host [D73]."""
+    if any(name.startswith("SKILLC_GIT_TOKEN_") for name in os.environ):  # else nothing of git is loaded
+        warn(library.find_unused_tokens())
     hosts = []
     for text in arguments.texts("allow_host"):
         host = library.parse_host(text)

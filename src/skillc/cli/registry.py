@@ -8,7 +8,7 @@ from skillc import library
 from skillc.cli.output import warn
 from skillc.cli.progress import line
 from skillc.cli.syntax import Option
-from skillc.errors import RegistryRefused, require_extra
+from skillc.errors import RegistryRefused
 from skillc.paths import current_directory
 from skillc.settings import load_settings
 from skillc.text import one_line
@@ -16,7 +16,7 @@ from skillc.text import one_line
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from skillc.library import RegistryApi  # needs the extra
+    from skillc.library import RegistryApi  # loads httpx2
 
 TO = Option(
     "--to",
@@ -34,11 +34,9 @@ def find_registry(address: str | None) -> library.Credential:
 
 
 def connect(credential: library.Credential) -> RegistryApi:
-    """Return the registry's API, to be used in a `with` block; raises MissingExtra without httpx2."""
-    with require_extra("http"):
-        api = library.RegistryApi
+    """Return the registry's API, to be used in a `with` block."""
     line.rename(f"Asking {credential.registry}")
-    return api(credential.registry, credential.token, tell_wait=_tell_wait)
+    return library.RegistryApi(credential.registry, credential.token, tell_wait=_tell_wait)
 
 
 def admit_job(credential: library.Credential, path: str, *, may_fail: bool = False) -> library.Credential:
@@ -46,9 +44,8 @@ def admit_job(credential: library.Credential, path: str, *, may_fail: bool = Fal
 
     The token publishes at `path`. What `may_fail` goes on without a token where the registry refuses the job.
     """
-    with require_extra("http"):
-        if credential.token or not library.is_job():
-            return credential
+    if credential.token or not library.is_job():
+        return credential
     with connect(credential) as api:
         try:
             token = library.mint_token(api, path, _tell_job_wait)

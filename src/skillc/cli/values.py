@@ -124,22 +124,9 @@ def _locked(line: Line) -> list[str]:
     return sorted(install.read_lock(_root(line)))
 
 
-def _versions(line: Line) -> list[str]:
-    """Return what `yank` can be given: versions that a registry listed, and those in the lock file."""
-    undo = "--undo" in line.switches
-    versions = [
-        f"{skill_id}@{note.version}"
-        for registry in _registries(line)
-        for skill_id, notes in library.recall_versions(registry).items()
-        for note in notes
-        if note.is_yanked == undo
-    ]
-    return versions if undo else [*versions, *_locked_versions(line)]
-
-
-def _locked_versions(line: Line) -> Iterator[str]:
-    """Yield the versions of skills that were installed from a registry, by their IDs there."""
-    prefixes = [f"skillc:{registry}/" for registry in _registries(line)]
+def _versions(line: Line) -> Iterator[str]:
+    """Yield what `yank` can be given: versions in the lock file that came from its registry."""
+    prefixes = [] if "--undo" in line.switches else [f"skillc:{each}/" for each in _registries(line)]
     for entry in install.read_lock(_root(line)).values():
         source, version = entry.text("source"), entry.own_text("version")
         prefix = next((prefix for prefix in prefixes if source.startswith(prefix)), "")
@@ -156,48 +143,10 @@ def _registries(line: Line) -> list[str]:
         return [each.registry for each in library.read_credentials()]
 
 
-def _registry_ids(line: Line) -> list[str]:
-    noted = (skill_id for registry in _registries(line) for skill_id in library.recall_versions(registry))
-    return sorted({*noted, *_ids(line)})
-
-
-def _registry_tags(line: Line) -> list[str]:
-    """Return the tags of a skill in a registry; of all skills there if --id names none."""
-    wanted = line.values.get("--id")
-    tags = {
-        tag
-        for registry in _registries(line)
-        for skill_id, notes in library.recall_versions(registry).items()
-        if wanted in (None, skill_id)
-        for note in notes
-        for tag in note.tags
-    }
-    return sorted({"latest", *tags})
-
-
-def _origins(line: Line) -> Iterator[str]:
-    """Yield addresses of registries and of skills in them, and behind an @ its versions and tags.
-
-    What does not begin as an address does may be a folder, which the shell offers.
-    """
-    prefix = "skillc:" if line.current.startswith("skillc:") else ""
-    if not prefix and not line.current.startswith("http"):
-        return
-    for registry in dict.fromkeys(
-        (*(c.registry for c in library.read_credentials()), *library.recall_registries())
-    ):
-        if not prefix:
-            yield registry
-        for skill_id, notes in library.recall_versions(registry).items():
-            address = f"{prefix}{registry}/{skill_id}"
-            yield address
-            if line.current.startswith(f"{address}@"):
-                yield from (f"{address}@{each}" for note in notes for each in (*note.tags, note.version))
-
-
-def _offered(line: Line) -> list[str]:
-    """Return the skills of the registry that `add` is given."""
-    return list(library.recall_versions(line.positional[0].rstrip("/")))
+def _origins(line: Line) -> list[str]:
+    """Return addresses of registries; what does not begin as one may be a folder, which the shell offers."""
+    is_address = line.current.startswith("http")
+    return [each.registry for each in library.read_credentials()] if is_address else []
 
 
 def _root(line: Line) -> str:
@@ -255,12 +204,9 @@ OFFERS: dict[str, Callable[[Line], Iterable[str]]] = {
     "ids": _ids,
     "locked": _locked,
     "markdown": _markdown,
-    "offered": _offered,
     "origins": _origins,
     "parameters": _parameters,
     "registries": lambda line: (each.registry for each in library.read_credentials()),
-    "registry_ids": _registry_ids,
-    "registry_tags": _registry_tags,
     "repos": _names_for_repo,
     "repositories": _repositories,
     "restorable": _restorable,

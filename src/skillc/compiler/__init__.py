@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from skillc.compiler.agents import Agent, Target, detect_targets, find_targets, read_agents
     from skillc.compiler.build import build_skill, keep_index_current
     from skillc.compiler.deploy import digest_folder, is_link
-    from skillc.compiler.publish import Publication, PublishOptions, publish_skill
+    from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store, describe_creation
-    from skillc.compiler.status import LIST_HEADER, Listing, SkillStatus, list_skills
-    from skillc.compiler.withdrawal import Withdrawal, find_deployments, remove_runtime, withdraw
+    from skillc.compiler.status import LIST_HEADER, Listing, SkillStatus, find_damaged_stubs, list_skills
+    from skillc.compiler.undeploy import Withdrawal, find_deployments, remove_runtime, withdraw
 else:
     __getattr__ = front_door(
         __name__,
@@ -23,9 +23,9 @@ else:
             "agents": "Agent Target detect_targets find_targets read_agents",
             "build": "build_skill keep_index_current",
             "deploy": "digest_folder is_link",
-            "publish": "Publication PublishOptions publish_skill",
+            "pipeline": "Publication PublishOptions publish_skill",
             "scaffold": "create_skill create_store describe_creation",
-            "status": "LIST_HEADER Listing SkillStatus list_skills",
-            "withdrawal": "Withdrawal find_deployments remove_runtime withdraw",
+            "status": "LIST_HEADER Listing SkillStatus find_damaged_stubs list_skills",
+            "undeploy": "Withdrawal find_deployments remove_runtime withdraw",
         },
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from skillc import paths
-from skillc.errors import InvalidOption, SkillcError
+from skillc.errors import AgentFolderEscapes, InvalidOption, SkillcError
+from skillc.library import is_path_target
 from skillc.spelling import did_you_mean
 from skillc.startup import value
 
@@ -36,14 +37,21 @@ def read_agents() -> list[Agent]:
     ]
 
 
-def find_targets(names: str, scope: str, cwd: str, *, may_be_path: bool = True) -> list[Target]:
-    """Return the directories that a comma-separated list of agents and, if they may be, paths means."""
+def find_targets(
+    names: str, scope: str, cwd: str, *, may_be_path: bool = True, root: str = ""
+) -> list[Target]:
+    """Return the directories that a comma-separated list of agents and, if they may be, paths means.
+
+    Raises AgentFolderEscapes for a project's directory that leads out of the project [D63]. The project is
+    `root`, or else the one around `cwd`.
+    """
+    root = root or next(paths.project_roots(cwd), cwd)
     agents = {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
     targets: dict[str, str] = {}
     for word in filter(None, map(str.strip, names.split(","))):
         if not may_be_path and word.lower() not in agents:
             raise InvalidOption(f"'{word}' is no agent; only these can be targets here: {_listing(agents)}")
-        name, directory = _find_target(word, agents, scope, cwd)
+        name, directory = _find_target(word, agents, scope, cwd, root)
         targets.setdefault(directory, name)  # several agents share .agents/skills
     if not targets:
         raise InvalidOption("--target needs at least one agent or path")
@@ -61,7 +69,16 @@ def detect_targets(scope: str, cwd: str) -> list[Target]:
         directory = agent.project if scope == PROJECT else agent.user
         if root is not None and directory and _is_installed(agent, root if scope == PROJECT else None):
             targets.setdefault(os.path.join(root, *directory.split("/")), agent.name)
+    for directory in targets if scope == PROJECT else ():
+        _check_inside(directory, root or "")
     return [(name, directory) for directory, name in targets.items()]
+
+
+def _check_inside(directory: str, root: str) -> None:
+    real = os.path.realpath(directory)
+    if not paths.is_inside(real, os.path.realpath(root)):
+        hint = f"hint: to '{real}'; a clone may have brought that link: remove it"
+        raise AgentFolderEscapes(directory, hint)
 
 
 def _is_installed(agent: Agent, project: str | None) -> bool:
@@ -75,9 +92,11 @@ def _has_agent(root: str, directory: str) -> bool:
     return bool(own) and os.path.isdir(os.path.join(root, *own.split("/")))
 
 
-def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> Target:
-    if os.sep in name or "/" in name or name in (".", "..") or name.startswith("~"):
-        return name, os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))
+def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str, project: str) -> Target:
+    root = project if scope == PROJECT else paths.user_home()
+    if is_path_target(name):
+        directory = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))
+        return _name_of(directory, agents, scope, root) or name, directory
     agent = agents.get(name.lower())
     if agent is None:
         question = did_you_mean(name.lower(), agents)
@@ -85,14 +104,25 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> T
             f"unknown agent '{name}' for --target{f'; {question}' if question else ''}",
             f"hint: --target takes a path, such as ./skills, or: {_listing(agents)}",
         )
-    directory = agent.user if scope == USER else agent.project
-    if not directory:
+    relative = agent.user if scope == USER else agent.project
+    if not relative:
         other = PROJECT if scope == USER else USER
         raise InvalidOption(f"{agent.display} has no {scope} directory for skills; use --deploy {other}")
-    root = next(paths.project_roots(cwd), cwd) if scope == PROJECT else paths.user_home()
     if root is None:
         raise SkillcError("there is no home directory to deploy into; set HOME or give --target a path")
-    return agent.name, os.path.join(root, *directory.split("/"))
+    directory = os.path.join(root, *relative.split("/"))
+    if scope == PROJECT:
+        _check_inside(directory, root)
+    return agent.name, directory
+
+
+def _name_of(directory: str, agents: dict[str, Agent], scope: str, root: str | None) -> str:
+    """Return the agent that a directory belongs to; empty for any other directory."""
+    for agent in agents.values():
+        relative = agent.user if scope == USER else agent.project
+        if root and relative and directory == os.path.join(root, *relative.split("/")):
+            return agent.name
+    return ""
 
 
 def _listing(agents: dict[str, Agent]) -> str:

@@ -6,10 +6,10 @@ import os
 
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
-from skillc.library import Skill, import_root, is_compiled, read_import, record_import
+from skillc.library import Skill, import_root, is_compiled, lock_store, read_import, record_import
 from skillc.skills import (
-    FOREIGN,
     digest_files,
+    has_uncounted,
     is_name,
     main_file,
     make_folder,
@@ -76,19 +76,28 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
     if paths.is_inside(os.path.realpath(store), skill.source):
         raise InvalidOption(f"'{skill.source}' holds the store it would be copied into")
     digest = digest_files(skill.source, hidden=True)  # raises for a link that leaves the folder
+    with lock_store(root):
+        note = _copy(skill, path, digest, force)
+    return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True), note
+
+
+def _copy(skill: Skill, path: str, digest: str, force: bool) -> str:
+    """Copy a skill to its place in the store, unless it is there; return a line that says what was done."""
     note = f"Copied {skill.source}; from now on, edit {path}"
     if os.path.lexists(path) and not force:
         note = "" if _is_current(path, skill, digest) else f"Updated {path}, because {skill.source} changed"
-    if note:
-        read_metadata(parse(read_main_file(skill.source)), skill.name)  # raises for an unusable SKILL.md
-        os.makedirs(store, exist_ok=True)
-        atomic.sweep(store)
-        record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)
-        # The digest leaves histories out, and there may be commits in the copy's.
-        has_history = any(os.path.lexists(os.path.join(path, name)) for name in FOREIGN)
-        keep = (lambda old: _put_in_trash(old, path, skill.source)) if force or has_history else None
-        make_folder(path, copy_of=skill.source, keep=keep)
-    return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True), note
+    if not note:
+        return ""
+    store = os.path.dirname(path)
+    read_metadata(parse(read_main_file(skill.source)), skill.name)  # raises for an unusable SKILL.md
+    os.makedirs(store, exist_ok=True)
+    atomic.sweep(store)
+    record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)
+    # The digest leaves histories out, and there may be commits in the copy's.
+    has_history = has_uncounted(path)
+    keep = (lambda old: _put_in_trash(old, path, skill.source)) if force or has_history else None
+    make_folder(path, copy_of=skill.source, keep=keep)
+    return note
 
 
 def _is_current(copy: str, skill: Skill, digest: str) -> bool:

@@ -6,10 +6,11 @@ import os
 from fnmatch import fnmatchcase
 from time import time
 
+from skillc.compiler.deploy import digest_folder
 from skillc.errors import MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
-from skillc.library import read_switches, stored_skills
-from skillc.paths import SKILL_FILES, skills_store
+from skillc.library import read_deployments, read_switches, stored_skills
+from skillc.paths import SKILL_FILES, skills_store, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex, value
 from skillc.text import utf8_text
@@ -49,6 +50,32 @@ class SkillStatus:
 
     def status_text(self) -> str:
         return f"{self.status} ({self.disabled})" if self.disabled else self.status
+
+
+def find_damaged_stubs(skill: Skill) -> list[str]:
+    """Return the stubs of a skill, in runtime directories and in copies, that are not as skc wrote them."""
+    damaged: list[str] = []
+    for runtime in skill.runtimes():
+        if parse_manifest(read_manifest(runtime)).get("source") != utf8_text(skill.source):
+            continue  # of another skill of that name, or none
+        try:
+            stub = read_index_meta(runtime, skill.source)["stub"].encode()
+        except (UnreadableIndex, KeyError):
+            continue  # reading commands say so
+        if _read_start(stub_file(runtime), len(stub) + 1) != stub:
+            damaged.append(stub_file(runtime))
+    source = utf8_text(skill.source)
+    copies = [r for r in read_deployments() if r.source == source and r.method == "copy"]
+    damaged += [stub_file(r.path) for r in copies if digest_folder(r.path) != r.digest]
+    return damaged
+
+
+def _read_start(path: str, size: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
 
 
 LIST_HEADER = ("SKILL", "SCOPE", "STATUS", "SOURCE")  # the last for those that want to know more

@@ -1,23 +1,20 @@
 """Say what to install when an import fails because an extra is missing.
 
-with require_extra("git"):
-    import dulwich
+with require_extra("registry"):
+    import obstore
 """
 
 from __future__ import annotations
 
+import sys
+
 from skillc.errors import MissingExtra
 
-# By extra of pyproject.toml.
-NEEDS = {
-    "audit": "audits read shell scripts by their syntax with tree-sitter and tree-sitter-bash",
-    "git": "git repositories need dulwich",
-    "http": "http repositories need httpx2, and so do commands for a registry",
-    "mcp": "MCP needs its SDK",
+# By extra of pyproject.toml, but for those of agent frameworks.
+_NEEDS = {
     "postgres": "a registry on PostgreSQL needs psycopg and its pool",
     "registry": "the files of a registry need obstore",
-    "server": "serving needs Starlette, uvicorn and what makes pages",
-    "sso": "sign-in by OpenID Connect and publishing from CI need joserfc and httpx2",
+    "sso": "sign-in by OpenID Connect and publishing from CI need joserfc",
 }
 
 
@@ -30,12 +27,16 @@ class require_extra:  # noqa: N801 -- a class, because contextlib takes long to 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, ImportError):
+        if not isinstance(error, ImportError) or not is_foreign(error):
             return
-        if error.name is not None and error.name.startswith("skillc"):
-            return  # a bug of ours
         why = "" if isinstance(error, ModuleNotFoundError) else f", which can't be used ({error})"
-        raise MissingExtra(f"{NEEDS[self._extra]}{why}", self._extra) from None
+        raise MissingExtra(f"{_NEEDS[self._extra]}{why}", self._extra) from None
+
+
+def is_foreign(error: ImportError) -> bool:
+    """Return whether a library can't be imported; for a module of Python's or of ours, it is a bug."""
+    package = (error.name or "").partition(".")[0]
+    return package != "skillc" and package not in sys.stdlib_module_names
 
 
 def import_error(error: ImportError, framework: str, extra: str) -> MissingExtra:

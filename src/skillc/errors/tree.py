@@ -18,6 +18,7 @@
     │   ├── InvalidFilter           E031
     │   ├── InvalidTool             E060
     │   ├── InvalidParameter        E062
+    │   │   └── VersionTooLarge
     │   ├── InvalidSkillId          E070
     │   ├── InvalidConfiguration    E071
     │   ├── ArchiveRefused          E083
@@ -39,6 +40,7 @@
     │   └── MissingExtra            E201
     ├── Denied
     │   ├── PathEscapes             E012
+    │   │   └── AgentFolderEscapes
     │   ├── ApprovalRequired        E063
     │   ├── AuditBlocked            E084
     │   └── RegistryRefused         E090
@@ -151,6 +153,12 @@ class PathEscapes(Denied):
     template = "path escapes skill root: '{}'"
 
 
+class AgentFolderEscapes(PathEscapes):
+    """A project's folder for an agent is, or lies behind, a link out of the project [D63]."""
+
+    template = "'{}' leads out of the project"
+
+
 class TargetExists(Conflict):
     code = "E013"
     template = "deploy target exists and is not a link: '{}' (use --force to replace it)"
@@ -249,6 +257,13 @@ class InvalidParameter(Invalid):
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"invalid parameter '{name}': {message}")
+
+
+class VersionTooLarge(InvalidParameter):
+    """A semantic version with a number that programs can't be trusted to hold [D74]."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__("version", f"'{version}' has a number of more than nine digits; take a smaller one")
 
 
 class ApprovalRequired(Denied):
@@ -406,10 +421,14 @@ class RepositoryUnavailable(Unavailable):
 
 
 class MissingExtra(Unavailable):
+    """A library is missing: of an extra, or of the base install, which is to be repaired."""
+
     code = "E201"
 
-    def __init__(self, need: str, extra: str) -> None:
-        super().__init__(f"{need}: pip install 'skillc[{extra}]'")
+    def __init__(self, need: str, extra: str = "") -> None:
+        from skillc.errors.installation import install_command  # few programs need it
+
+        super().__init__(f"{need}: {install_command(extra)}")
 
 
 class LintFailed(Invalid):

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from skillc.install.doctor import Examination, examine, mend_all
     from skillc.install.download import open_download
     from skillc.install.entry import LockEntry, make_entry, without_credentials
-    from skillc.install.hash import compute_hash
+    from skillc.install.hash import FolderHashes, compute_hash, hash_folder
+    from skillc.install.install import apply_plan, install_locked
     from skillc.install.intake import Intake, bring_in, preview
     from skillc.install.latest import Latest, parse_age
-    from skillc.install.lock import change_lock, find_root, lock_file, read_lock
+    from skillc.install.lock import change_lock, find_root, lock_file, read_lock, set_pins
     from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
+    from skillc.install.plan import InstallPlan, InstallResult, make_plan
     from skillc.install.plugins import Plugin
     from skillc.install.publish import (
         Release,
@@ -33,15 +35,20 @@ if TYPE_CHECKING:
         require_publisher,
         send_upload,
     )
-    from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
-    from skillc.install.restoration import Restoration
-    from skillc.install.restore import restore_locked
+    from skillc.install.removal import (
+        Ghost,
+        Removal,
+        find_removable,
+        preview_removal,
+        remove_skill,
+        restore_item,
+    )
     from skillc.install.survey import Plan, Store, advise_first_skill, count_agent_skills, plan_import
     from skillc.install.tally import Tally, count_usage, send_tally
     from skillc.install.transfer import bring_in_pins, preview_pins
     from skillc.install.update import Update, Updates, list_latest, update_locked
     from skillc.install.verify import LockProblem, check_lock, verify_store
-    from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
+    from skillc.install.versions import find_version, installed_versions
     from skillc.install.waste import Disposal, Waste, measure_size, remove_waste
 else:
     __getattr__ = front_door(
@@ -52,22 +59,22 @@ else:
             "doctor": "Examination examine mend_all",
             "waste": "Disposal Waste measure_size remove_waste",
             "entry": "LockEntry make_entry without_credentials",
-            "hash": "compute_hash",
-            "restoration": "Restoration",
-            "restore": "restore_locked",
+            "hash": "FolderHashes compute_hash hash_folder",
+            "install": "apply_plan install_locked",
             "latest": "Latest parse_age",
             "update": "Update Updates list_latest update_locked",
             "verify": "LockProblem check_lock verify_store",
-            "versions": "find_version installed_versions keep_version note_versions",
-            "lock": "change_lock find_root lock_file read_lock",
+            "versions": "find_version installed_versions",
+            "lock": "change_lock find_root lock_file read_lock set_pins",
             "download": "open_download",
             "marketplace": "Marketplace find_marketplace keep_skills",
+            "plan": "InstallPlan InstallResult make_plan",
             "plugins": "Plugin",
             "origin": "Candidate Download Origin parse_origin recall_origin",
             "add": "Addition Offer add_skill check_offers choose_store make_offers",
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
-            "removal": "Ghost Removal find_removable preview_removal remove_skill",
+            "removal": "Ghost Removal find_removable preview_removal remove_skill restore_item",
             "publish": "Release Upload check_skill plan_upload require_publisher send_upload",
             "pins": "Pin find_locks is_of_home read_pins",
             "survey": "Plan Store advise_first_skill count_agent_skills plan_import",

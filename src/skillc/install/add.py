@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillc import atomic, paths
-from skillc.audit import BLOCK, VERSION, Audit, Policy, audit_folder
+from skillc import paths
+from skillc.audit import VERSION, Audit, Policy, audit_folder
 from skillc.compiler import Publication, PublishOptions, Target, publish_skill
-from skillc.errors import AuditBlocked, Diagnostic, InvalidSkill, SkillExists
-from skillc.install.entry import COPY, LINK, LockEntry, make_entry
-from skillc.install.hash import compute_hash
-from skillc.install.lock import change_lock, lock_file, read_lock
+from skillc.errors import Diagnostic, InvalidSkill, SkillExists
+from skillc.install.blocks import check_blocks
+from skillc.install.entry import COPY, LINK, LockEntry, describe_origin, make_entry
+from skillc.install.hash import FolderHashes, compute_hash, hash_folder
+from skillc.install.lock import change_lock, lock_file, read_lock, require_intact
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.place import check_store, put_folder
 from skillc.install.survey import Store
@@ -29,12 +30,14 @@ from skillc.library import (
     Skill,
     import_root,
     is_compiled,
+    is_path_target,
+    lock_store,
     read_deployments,
     read_import,
 )
 from skillc.lint import estimate
 from skillc.settings import Settings
-from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata
+from skillc.skills import digest_files, digest_skill, list_files, parse, read_main_file, read_metadata
 from skillc.text import utf8_text
 
 MAX_SAMPLE = 256 << 10  # characters of a SKILL.md whose tokens are counted
@@ -52,7 +55,7 @@ class Offer:
     files: int
     size: int
     tokens: int
-    digest: str
+    hashes: FolderHashes
     audit: Audit
     is_there: bool
 
@@ -69,7 +72,7 @@ class Offer:
             "ref": self.origin.ref,
             "commit": self.download.commit,
             "version": self.candidate.version,
-            "digest": f"sha256:{self.digest}",
+            "digest": f"sha256:{self.hashes.source}",
             "files": self.files,
             "size": self.size,
             "tokens": self.tokens,
@@ -123,22 +126,20 @@ def make_offers(
             len(files),
             sum(file.size for file in files),
             estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
-            digest_files(candidate.folder),
+            hash_folder(candidate.folder, candidate.links),
             audit_folder(candidate.folder, candidate.name, policy=policy),
             _is_there(candidate, origin, store, entries.get(candidate.name)),
         )
 
 
-def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, allow: bool) -> None:
-    """Raise AuditBlocked (E084) or SkillExists (E050) for what may not be added; `allow` lets blocks pass."""
-    refusals = [offer for offer in offers if offer.audit.blocks and not offer.is_there]
-    if refusals and not allow:
-        offer = refusals[0]
-        first = next(finding for finding in offer.audit.findings if finding.level == BLOCK)
-        others = f"; so are {', '.join(each.name for each in refusals[1:])}" if refusals[1:] else ""
-        hint = "hint: read what it does; --yes adds it all the same, and its tools stay untrusted"
-        reason = f"{first.rule.id} {first.message} ({first.file}:{first.line}){others}"
-        raise AuditBlocked(offer.name, reason, hint)
+def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, accept: bool) -> None:
+    """Raise AuditBlocked (E084) or SkillExists (E050) for what may not be added; `accept` accepts blocks."""
+    blocked = [offer.name for offer in offers if offer.audit.blocks and not offer.is_there]
+    for offer in offers:
+        if offer.name in blocked:
+            others = [name for name in blocked if name != offer.name]
+            digest = offer.hashes.content.digest
+            check_blocks(offer.name, digest, offer.audit, accept=accept, others=others)
     deployments = {record.path: record.source for record in read_deployments()}
     for offer in offers:
         source = os.path.join(os.path.realpath(store.folder), offer.name)
@@ -164,6 +165,7 @@ def _is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEnt
     """Return whether the store has just this skill from this origin; raise SkillExists for another one."""
     path = os.path.join(store.folder, candidate.name)
     there = os.path.lexists(path)
+    require_intact([entry] if entry is not None else [])
     if entry is not None and not _is_same(entry, origin, candidate, store):
         way = f"'skc remove {candidate.name}' takes it out"
         raise SkillExists(candidate.name, f"hint: it came from {entry.text('source')}; {way}")
@@ -177,7 +179,7 @@ def _is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEnt
         raise SkillExists(
             candidate.name, f"hint: {where}, in '{path}'; 'skc remove {candidate.name}' takes it out"
         )
-    if entry.hash == compute_hash(candidate.folder, candidate.links):
+    if _is_version(entry, candidate):
         return True
     hint = f"hint: it is there in another version; 'skc update {candidate.name}' brings it up to date"
     raise SkillExists(candidate.name, hint)
@@ -185,15 +187,15 @@ def _is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEnt
 
 def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, store: Store) -> bool:
     """Return whether a lock's entry is about the same skill of the same origin."""
-    new = make_entry(
-        os.path.dirname(lock_file(store.root)),
-        origin,
-        candidate,
-        Download(origin, "", ()),
-        computed_hash="",
-        digest="",
-    )
-    return all(entry.text(key) == new.text(key) for key in ("source", "sourceType", "skillPath"))
+    new = describe_origin(os.path.dirname(lock_file(store.root)), origin, candidate)
+    return all(entry.text(key) == new[key] for key in ("source", "sourceType", "skillPath"))
+
+
+def _is_version(entry: LockEntry, candidate: Candidate) -> bool:
+    """Return whether a lock's entry is about just these files."""
+    if entry.content:
+        return digest_skill(candidate.folder, executables=entry.executables).digest == entry.content
+    return entry.hash == compute_hash(candidate.folder, candidate.links)
 
 
 def add_skill(
@@ -210,7 +212,7 @@ def add_skill(
     diagnostics: list[Diagnostic] = []
     path = os.path.join(store.folder, offer.name)
     check_store(store.root)
-    with atomic.Lock(paths.mutex_file(store.folder)):
+    with lock_store(store.root):
         entry = read_lock(store.root).get(offer.name)
         is_there = _is_there(
             offer.candidate, offer.origin, store, entry
@@ -221,12 +223,14 @@ def add_skill(
                 offer.name,
                 offer.candidate.folder,
                 origin=offer.origin.label(),
-                digest=offer.digest,
+                digest=offer.hashes.source,
                 reason=REASON,
             )
-        names = {name for name, _ in targets} | set(entry.targets if entry else ())
-        if not is_there or entry is None or names != set(entry.targets):
-            diagnostics += _record(offer, store, path, sorted(names), copy, entry if is_there else None)
+        # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
+        agents = {name for name, _ in targets if not is_path_target(name)}
+        names = agents.union(entry.targets if entry else ())
+        if not is_there or entry is None or not entry.is_complete or names != set(entry.targets):
+            diagnostics += _record(offer, store, sorted(names), copy, has_pin=bool(entry and entry.is_pinned))
     skill = Skill(offer.name, os.path.realpath(path), store.scope, store.root, is_stored=True)
     publication = publish_skill(
         skill, PublishOptions(tuple(targets), copy=copy), settings, cwd, progress=progress
@@ -235,28 +239,21 @@ def add_skill(
 
 
 def _record(
-    offer: Offer, store: Store, path: str, targets: Sequence[str], copy: bool, last: LockEntry | None
+    offer: Offer, store: Store, targets: Sequence[str], copy: bool, *, has_pin: bool
 ) -> list[Diagnostic]:
-    """Write the lock's entry, and keep the version that an update will be merged against.
-
-    `last` is the entry of a skill that is there already, whose version is kept.
-    """
-    blocks = sorted({finding.rule.id for finding in offer.audit.findings if finding.level == BLOCK})
-    audit = {"rules": VERSION, "asks": offer.audit.asks_digest()} | ({"accepted": blocks} if blocks else {})
+    """Write the lock's entry, and keep the version that an update will be merged against."""
     entry = make_entry(
         os.path.dirname(lock_file(store.root)),
         offer.origin,
         offer.candidate,
         offer.download,
-        computed_hash=compute_hash(offer.candidate.folder, offer.candidate.links),
-        store_hash=compute_hash(path) if last is None else last.store_hash,
-        digest=offer.digest,
+        offer.hashes,
         targets=targets,
         mode=COPY if copy else LINK,
-        audit=audit,
+        has_pin=has_pin,
+        audit={"rules": VERSION, "asks": offer.audit.asks_digest()},
     )
-    version = keep_version(path) if last is None else ""
+    keep_version(offer.candidate.folder, entry.content, entry.executables)
     diagnostics = change_lock(store.root, record=[entry])
-    if version:
-        note_versions(store.root, {offer.name: version})
+    note_versions(store.root, {offer.name: entry.content})
     return diagnostics

@@ -1,14 +1,35 @@
-"""Find and remove what is no longer needed: caches, orphans, ghosts and leftovers.
+"""Find what is no longer needed: caches, and what lost its source.
 
-What is in use, access logs, the trash, decisions about trust and whatever a user wrote stay.
+What is in use, access logs, the trash, decisions about trust and whatever a user wrote stay. Everything in
+`~/.skillc/cache` is made or fetched again when it is needed. Kept are the copies of repositories' skills that
+are deployed, whose scripts agents run, and what another process holds a lock on. A name that is not known
+here stays: it may belong to a newer skc.
 """
 
 from __future__ import annotations
 
-from skillc.install.caches import find_caches
-from skillc.install.ghosts import find_ghost_deployments
-from skillc.install.orphans import find_leftovers, find_orphans
-from skillc.install.waste import Waste
+import json
+import os
+from collections.abc import Callable, Iterator
+
+from skillc import atomic, paths
+from skillc.install.dangling import find_ghost_deployments, find_leftovers, find_orphans
+from skillc.install.waste import CACHE, Waste, delete_path, list_folders, list_names, make_waste, measure_size
+from skillc.library import read_deployments, read_origin
+from skillc.startup import sqlite
+
+LOCK = "lock"  # stays: another process may wait for it
+MAX_STATE = 1 << 18  # bytes of a checkout's state.json
+SERVERS = {  # folders of the cache with one folder for each server
+    "mcp": "files of an MCP server",
+    "http": "files of an HTTP repository",
+    "sites": "skills of a site",
+}
+WHOLE = {  # folders that go as a whole
+    "installed": "hashes of installed skills",
+    "notes": "lists of servers' skills, of an older skc",
+}
+DATABASES = {"library.db": "index of all skills"}
 
 
 def find_waste(cwd: str) -> list[Waste]:
@@ -19,3 +40,102 @@ def find_waste(cwd: str) -> list[Waste]:
     caches = list(find_caches())
     removals = {waste.path for waste in caches}
     return [*caches, *find_ghost_deployments(), *find_orphans(cwd, removals), *find_leftovers(cwd)]
+
+
+def find_caches() -> Iterator[Waste]:
+    """Yield what is in the home's cache and not in use."""
+    home = paths.home()
+    root = os.path.join(home, paths.DIRECTORY, "cache") if home else ""
+    if not home or os.path.islink(root):
+        return
+    yield from _copies(os.path.join(root, "skills"))
+    for folder in list_folders(os.path.join(root, "repositories")):
+        names = [name for name in list_names(folder) if name != LOCK]
+        if names:
+            size = sum(measure_size(os.path.join(folder, name)) for name in names)
+            yield make_waste(
+                CACHE, "git checkout", folder, _remove_checkout(folder), origin=_address(folder), size=size
+            )
+    yield from _folders(root)
+    for path in atomic.leftovers(os.path.join(root, "downloads")):
+        yield make_waste(CACHE, "download that was cut off", path)
+    for name, what in DATABASES.items():
+        path = os.path.join(root, name)
+        if os.path.lexists(path):
+            size = sum(measure_size(path + ending) for ending in ("", "-wal", "-shm"))
+            yield make_waste(CACHE, what, path, _remove_database(path), size=size)
+
+
+def _copies(root: str) -> Iterator[Waste]:
+    """Yield the copies of repositories' skills, but for those that are deployed."""
+    sources = {
+        os.path.realpath(record.source) for record in read_deployments() if os.path.lexists(record.path)
+    }
+    for folder in list_folders(root):
+        if os.path.basename(folder) == "recent":
+            yield make_waste(CACHE, "notes on skills that were used", folder)
+            continue
+        for copy in list_folders(folder):
+            if os.path.realpath(copy) not in sources:
+                repository = read_origin(copy).decode("utf-8", "replace").partition("\n")[0]
+                yield make_waste(CACHE, "copy of a repository's skill", copy, origin=repository)
+
+
+def _folders(root: str) -> Iterator[Waste]:
+    """Yield the folders of the cache that nothing else depends on."""
+    for name, what in SERVERS.items():
+        for folder in list_folders(os.path.join(root, name)):
+            yield make_waste(CACHE, what, folder, origin=os.path.basename(folder) if name == "mcp" else "")
+    for name, what in WHOLE.items():
+        if list_names(os.path.join(root, name)):
+            yield make_waste(CACHE, what, os.path.join(root, name))
+
+
+def _remove_checkout(folder: str) -> Callable[[], None]:
+    def remove() -> None:
+        with atomic.Lock(os.path.join(folder, LOCK), wait=False):
+            for name in sorted(list_names(folder), reverse=True):  # state.json first, which names a checkout
+                if name != LOCK:
+                    delete_path(os.path.join(folder, name))
+
+    return remove
+
+
+def _address(folder: str) -> str:
+    """Return the address of a repository, which its state has without secrets."""
+    try:
+        data = json.loads(paths.read_regular(os.path.join(folder, "state.json"), MAX_STATE))
+        return f"{data['url']} ({data['ref']})"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+
+
+def _remove_database(path: str) -> Callable[[], None]:
+    """Return what deletes a database, unless another process has it open.
+
+    A file that is deleted while its write-ahead log stays would damage the next one of that name. So the
+    log is merged first, which SQLite does only for the last process.
+    """
+
+    def remove() -> None:
+        if os.path.islink(path):
+            os.unlink(path)
+            return
+        try:
+            connection = sqlite.connect(path, timeout=0, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+                connection.execute("BEGIN EXCLUSIVE")
+                os.unlink(path)
+            finally:
+                connection.close()
+        except sqlite.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise BlockingIOError(str(error)) from None
+            raise OSError(str(error)) from None
+        except sqlite.DatabaseError:  # damaged: no process can use it
+            delete_path(path)
+        for ending in ("-wal", "-shm", "-journal"):
+            atomic.discard(path + ending)
+
+    return remove

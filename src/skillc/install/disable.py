@@ -17,8 +17,8 @@ from skillc.compiler import (
     publish_skill,
     withdraw,
 )
-from skillc.errors import Diagnostic, InvalidOption
-from skillc.library import PROJECT, DeploymentRecord, Skill, change_switch, find_switch
+from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound
+from skillc.library import PROJECT, DeploymentRecord, Skill, change_switch, find_switch, is_skill, lock_store
 from skillc.settings import Settings
 
 
@@ -61,8 +61,12 @@ def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False)
     if dry_run:
         was_off = find_switch(skill.source).covers_all(places)
         return Disablement(skill.name, was_off, tuple(record.path for record in records), ())
-    old = change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
-    withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
+    with lock_store(skill.root):
+        if not is_skill(skill.source):  # 'skc remove' was faster
+            raise SkillNotFound(skill.name)
+        records = [r for r in find_deployments(skill) if places is None or r.path in places]
+        old = change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
+        withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
     removals = tuple(record.path for record in withdrawal.records)
     return Disablement(skill.name, old.covers_all(places), removals, withdrawal.diagnostics)
 
@@ -87,12 +91,12 @@ def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:
     if not agents:
         return None
     targets: list[Target] = []
-    problem: InvalidOption | None = None
+    problem: SkillcError | None = None
     project = skill.root if skill.scope == PROJECT else next(paths.project_roots(cwd), None)
     for scope, directory in (("user", cwd), *([("project", project)] if project else [])):
         try:
             targets += find_targets(agents, scope, directory)
-        except InvalidOption as error:  # an agent may lack one of the two
+        except (InvalidOption, AgentFolderEscapes) as error:  # an agent may lack one of the two
             problem = error
     if not targets and problem:
         raise problem

@@ -20,11 +20,9 @@ from skillc.errors import (
     Diagnostic,
     InvalidConfiguration,
     OriginNotFound,
-    require_extra,
     warning,
 )
 from skillc.install.discover import MainFile, discover, walk_folder
-from skillc.install.endpoint import open_endpoint
 from skillc.install.marketplace import find_marketplace
 from skillc.install.native import open_native
 from skillc.install.origin import Candidate, Download, Origin
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_MAIN_FILE = 32 << 20
-POST_ONLY = (400, 405, 406)  # statuses with which a server that speaks MCP answers GET
 
 Report = Callable[[Diagnostic], None]
 
@@ -81,8 +78,7 @@ def _enter(
     if origin.type == "local":
         return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
-        places = (open_native, open_site, open_registry)
-        for open_place in (open_endpoint, *places) if guess_type(origin.url) == "mcp" else places:
+        for open_place in (open_native, open_site, open_registry):
             download = stack.enter_context(open_place(origin, _make(folder, "files"), names, report))
             if download is not None:
                 return download
@@ -90,8 +86,8 @@ def _enter(
             hint = "hint: 'skc add' reads it; otherwise give the address of a plugin's repository"
             raise OriginNotFound(origin.label(), "it is a marketplace, which names other places", hint)
         return _guess(stack, origin, folder, names, report)
-    if origin.is_registry or origin.is_endpoint:
-        open_named = open_endpoint if origin.is_endpoint else open_native if origin.is_ours else open_registry
+    if origin.is_registry:
+        open_named = open_native if origin.is_ours else open_registry
         download = stack.enter_context(open_named(origin, _make(folder, "files"), names, report))
         assert download is not None  # it was named
         return download
@@ -118,7 +114,7 @@ def _enter_git(
 
 
 def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], report: Report) -> Download:
-    """Open an address that is neither a site nor a registry: git, an archive or an MCP server."""
+    """Open an address that is neither a site nor a registry: git or an archive."""
     address = f"{origin.url.rstrip('/')}/info/refs?service=git-upload-pack"
     if Web(origin).get(address, MAX_PACKED).data.startswith(b"001e# service=git-upload-pack"):
         git = replace(origin, type="git", source=origin.url)
@@ -128,12 +124,10 @@ def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], 
     if response.status == 200:
         with suppress(ArchiveRefused):
             return stack.enter_context(_open_archive(archive, folder, names, report, response))
-    if response.status in POST_ONLY:
-        download = stack.enter_context(open_endpoint(origin, _make(folder, "files"), names, report))
-        if download is not None:
-            return download
-    reason = "there is no index of skills, no registry, no git repository, no archive and no MCP server"
+    reason = "there is no index of skills, no registry, no git repository and no archive"
     hint = f"hint: a site has {urljoin(origin.url, '/')}.well-known/agent-skills/index.json"
+    if guess_type(origin.url) == "mcp":
+        hint = f"hint: an MCP server is a repository: skc repo add <name> {origin.url}"
     raise OriginNotFound(origin.label(), reason, hint)
 
 
@@ -193,9 +187,7 @@ def _download_git(
 def _open_tree(
     origin: Origin, remote: Remote, folder: str, commit: str
 ) -> AbstractContextManager[RemoteTree]:
-    with require_extra("git"):
-        open_tree = library.open_tree  # imports dulwich
-    return open_tree(remote, origin.ref, origin.path, folder, commit=commit)
+    return library.open_tree(remote, origin.ref, origin.path, folder, commit=commit)
 
 
 def _remote(origin: Origin) -> Remote:
@@ -218,7 +210,7 @@ def _git_errors(origin: Origin, remote: Remote) -> Iterator[None]:
         raise OriginNotFound(origin.label(), f"it has no branch, tag or commit '{name}'", hint) from None
     except library.LoginRefused as error:
         way = "git's credential helpers have no login for it that works"
-        reason = f"{error}; {way}, and {library.variable_of(remote)} can hold a token"
+        reason = f"{error}; {way}; {library.describe_variable(remote)}"
         raise _LoginRefused(origin.label(), reason) from None
     except library.FetchError as error:
         raise OriginNotFound(origin.label(), remote.hide(hide_secrets(str(error)))) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from skillc import records
 from skillc.startup import value
 
 TYPE_CHECKING = False
@@ -11,12 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from skillc.install.hash import FolderHashes
     from skillc.install.origin import Candidate, Download, Origin
 
     Fields = dict[str, Any]
 
 OWN = "skillc"  # the key in each entry that is ours
 VERSION = 1  # of what is under it
+CONTENT = "contentDigest"  # our key for the digest of every installed file [D64]
 LINK, COPY = "link", "copy"  # how a skill is deployed
 # The npm package's own keys, in its order.
 KEYS = ("source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest")
@@ -39,24 +42,39 @@ class LockEntry:
 
     @property
     def own(self) -> Fields:
-        """What skc itself noted; empty where another tool wrote the entry, or a newer skc."""
+        """What skc itself noted; empty where another tool wrote the entry, a newer skc, or it is damaged."""
         own = self.fields.get(OWN)
-        return own if isinstance(own, dict) and own.get("v") == VERSION else {}
+        if not isinstance(own, dict) or own.get("v") != VERSION or self.is_damaged:
+            return {}
+        return own
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether our part is not as skc wrote it; one from before it had a digest inside is accepted."""
+        own = self.fields.get(OWN)
+        if not isinstance(own, dict) or not (records.DIGEST in own or CONTENT in own):
+            return False
+        return not records.is_sealed(own)
 
     @property
     def is_complete(self) -> bool:
         """Whether ours says what exactly was installed."""
-        return bool(self.digest)
+        return bool(self.content)
+
+    @property
+    def content(self) -> str:
+        """The digest of every installed file [D64], in hexadecimal; empty in a lock from before."""
+        return self.own_text(CONTENT).removeprefix("sha256:")
+
+    @property
+    def executables(self) -> list[str]:
+        """The executable files, for file systems without modes."""
+        return self._own_texts("executables")
 
     @property
     def hash(self) -> str:
         """The `computedHash` of the folder that the skill came from."""
         return self.text("computedHash")
-
-    @property
-    def store_hash(self) -> str:
-        """The `computedHash` of the folder in the store: another one where links became files."""
-        return self.own_text("installed") or self.hash
 
     @property
     def commit(self) -> str:
@@ -73,17 +91,26 @@ class LockEntry:
 
     @property
     def targets(self) -> list[str]:
-        targets = self.own.get("targets")
-        return [each for each in targets if isinstance(each, str)] if isinstance(targets, list) else []
+        """The agents that have the skill. A lock from before may also name paths [D63]."""
+        return self._own_texts("targets")
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether it is known which agents have the skill; not if another tool wrote the entry."""
+        return "targets" in self.own
+
+    def _own_texts(self, key: str) -> list[str]:
+        texts = self.own.get(key)
+        return [each for each in texts if isinstance(each, str)] if isinstance(texts, list) else []
 
     def with_own(self, **content: object) -> LockEntry:
         """Return the same entry with other values of ours; an empty one is left out."""
-        own = {k: v for k, v in {"v": VERSION, **self.own, **content}.items() if v != "" and v != {}}
-        return LockEntry(self.name, {**self.fields, OWN: own})
+        return LockEntry(self.name, {**self.fields, OWN: _seal({"v": VERSION, **self.own, **content})})
 
-    def with_store_hash(self, digest: str) -> LockEntry:
-        """Return the same entry for a folder in the store that has this `computedHash`."""
-        return self.with_own(installed="" if digest == self.hash else digest)
+    def sealed(self) -> LockEntry:
+        """Return the same entry with the digest of our part as it is now: a person looked at it."""
+        own = self.fields.get(OWN)
+        return LockEntry(self.name, {**self.fields, OWN: _seal(own)}) if isinstance(own, dict) else self
 
     def origin(self, base: str, hosts: Iterable[str] = ()) -> Origin:
         """Return where the skill comes from; a local path is relative to `base`, the folder of the lock.
@@ -100,47 +127,55 @@ def make_entry(
     origin: Origin,
     candidate: Candidate,
     download: Download,
+    hashes: FolderHashes,
     *,
-    computed_hash: str,
-    store_hash: str = "",
-    digest: str,
-    targets: Iterable[str] = (),
+    targets: Iterable[str] | None = None,
     mode: str = LINK,
     has_pin: bool = False,
     audit: Mapping[str, object] | None = None,
 ) -> LockEntry:
-    """Return the entry of a skill that was downloaded.
+    """Return the entry of a skill that was downloaded, whose folder has these hashes.
 
-    `base` is the folder of the lock. `computed_hash` is that of the folder in the download, `store_hash` that
-    of the one in the store, and `digest` the skill's source hash. Addresses are noted without credentials.
+    `base` is the folder of the lock. Addresses are noted without credentials.
     """
+    ours = {
+        "v": VERSION,
+        "commit": download.commit,
+        "tree": candidate.tree,
+        "digest": f"sha256:{hashes.source}",
+        CONTENT: f"sha256:{hashes.content.digest}",
+        "executables": hashes.content.executables or "",
+        "version": candidate.version,
+        "resolved": "" if origin.type == "local" else without_credentials(download.address_of(candidate)),
+        "targets": "" if targets is None else sorted(targets),
+        "mode": mode,
+        "pinned": has_pin,
+        "audit": dict(audit or {}),
+    }
+    theirs = describe_origin(base, origin, candidate) | {"computedHash": hashes.computed}
+    fields = {key: theirs[key] for key in KEYS if theirs.get(key)}
+    return LockEntry(candidate.name, {**fields, OWN: _seal(ours)})
+
+
+def describe_origin(base: str, origin: Origin, candidate: Candidate) -> dict[str, str]:
+    """Return where a skill comes from, in the npm package's own fields."""
     is_local = origin.type == "local"
     has_url = origin.type not in ("github", "local")
-    theirs = {
+    return {
         "source": _portable(origin.source, base) if is_local else without_credentials(origin.source),
         "sourceUrl": without_credentials(origin.url) if has_url else "",
         "ref": origin.ref,
         "sourceType": origin.type,
         "skillPath": "" if is_local else candidate.path,
-        "computedHash": computed_hash,
         "wellKnownDigest": candidate.digest,
     }
-    ours = {
-        "v": VERSION,
-        "commit": download.commit,
-        "tree": candidate.tree,
-        "digest": f"sha256:{digest}",
-        "installed": store_hash if store_hash != computed_hash else "",
-        "version": candidate.version,
-        "resolved": "" if is_local else without_credentials(download.address_of(candidate)),
-        "targets": sorted(targets),
-        "mode": mode,
-        "pinned": has_pin,
-        "audit": dict(audit or {}),
-    }
-    own = {key: content for key, content in ours.items() if content != "" and content != {}}
-    fields = {key: content for key, content in theirs.items() if content}
-    return LockEntry(candidate.name, {**fields, OWN: own})
+
+
+def _seal(own: Mapping[str, object]) -> Fields:
+    """Return our part of an entry with the digest of its own content; what is empty is left out."""
+    kept = {key: content for key, content in own.items() if content != "" and content != {}}
+    version = {"v": kept.pop("v")} if "v" in kept else {}
+    return {**version, **records.seal(version | kept)}
 
 
 def without_credentials(address: str) -> str:

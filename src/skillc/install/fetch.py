@@ -1,7 +1,7 @@
-"""Fetch skills as their lock entries say, and verify them: commit, tree, hash and digest.
+"""Fetch skills as their lock entries say, and verify them: commit, tree, and the digest of every file [D64].
 
 Skills of one repository and commit are fetched at once. Where another tool dropped what skc had noted, a
-skill is resolved again.
+skill is resolved again. An entry from before that digest is verified by what it has, and gets one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
 from skillc.install.entry import LINK, LockEntry, make_entry
-from skillc.install.hash import compute_hash
+from skillc.install.hash import FolderHashes, hash_folder
 from skillc.install.origin import Candidate, Download, Origin
-from skillc.skills import digest_files
 
 _COMMIT = re.compile("[0-9a-f]{40}")
 
@@ -131,35 +130,41 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
         raise LockUnsatisfied(entry.name, f"it is not in {download.origin.label()} any more")
     warn_of_yank(entry, candidate, fetch.diagnostics)
     label = download.origin.label()
-    whole = compute_hash(candidate.folder, candidate.links)
-    digest = digest_files(candidate.folder)
+    hashes = hash_folder(candidate.folder, candidate.links, entry.executables)
+    if entry.own and not _is_locked(entry, candidate, hashes):
+        hint = f"hint: 'skc update {entry.name}' takes what is there now"
+        raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
     if entry.is_complete:
-        tree = entry.own_text("tree")
-        if (
-            whole != entry.hash
-            or entry.digest not in ("", digest)
-            or (tree and candidate.tree not in ("", tree))
-        ):
-            hint = f"hint: 'skc update {entry.name}' takes what is there now"
-            raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
         return FetchedSkill(entry, candidate.folder, label)
-    change = (
-        "and they are other files now" if entry.hash and whole != entry.hash else "the files are the same"
-    )
-    fetch.diagnostics.append(warning("W086", entry.name, change))
-    skill = replace(candidate, name=entry.name)
+    if entry.own:
+        fetch.diagnostics.append(warning("W096", entry.name))
+    else:
+        is_other = entry.hash and hashes.computed != entry.hash
+        text = "and they are other files now" if is_other else "the files are the same"
+        fetch.diagnostics.append(warning("W086", entry.name, text))
     new = make_entry(
         base,
         download.origin_of(candidate),
-        skill,
+        replace(candidate, name=entry.name),
         download,
-        computed_hash=whole,
-        digest=digest,
-        targets=entry.targets,
+        hashes,
+        targets=entry.targets if entry.has_targets else None,
         mode=entry.own_text("mode") or LINK,
         has_pin=entry.is_pinned,
     )
     return FetchedSkill(new, candidate.folder, label)
+
+
+def _is_locked(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> bool:
+    """Return whether a folder is what the lock says, by all digests that it has."""
+    pairs = (
+        (entry.content, hashes.content.digest),
+        (entry.hash, hashes.computed),
+        (entry.digest, hashes.source),
+        (entry.own_text("tree"), candidate.tree),
+        (entry.text("wellKnownDigest"), candidate.digest),
+    )
+    return all(locked == actual for locked, actual in pairs if locked and actual)
 
 
 def warn_of_yank(entry: LockEntry, candidate: Candidate, diagnostics: list[Diagnostic]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from skillc import atomic, trash
@@ -17,7 +18,7 @@ from skillc.compiler import PublishOptions, create_store, publish_skill
 from skillc.errors import Diagnostic, SkillcError, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
 from skillc.install.survey import COPIED, LINKED, MOVED, Plan, Skip, Step, Store, is_same
-from skillc.library import PROJECT, DeploymentRecord, Skill, record_deployments, record_imports
+from skillc.library import PROJECT, DeploymentRecord, Skill, lock_store, record_deployments, record_imports
 from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
 from skillc.startup import new_sha256
@@ -88,11 +89,14 @@ def bring_in(
     for store in dict.fromkeys(step.store for step in plan.steps):
         _make_store(store)
     steps = {how: [step for step in plan.steps if step.how == how] for how in (MOVED, COPIED, LINKED)}
-    _record((step, "") for step in steps[MOVED] if not os.path.islink(step.source))
-    successes = [step for step in steps[MOVED] if _attempt(step, _move, intake, tell_step)]
-    successes += _copy_all(steps[COPIED], intake, tell_step)
-    intake.imported += successes
-    successes += [step for step in steps[LINKED] if _attempt(step, intake.link, intake, tell_step)]
+    with ExitStack() as stack:
+        for root in sorted({step.store.root for step in plan.steps}):
+            stack.enter_context(lock_store(root))
+        _record((step, "") for step in steps[MOVED] if not os.path.islink(step.source))
+        successes = [step for step in steps[MOVED] if _attempt(step, _move, intake, tell_step)]
+        successes += _copy_all(steps[COPIED], intake, tell_step)
+        intake.imported += successes
+        successes += [step for step in steps[LINKED] if _attempt(step, intake.link, intake, tell_step)]
     _publish([step for step in successes if step.target], settings, cwd, intake)
     return intake
 
@@ -223,7 +227,7 @@ def _publish(steps: Iterable[Step], settings: Settings, cwd: str, intake: Intake
             intake.diagnostics += [Diagnostic(*each) for each in diagnostics]
             intake.build_failures += failures
     finally:
-        record_deployments(records)
+        record_deployments(record for record in records if os.path.lexists(record.path))
 
 
 class _Publisher:

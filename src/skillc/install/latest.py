@@ -14,6 +14,7 @@ from skillc.install.entry import LockEntry
 from skillc.install.fetch import find_candidate, warn_of_yank
 from skillc.install.hash import compute_hash
 from skillc.install.origin import Candidate, Download, Origin
+from skillc.skills import digest_skill
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -140,6 +141,9 @@ def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]
     except OriginNotFound as error:  # of this skill; the others may be there
         diagnostics.append(warning("W088", entry.name, error.reason))
         return None
+    if entry.content:
+        content = digest_skill(candidate.folder, executables=entry.executables)
+        return Latest(entry, download, candidate, content.digest != entry.content)
     whole = compute_hash(candidate.folder, candidate.links)
     return Latest(entry, download, candidate, whole != entry.hash)
 

@@ -17,6 +17,7 @@ import os
 from skillc import atomic, errors, paths
 from skillc.install import javascript
 from skillc.install.entry import KEYS, OWN, LockEntry
+from skillc.library import lock_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 MAX_BYTES = 16 << 20
+DAMAGED = "its 'skillc' part in the lock is damaged, or was edited by hand"
+DAMAGE_ADVICE = "bring the lock back with git, or look at the entry; 'skc doctor --fix' takes it as it is"
 _ADVICE = "mend it, or bring back the last good one with git"
 
 
@@ -57,12 +60,20 @@ def read_lock(root: str) -> dict[str, LockEntry]:
     return {name: LockEntry(name, fields) for name, fields in entries.items()}
 
 
+def require_intact(entries: Iterable[LockEntry]) -> None:
+    """Raise LockUnsatisfied for an entry whose part of ours is not as skc wrote it."""
+    for entry in entries:
+        if entry.is_damaged:
+            raise errors.LockUnsatisfied(entry.name, DAMAGED, f"hint: {DAMAGE_ADVICE}")
+
+
 def change_lock(
     root: str, *, record: Iterable[LockEntry] = (), forget: Iterable[str] = ()
 ) -> list[Diagnostic]:
     """Add or replace entries and take others out, in one step; return warnings.
 
-    Fields of other tools stay in an entry whose source is the same. The npm package's global file takes the
+    The caller holds the lock of the store (`lock_store`), and read the entries under it. Fields of other
+    tools stay in an entry whose source is the same. The npm package's global file takes the
     changes of the home's lock, too. Nothing is written where nothing changes.
     """
     path, changes, removals = lock_file(root), list(record), set(forget)
@@ -78,6 +89,24 @@ def change_lock(
     from skillc.install.global_lock import change_global_lock  # only for the home
 
     return change_global_lock(changes, removals)
+
+
+def set_pins(root: str, names: Iterable[str], is_pinned: bool) -> list[Diagnostic]:
+    """Note in the lock whether skills are pinned; return warnings. One that is not there is SkillNotFound."""
+    with lock_store(root):
+        entries = read_lock(root)
+        for name in names:
+            if name not in entries:
+                raise errors.SkillNotFound(name, "it is not in the lock")
+        require_intact(entries[name] for name in names)
+        return change_lock(root, record=[entries[name].with_own(pinned=is_pinned) for name in names])
+
+
+def accept_entry(root: str, name: str) -> str:
+    """Take our part of an entry as it is now, after a person looked at it; return what was done."""
+    with lock_store(root):
+        change_lock(root, record=[read_lock(root)[name].sealed()])
+    return f"took the lock's entry of '{name}' as it is"
 
 
 def _merge(old: Fields, new: Fields) -> Fields:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from skillc.install.hash import walk_files
+from skillc.skills import list_files
 from skillc.startup import file_sha256_hex
 
 YOURS, NEW = "yours", "update"  # names in marks and of files beside others
@@ -58,10 +58,10 @@ class Merge:
 def read_tree(folder: str) -> dict[str, TreeFile]:
     """Return the files of a skill's folder by name."""
     tree = {}
-    for name, path in walk_files(folder):
-        status = os.stat(path)
-        with open(path, "rb") as file:
-            tree[name] = TreeFile(path, file_sha256_hex(file, status.st_size), bool(status.st_mode & 0o100))
+    for source in list_files(folder, hidden=True):
+        with open(source.path, "rb") as file:
+            digest = file_sha256_hex(file, source.size)
+        tree[source.name] = TreeFile(source.path, digest, source.is_executable)
     return tree
 
 

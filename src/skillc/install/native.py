@@ -27,7 +27,6 @@ from skillc.errors import (
     RegistryRefused,
     SkillNotFound,
     WrongDigest,
-    require_extra,
     warning,
 )
 from skillc.install.origin import OURS, Candidate, Download, Origin
@@ -35,8 +34,6 @@ from skillc.library import (
     MAX_PACKED,
     find_token,
     is_skill,
-    note_ids,
-    note_versions,
     parse_registry,
     read_credentials,
     unpack_data,
@@ -46,7 +43,7 @@ from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
 
 if TYPE_CHECKING:
-    from skillc.library import PublishedVersion, RegistryApi  # they need the extra
+    from skillc.library import PublishedVersion, RegistryApi  # loads httpx2
 
 PAGES = ("s/", "skills/")  # what precedes the ID in the address of a skill's page, and in that of its JSON
 
@@ -65,7 +62,6 @@ class _Place:
     def resolve(self, skill_id: SkillId, ref: str, report: Report) -> Candidate:
         """Return a skill at a version, at a tag, or without either at its latest version."""
         versions = self.api.versions(skill_id)
-        note_versions(self.api.registry, skill_id, versions)
         version = _choose(versions, ref or LATEST)
         if version is None:
             what = f"no version or tag '{ref}'" if ref else "no version that is not yanked"
@@ -99,12 +95,10 @@ class _Place:
 
     def list(self) -> dict[SkillId, Candidate]:
         """Return all skills by ID, each at its latest version."""
-        skills = {
+        return {
             skill.id: self.candidate(skill.id, skill.version, skill.digest, skill.description)
             for skill in self.api.skills()
         }
-        note_ids(self.api.registry, skills)
-        return skills
 
     def find(self, name: str, report: Report) -> tuple[SkillId, Candidate]:
         """Return the skill that a person names by its ID, or by the last part of it; with a version."""
@@ -253,9 +247,7 @@ def _bases(address: str, root: str) -> list[str]:
 
 
 def _open(base: str) -> RegistryApi:
-    with require_extra("http"):
-        api = library.RegistryApi
-    return api(base, find_token(base))
+    return library.RegistryApi(base, find_token(base))
 
 
 def _choose(versions: Sequence[PublishedVersion], ref: str) -> PublishedVersion | None:

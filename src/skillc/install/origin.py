@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from skillc.errors import InvalidOption, InvalidSkillId, OriginNotFound
-from skillc.library import LOOPBACK, Hosts, guess_type, hide_secrets, host_of, parse_registry
+from skillc.library import LOOPBACK, Hosts, guess_type, hide_secrets, host_of, is_plain, parse_registry
 from skillc.skills import SkillId
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 OURS = "skillc:"  # before the address of a skill in a registry that speaks our own API
 MAIN_FILE = "/skill.md"  # the end of an address, in lower case, that gives a skill of one file
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
-ENDPOINT = "mcp:"  # before the address of a server that speaks MCP
+_MCP = "mcp:"  # before the address of an MCP server, in locks of older versions
 CLAWHUB = "https://clawhub.ai"
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _SHORT = re.compile(rf"({_NAME})/({_NAME})(?:/(.*?))?/?")
@@ -43,10 +43,10 @@ class Origin:
     """A place to get skills from, as a person named it or as a lock file has it.
 
     `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives,
-    files, registries and MCP servers). `source` is the short name in the lock file (`owner/repo`, an address,
-    a path), `url` the address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and
-    `path` the folder inside that is wanted. `secret_url` is the address with its credentials: it is used and
-    never shown or kept. `hosts` are others than its own that may be asked.
+    files and registries). `source` is the short name in the lock file (`owner/repo`, an address, a path),
+    `url` the address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path` the
+    folder inside that is wanted. `secret_url` is the address with its credentials: it is used and never shown
+    or kept. `hosts` are others than its own that may be asked.
     """
 
     type: str
@@ -91,11 +91,6 @@ class Origin:
     def is_ours(self) -> bool:
         """Whether it is a skill of a registry that speaks our own API."""
         return self.type == "download" and self.source.startswith(OURS)
-
-    @property
-    def is_endpoint(self) -> bool:
-        """Whether it is a server that speaks MCP."""
-        return self.type == "download" and self.source.startswith(ENDPOINT)
 
     def label(self) -> str:
         """Return the origin as people read it, without secrets."""
@@ -171,14 +166,15 @@ def parse_origin(text: str, cwd: str, hosts: frozenset[str] = frozenset()) -> Or
 
 
 def _parse(text: str, cwd: str) -> Origin:
-    if not text or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text):
-        raise OriginNotFound(text, "it is empty, has control characters or is not UTF-8")
+    _require_plain(text)
     if text.startswith("-"):
         raise OriginNotFound(text, "it looks like an option", f"hint: a folder is ./{text}")
     if _HELPER.match(text):
         raise OriginNotFound(text, "remote helpers ('name::address') are not supported")
-    if text.startswith((REGISTRY, OURS, ENDPOINT)):
-        return _parse_named(text)
+    if text.startswith(_MCP):
+        raise _refuse_mcp(text)
+    if text.startswith((REGISTRY, OURS)):
+        return _parse_registry(text) if text.startswith(REGISTRY) else _parse_ours(text)
     if text.startswith("github:"):
         return _parse_short(text, text.removeprefix("github:"))
     if text.startswith("gitlab:"):
@@ -202,9 +198,24 @@ def recall_origin(
     Hosts that may be asked besides its own are that of `resolved`, where the skill really came from, and
     `hosts`. Raises OriginNotFound for one that can't be asked.
     """
-    origin = _recall(entry, root)
+    origin = _without_login(_recall(entry, root))
     others = {*hosts, host_of(resolved)} - {"", host_of(origin.url)}
     return replace(origin, hosts=frozenset(others)) if "://" in origin.url else origin
+
+
+def recall_address(address: str, root: str) -> Origin:
+    """Return the origin at an address of a lock file, as `parse_origin` does, without its user."""
+    return _without_login(parse_origin(address, root))
+
+
+def _without_login(origin: Origin) -> Origin:
+    """Return an origin without its user: one of a lock file would choose which login of the reader is sent.
+
+    The user of an ssh address, such as git, is part of it, and chooses no key.
+    """
+    if "@" not in urlsplit(origin.secret_url).netloc:
+        return origin
+    return replace(origin, secret_url=urlunsplit(_without_user(urlsplit(origin.secret_url))))
 
 
 def _recall(entry: Mapping[str, object], root: str) -> Origin:
@@ -212,6 +223,8 @@ def _recall(entry: Mapping[str, object], root: str) -> Origin:
         str(entry.get(key) or "") for key in ("sourceType", "source", "sourceUrl", "ref", "skillPath")
     )
     folder = path.rpartition("/")[0]
+    for text in filter(None, (source, url)):
+        _require_plain(text)
     if kind == "local":
         place = os.path.normpath(os.path.join(root, source))
         return Origin(kind, place, place, path=folder)
@@ -221,19 +234,25 @@ def _recall(entry: Mapping[str, object], root: str) -> Origin:
         return replace(_parse_ours(f"{source}{f'@{ref}' if ref else ''}", url), path=folder)
     if kind == "download" and source.startswith(REGISTRY):
         return replace(_parse_registry(f"{source}{f'@{ref}' if ref else ''}"), path=folder)
-    if kind == "download" and source.startswith(ENDPOINT):
-        return replace(_parse_endpoint(source), path=folder)
+    if kind == "download" and source.startswith(_MCP):
+        raise _refuse_mcp(source, "take the entry out of the lock, and ")
     origin = parse_origin(url or source, root)
     if kind in ("github", "gitlab", "git") and not origin.is_git:
         origin = replace(origin, type=kind, source=source or url)
     return replace(origin, ref=ref or origin.ref, path=folder)
 
 
-def _parse_named(text: str) -> Origin:
-    """Parse an address with the name of a protocol before it."""
-    if text.startswith(ENDPOINT):
-        return _parse_endpoint(text)
-    return _parse_registry(text) if text.startswith(REGISTRY) else _parse_ours(text)
+def _require_plain(text: str) -> None:
+    if not is_plain(text):
+        reason = "it is empty, has control characters (also as %0A and the like) or is not UTF-8"
+        raise OriginNotFound(hide_secrets(text), reason)
+
+
+def _refuse_mcp(text: str, step: str = "") -> OriginNotFound:
+    """Return the error for an MCP server, with what to do instead; `step` comes first."""
+    label = hide_secrets(text)
+    way = f"{step}add the server as a repository: skc repo add <name> {label.removeprefix(_MCP)} --type mcp"
+    return OriginNotFound(label, f"MCP servers are not supported as origins any more; {way}")
 
 
 def _parse_registry(text: str) -> Origin:
@@ -263,19 +282,6 @@ def _parse_ours(text: str, registry: str = "") -> Origin:
     except (InvalidOption, InvalidSkillId) as error:
         raise OriginNotFound(text, error.message) from None
     return Origin("download", f"{OURS}{base}/{skill_id}", base, check_ref(text, ref))
-
-
-def _parse_endpoint(text: str) -> Origin:
-    """Parse `mcp:https://host/path[#skill]`, a server that speaks MCP."""
-    parts = _split_url(hide_secrets(text), text.removeprefix(ENDPOINT))
-    if parts.scheme.lower() not in ("https", "http"):
-        raise OriginNotFound(hide_secrets(text), "the address of an MCP server is https://…")
-    return as_endpoint(_at_site(parts))
-
-
-def as_endpoint(origin: Origin) -> Origin:
-    """Return the same address as that of a server that speaks MCP."""
-    return replace(origin, type="download", source=f"{ENDPOINT}{origin.url}")
 
 
 def _find_local(text: str, cwd: str) -> Origin | None:

@@ -7,19 +7,28 @@ import shutil
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths, trash
-from skillc.compiler import PublishOptions, create_store, find_targets, publish_skill
-from skillc.errors import Diagnostic, SkillcError, TargetExists, warning
+from skillc.compiler import PublishOptions, Target, create_store, find_targets, publish_skill
+from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
 from skillc.install.entry import COPY, LockEntry
-from skillc.install.hash import compute_hash
 from skillc.install.lock import is_home
 from skillc.install.names import store_folder
-from skillc.install.versions import find_version
-from skillc.library import GLOBAL, PROJECT, Skill, record_import
+from skillc.install.state import note_deployments
+from skillc.install.versions import find_version, keep_version, note_versions
+from skillc.library import (
+    GLOBAL,
+    PROJECT,
+    Skill,
+    is_path_target,
+    read_deployments,
+    record_import,
+)
 from skillc.settings import load_settings
-from skillc.skills import make_folder
+from skillc.skills import digest_skill, has_uncounted, make_folder
 
 if TYPE_CHECKING:
-    from skillc.compiler import Publication
+    from collections.abc import Callable, Iterable
+
+    from skillc.install.fetch import FetchedSkill
 
 DEFAULT_TARGET = "claude"  # as of 'skc build'
 
@@ -68,9 +77,12 @@ def keep_in_trash(path: str, reason: str) -> Diagnostic:
 
 def is_edited(path: str) -> bool:
     """Return whether a folder in a store is anything else than a version as it was installed."""
-    if os.path.islink(path) or not os.path.isdir(path) or os.path.lexists(os.path.join(path, ".git")):
+    if os.path.islink(path) or not os.path.isdir(path) or has_uncounted(path):
         return True
-    return find_version(compute_hash(path)) is None
+    try:
+        return find_version(digest_skill(path).digest) is None
+    except (SkillcError, OSError):  # a link that leaves the folder
+        return True
 
 
 def skill_of(root: str, name: str) -> Skill:
@@ -80,16 +92,72 @@ def skill_of(root: str, name: str) -> Skill:
     return Skill(os.path.basename(path), os.path.realpath(path), scope, root, is_stored=True)
 
 
-def publish_entry(root: str, entry: LockEntry) -> tuple[list[str], list[Diagnostic], list[SkillcError]]:
-    """Build a skill and deploy it to the targets of its entry; return what has to exist now."""
+def put_version(root: str, skill: FetchedSkill, diagnostics: list[Diagnostic], reason: str) -> None:
+    """Put a skill that was verified into the store, unless it is there, and keep its version."""
+    entry, path = skill.entry, store_folder(root, skill.entry.name)
+    keep_version(skill.folder, entry.content, entry.executables)
+    if not _has_content(path, entry):
+        diagnostics += put_folder(
+            root, entry.name, skill.folder, origin=skill.label, digest=entry.digest, reason=reason
+        )
+    note_versions(root, {entry.name: entry.content})
+
+
+def _has_content(path: str, entry: LockEntry) -> bool:
+    try:
+        return digest_skill(path, executables=entry.executables).digest == entry.content
+    except (SkillcError, OSError):
+        return False
+
+
+def find_locked_targets(root: str, entry: LockEntry) -> tuple[list[Target], list[Diagnostic]]:
+    """Return the agents of a lock's entry, and paths that this user deployed the skill to before [D63].
+
+    A path in a lock from before counts if it is an agent's folder; any other is a warning. Raises
+    AgentFolderEscapes, and InvalidOption for an agent that is not known.
+    """
     scope = "user" if is_home(root) else "project"
-    names = ",".join(entry.targets) or DEFAULT_TARGET
-    options = PublishOptions(find_targets(names, scope, root), copy=entry.own_text("mode") == COPY)
-    skill = skill_of(root, entry.name)
-    publication: Publication = publish_skill(skill, options, load_settings(root), root)
-    places = [each.path for each in publication.deployments]
-    places.append(paths.manifest_file(publication.build.runtime))
-    failures = list(publication.failures)
-    if not entry.targets:  # of another tool, which may have put the skill there itself
-        failures = [error for error in failures if not isinstance(error, TargetExists)]
-    return places, list(publication.diagnostics), failures
+    names = entry.targets if entry.has_targets else [DEFAULT_TARGET]
+    targets: list[Target] = []
+    diagnostics: list[Diagnostic] = []
+    for name in names:
+        matches = find_targets(name, scope, root, root=root)
+        if is_path_target(matches[0][0]):
+            diagnostics.append(warning("W095", name, entry.name))
+        else:
+            targets += matches
+    source = skill_of(root, entry.name).source
+    own = [each for each in read_deployments() if each.source == source and each.is_at_path]
+    targets += [(record.target, os.path.dirname(record.path)) for record in own]
+    return list(dict.fromkeys(targets)), diagnostics
+
+
+def publish_entries(
+    root: str,
+    entries: Iterable[LockEntry],
+    diagnostics: list[Diagnostic],
+    failures: list[SkillcError],
+    tell_step: Callable[[str], None] = lambda name: None,
+) -> None:
+    """Build and deploy skills; one that fails does not stop the others."""
+    places: dict[str, list[str]] = {}
+    for entry in entries:
+        tell_step(entry.name)
+        try:
+            places[entry.name] = _publish_entry(root, entry, diagnostics, failures)
+        except (SkillcError, OSError) as error:
+            failures.append(unexpected(error))
+    note_deployments(root, places)
+
+
+def _publish_entry(
+    root: str, entry: LockEntry, diagnostics: list[Diagnostic], failures: list[SkillcError]
+) -> list[str]:
+    """Build a skill and deploy it to the agents of its entry; return what has to exist now."""
+    targets, warnings = find_locked_targets(root, entry)
+    options = PublishOptions(targets, copy=entry.own_text("mode") == COPY)
+    publication = publish_skill(skill_of(root, entry.name), options, load_settings(root), root)
+    diagnostics += (*warnings, *publication.diagnostics)
+    # Another tool may have put the skill there itself.
+    failures += [e for e in publication.failures if entry.has_targets or not isinstance(e, TargetExists)]
+    return [each.path for each in publication.deployments] + [paths.manifest_file(publication.build.runtime)]

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.audit import BLOCK, Policy, audit_folder
+from skillc.audit import Policy, audit_folder
 from skillc.errors import (
-    AuditBlocked,
     InvalidSkill,
     LintFailed,
     RegistryRefused,
@@ -21,7 +20,8 @@ from skillc.errors import (
     SkillNotFound,
     VersionExists,
 )
-from skillc.library import Skill, is_compiled, note_version, note_versions
+from skillc.install.blocks import check_blocks
+from skillc.library import Skill, is_compiled
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
@@ -36,10 +36,10 @@ from skillc.registry import (
     precedence,
     read_package,
 )
-from skillc.skills import digest_files
+from skillc.skills import digest_files, digest_skill
 
 if TYPE_CHECKING:
-    from skillc.library import PublishedVersion, RegistryApi  # they need the extra
+    from skillc.library import PublishedVersion, RegistryApi  # loads httpx2
 
 MAX_JSON = 24 << 20  # bytes of files in a request as JSON, which are a third more there; else as an archive
 
@@ -90,10 +90,10 @@ class Release:
         }
 
 
-def check_skill(skill: Skill, skill_id: str, policy: Policy, *, allow: bool = False) -> Package:
+def check_skill(skill: Skill, skill_id: str, policy: Policy, *, accept: bool = False) -> Package:
     """Return the files of a skill that lint finds no error in, and the audit nothing that blocks.
 
-    Raises LintFailed (E300) or, unless `allow`, AuditBlocked (E084). What is returned is what was checked.
+    Raises LintFailed (E300) or, unless `accept`, AuditBlocked (E084). What is returned is what was checked.
     """
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; publish its source")
@@ -107,12 +107,8 @@ def check_skill(skill: Skill, skill_id: str, policy: Policy, *, allow: bool = Fa
         error.details = f"hint: see what to fix{others} with: skc lint {_name(skill)}"
         raise error
     audit = audit_folder(skill.source, skill.segment, policy=policy, notes=not skill.is_copy)
-    blocks = [finding for finding in audit.findings if finding.level == BLOCK]
-    if blocks and not allow:
-        first_block = blocks[0]
-        reason = f"{first_block.rule.id} {first_block.message} ({first_block.file}:{first_block.line})"
-        hint = f"hint: --yes publishes it all the same; see all findings with: skc audit {_name(skill)}"
-        raise AuditBlocked(skill.name, reason, hint)
+    advice = f"read what it does with: skc audit {_name(skill)}"
+    check_blocks(skill.name, digest_skill(skill.source).digest, audit, accept=accept, advice=advice)
     if f"sha256:{digest_files(skill.source)}" != package.digest:
         raise InvalidSkill(skill.source, "its files changed while they were checked; publish it again")
     return package
@@ -136,7 +132,6 @@ def plan_upload(api: RegistryApi, package: Package, version: str = "") -> Upload
     number = parse_version(version) if version else package.version
     try:
         versions = api.versions(package.skill)
-        note_versions(api.registry, package.skill, versions)
     except SkillNotFound:
         return Upload(package, number or next_patch(()), bool(number), None, None, {})
     if not versions:
@@ -188,8 +183,6 @@ def send_upload(
     if upload.same is not None:
         if tag and tag not in upload.same.tags:
             api.set_tag(package.skill, tag, upload.same.version)
-            is_yanked = upload.same.yanked is not None
-            note_version(api.registry, package.skill, upload.same.version, [tag], is_yanked=is_yanked)
         return Release(package.skill, upload.same.version, package.digest, 0, is_new=False)
     number = upload.version if upload.is_fixed else ""
     options = {key: text for key, text in (("version", number), ("tag", tag), ("note", note)) if text}
@@ -203,7 +196,6 @@ def send_upload(
         raise RegistryUnavailable(
             api.registry, f"it answers with the digest '{version.digest}' of other files"
         )
-    note_version(api.registry, package.skill, version.version, version.tags or (tag or LATEST,))
     size = len(body) if isinstance(body, bytes) else upload.size
     return Release(package.skill, version.version, version.digest, size, is_new=True)
 

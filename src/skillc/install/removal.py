@@ -6,6 +6,7 @@ The source goes last. A command that was killed can be run again, and nothing is
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from skillc.library import (
     DeploymentRecord,
     Skill,
     change_switch,
+    lock_store,
     read_deployments,
     resolve,
     roots,
@@ -87,19 +89,27 @@ def preview_removal(skill: Skill | Ghost) -> Removal:
 
 
 def remove_skill(
-    skill: Skill | Ghost, cwd: str, *, keep_source: bool = False, purge: bool = False
+    skill: Skill | Ghost, cwd: str, *, keep_source: bool = False, purge: bool = False, is_locked: bool = False
 ) -> Removal:
     """Take a skill away from agents, remove its compiled form, and put its source in the trash.
 
-    It leaves the lock, too. Its log stays unless `purge`.
+    It leaves the lock, too. Its log stays unless `purge`. With `is_locked`, the caller holds the lock of the
+    store.
     """
-    reason = f"removed by 'skc remove {skill.name}'"
-    names = [] if isinstance(skill, Ghost) else _find_entries(skill)  # raises for a lock that can't be read
     if isinstance(skill, Ghost):
-        withdrawal = withdraw(skill.records, reason)
+        withdrawal = withdraw(skill.records, f"removed by 'skc remove {skill.name}'")
         return Removal(
             skill.name, "", "", "", tuple(each.path for each in withdrawal.records), withdrawal.diagnostics
         )
+    with nullcontext() if is_locked else lock_store(skill.root):
+        if not os.path.lexists(entry_of(skill)):  # another process removed it
+            raise SkillNotFound(skill.name)
+        return _remove(skill, cwd, keep_source, purge)
+
+
+def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
+    reason = f"removed by 'skc remove {skill.name}'"
+    names = _find_entries(skill)  # raises for a lock that can't be read
     withdrawal = withdraw(find_deployments(skill), reason)
     diagnostics = list(withdrawal.diagnostics)
     for runtime in skill.runtimes():
@@ -115,6 +125,17 @@ def remove_skill(
     places = tuple(record.path for record in withdrawal.records)
     path, item_id = (item.path, item.id) if item else ("", "")
     return Removal(skill.name, skill.source, path, item_id, places, tuple(diagnostics))
+
+
+def restore_item(name: str) -> trash.TrashItem:
+    """Bring back the newest item of the trash that a name means; raises NotInTrash and others."""
+    item = trash.find(name)
+    store, parts = os.path.dirname(item.origin), (paths.DIRECTORY, "skills")
+    root = os.path.dirname(os.path.dirname(store))
+    is_stored = store == os.path.join(root, *parts)
+    with lock_store(root) if is_stored else nullcontext():  # 'skc add' may be about to put one there
+        trash.restore(item)
+    return item
 
 
 def _find_entries(skill: Skill) -> list[str]:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from time import time_ns
 
 from skillc import atomic, paths
 from skillc.errors import SkillcError
 from skillc.install.hash import compute_hash
-from skillc.skills import digest_files
+from skillc.skills import digest_files, digest_skill
 from skillc.startup import new_sha256, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+
+    from skillc.install.entry import LockEntry
 
     Notes = dict[str, list[object]]
 
@@ -27,15 +30,17 @@ RECENT = (
 )
 MAX_BYTES = 64 << 20
 LEFT_OUT = ".git"
+HASHES = 4  # values of a note before the deployments: the stamp and three hashes
 
 
 @value
 class FolderState:
-    """A skill's folder: its `computedHash`, its source hash, and what was deployed from it, if known.
+    """A skill's folder: the digest of its content, its weaker hashes, and what was deployed from it.
 
-    `digest` is empty for a folder that is no valid skill. `deployments` are paths that have to exist.
+    `content` and `digest` are empty for a folder that has none. `deployments` are paths that have to exist.
     """
 
+    content: str
     hash: str
     digest: str
     deployments: tuple[str, ...] | None = None
@@ -45,10 +50,16 @@ class FolderState:
         return self.deployments is not None and all(map(os.path.lexists, self.deployments))
 
 
-def read_states(root: str, folders: Mapping[str, str]) -> dict[str, FolderState]:
-    """Return the state of each folder that is there, by name."""
+def read_states(
+    root: str, folders: Mapping[str, str], entries: Mapping[str, LockEntry]
+) -> dict[str, FolderState]:
+    """Return the state of each folder that is there, by name; `entries` are those of the lock."""
     last = _read(root)
-    notes = {name: _note(folder, last.get(name)) for name, folder in folders.items() if os.path.isdir(folder)}
+    notes: Notes = {}
+    for name, folder in folders.items():
+        if os.path.isdir(folder):
+            with suppress(FileNotFoundError):  # another command takes it out just now
+                notes[name] = _note(folder, last.get(name), entries[name].executables)
     if notes != last:
         _write(root, notes)
     return {name: _state(note) for name, note in notes.items()}
@@ -58,31 +69,33 @@ def note_deployments(root: str, deployments: Mapping[str, list[str]]) -> None:
     """Note what was deployed from skills, so that it need not be looked up again."""
     notes = _read(root)
     for name, places in deployments.items():
-        notes[name] = [*notes.get(name, ["", "", ""])[:3], sorted(places)]
+        notes[name] = [*notes.get(name, [""] * HASHES)[:HASHES], sorted(places)]
     _write(root, notes)
 
 
-def _note(folder: str, last: list[object] | None) -> list[object]:
+def _note(folder: str, last: list[object] | None, executables: Collection[str]) -> list[object]:
     """Return stamp, hashes and deployments of a folder; what can't be told by its stamp has none."""
     stamp, newest = _stamp(folder)
     if last is not None and last[0] == stamp:
         return last
-    hashes = _compute(folder)
+    hashes = _compute(folder, executables)
     is_stable = time_ns() - newest > RECENT and _stamp(folder)[0] == stamp
-    return [stamp if is_stable else "", *hashes, last[3] if last is not None else None]
+    return [stamp if is_stable else "", *hashes, last[HASHES] if last is not None else None]
 
 
 def _state(note: list[object]) -> FolderState:
-    places = note[3]
+    places = note[HASHES]
     deployments = tuple(map(str, places)) if isinstance(places, list) else None
-    return FolderState(str(note[1]), str(note[2]), deployments)
+    content, computed, source = map(str, note[1:HASHES])
+    return FolderState(content, computed, source, deployments)
 
 
-def _compute(folder: str) -> tuple[str, str]:
+def _compute(folder: str, executables: Collection[str]) -> tuple[str, str, str]:
     try:
-        return compute_hash(folder), digest_files(folder)
+        content = digest_skill(folder, executables=executables).digest
+        return content, compute_hash(folder), digest_files(folder)
     except SkillcError:  # a link that leaves the folder
-        return compute_hash(folder), ""
+        return "", compute_hash(folder), ""
 
 
 def _stamp(folder: str) -> tuple[str, int]:
@@ -101,8 +114,8 @@ def _stamp(folder: str) -> tuple[str, int]:
                     stack.append(entry.path)
                 continue
             newest = max(newest, status.st_mtime_ns, status.st_ctime_ns)
-            times = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
-            lines.append(f"{times} {entry.path[len(folder) :]}")
+            numbers = status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+            lines.append(f"{numbers} {entry.path[len(folder) :]}")
     whole = new_sha256()
     whole.update("\0".join(lines).encode("utf-8", "surrogateescape"))
     return whole.hexdigest(), newest
@@ -123,9 +136,10 @@ def _read(root: str) -> Notes:
         notes = json.loads(paths.read_regular(_file(root), MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(notes, dict) or not all(isinstance(n, list) and len(n) == 4 for n in notes.values()):
+    if not isinstance(notes, dict):
         return {}
-    return notes
+    is_valid = all(isinstance(note, list) and len(note) == HASHES + 1 for note in notes.values())
+    return notes if is_valid else {}
 
 
 def _write(root: str, notes: Notes) -> None:

@@ -39,7 +39,7 @@ from skillc.startup import sha256_hex
 from skillc.usage import count_day
 
 if TYPE_CHECKING:
-    from skillc.library import RegistryApi  # needs the extra
+    from skillc.library import RegistryApi  # loads httpx2
 
 VERSION = 1
 MAX_FILE = 1 << 20  # bytes of usage.json

@@ -10,22 +10,21 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from skillc import atomic, paths
-from skillc.audit import BLOCK, VERSION, Audit, audit_folder
-from skillc.errors import Diagnostic, OriginNotFound, SkillcError, unexpected
+from skillc.audit import VERSION, Audit, audit_folder, read_policy
+from skillc.errors import AuditBlocked, Diagnostic, OriginNotFound, SkillcError, unexpected
+from skillc.install.blocks import check_blocks
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry, make_entry
 from skillc.install.fetch import FetchedSkill
-from skillc.install.hash import compute_hash
+from skillc.install.hash import compute_hash, hash_folder
 from skillc.install.intake import Intake
 from skillc.install.lock import change_lock, lock_file, read_lock
 from skillc.install.names import store_folder
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.pins import Pin
-from skillc.install.reinstall import put_version
+from skillc.install.place import put_version
 from skillc.install.survey import COPIED, Skip, Step, Store, is_same
-from skillc.library import is_compiled
-from skillc.skills import digest_files
+from skillc.library import is_compiled, lock_store
 
 REASON = "replaced by 'skc import --lock'"
 
@@ -35,7 +34,7 @@ class Transfer:
     """Takes pins into one store, one download after the other."""
 
     store: Store
-    allow: bool  # what the audit blocks
+    accept: bool  # what the audit blocks
     intake: Intake
     diagnostics: list[Diagnostic]
 
@@ -58,7 +57,7 @@ def bring_in_pins(
     pins: Sequence[Pin],
     store: Store,
     *,
-    allow: bool = False,
+    accept: bool = False,
     hosts: Iterable[str] = (),
     tell_step: Callable[[str], None] = lambda _: None,
 ) -> tuple[Intake, list[Diagnostic]]:
@@ -66,7 +65,7 @@ def bring_in_pins(
 
     `hosts` may be asked besides those that the pins name.
     """
-    transfer = Transfer(store, allow, Intake(), [])
+    transfer = Transfer(store, accept, Intake(), [])
     groups: dict[tuple[Origin, str], list[Pin]] = {}
     for pin in pins:
         if pin.problem:
@@ -89,8 +88,6 @@ def _take_group(transfer: Transfer, pins: Sequence[Pin]) -> None:
         if len(pins) > 1:
             for each in pins:
                 _take_group(transfer, [each])
-        elif pin.others:
-            _take_group(transfer, [replace(pin, origin=pin.others[0], others=pin.others[1:])])
         else:
             reason = error.reason if isinstance(error, OriginNotFound) else unexpected(error).message
             transfer.skip(pin, f"{pin.label}: {reason}")
@@ -138,23 +135,24 @@ def _put(transfer: Transfer, pin: Pin, candidate: Candidate, download: Download)
     """Put a verified skill into the store and its entry into the lock."""
     if is_compiled(candidate.folder):
         return transfer.skip(pin, "a compiled skill; import its source")
-    audit = audit_folder(candidate.folder, pin.name)
-    if audit.blocks and not transfer.allow:
-        first = next(finding for finding in audit.findings if finding.level == BLOCK)
-        reason = f"{first.rule.id} {first.message} ({first.file}:{first.line})"
-        return transfer.skip(pin, f"blocked by the audit: {reason}; read it, then --yes takes it in")
+    audit = audit_folder(candidate.folder, pin.name, policy=read_policy())
+    entry = _entry(candidate, download, audit, transfer.store.root)
+    try:
+        check_blocks(pin.name, entry.content, audit, accept=transfer.accept)
+    except AuditBlocked as error:
+        return transfer.skip(pin, f"{error.message}; {error.details.removeprefix('hint: ')}")
     step = _step(pin, transfer.store)
     root = transfer.store.root
-    with atomic.Lock(paths.mutex_file(transfer.store.folder)):
+    with lock_store(root):
         is_there = os.path.lexists(step.destination)
         if is_there and not is_same(candidate.folder, step.destination):
             advice = f"'skc remove {os.path.basename(step.destination)}' takes it out"
             return transfer.skip(pin, f"another skill of that name is in the store; {advice}")
-        skill = FetchedSkill(_entry(candidate, download, audit, root), candidate.folder, pin.label)
         has_entry = pin.name in read_lock(root) and read_lock(root)[pin.name].commit == download.commit
         if is_there and has_entry:
             return transfer.skip(pin, f"the same as '{step.destination}'")
-        entry = put_version(root, skill, transfer.diagnostics, REASON)
+        skill = FetchedSkill(entry, candidate.folder, pin.label)
+        put_version(root, skill, transfer.diagnostics, REASON)
         transfer.diagnostics += change_lock(root, record=[entry])
     transfer.intake.imported.append(step)
     return None
@@ -166,8 +164,7 @@ def _entry(candidate: Candidate, download: Download, audit: Audit, root: str) ->
         download.origin_of(candidate),
         candidate,
         download,
-        computed_hash=compute_hash(candidate.folder, candidate.links),
-        digest=digest_files(candidate.folder),
+        hash_folder(candidate.folder, candidate.links),
         audit={"rules": VERSION, "asks": audit.asks_digest()},
     )
 

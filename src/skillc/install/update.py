@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import Any
 
-from skillc import atomic, paths
-from skillc.audit import BLOCK, VERSION as RULES_VERSION, Audit, Changes, audit_folder, compare_audits
+from skillc import atomic
+from skillc.audit import VERSION as RULES_VERSION, Audit, Changes, audit_folder, compare_audits, read_policy
 from skillc.errors import (
-    AuditBlocked,
     Diagnostic,
     LockUnsatisfied,
     MergeConflict,
@@ -25,18 +24,25 @@ from skillc.errors import (
     unexpected,
     warning,
 )
+from skillc.install.blocks import check_blocks
 from skillc.install.entry import LockEntry, make_entry
 from skillc.install.fetch import fetch_entries
-from skillc.install.hash import compute_hash
+from skillc.install.hash import compute_hash, hash_folder
 from skillc.install.latest import Latest, find_latest
-from skillc.install.lock import change_lock, lock_file
+from skillc.install.lock import change_lock, lock_file, read_lock, require_intact
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.names import store_folder
-from skillc.install.place import check_store, keep_in_trash, put_folder
-from skillc.install.reinstall import publish_entries
+from skillc.install.place import (
+    check_store,
+    find_locked_targets,
+    keep_in_trash,
+    publish_entries,
+    put_folder,
+)
 from skillc.install.versions import find_version, keep_version, note_versions
+from skillc.library import lock_store
 from skillc.quotes import shell_quote
-from skillc.skills import digest_files
+from skillc.skills import digest_skill
 
 REASON = "the version before 'skc update'"
 MAX_DIFF = 1 << 20  # bytes of a file whose diff is shown
@@ -49,7 +55,6 @@ class Update:
     latest: Latest
     files: tuple[tuple[str, str], ...]  # of the new version: added, changed or removed, and the name
     asks: Changes
-    blocks: tuple[str, ...]  # rules of findings that block and that were not accepted before
     conflicts: tuple[str, ...] = ()
     diff: str = ""
 
@@ -112,25 +117,25 @@ def update_locked(
 ) -> Updates:
     """Update skills of a lock; a skill that fails does not stop the others.
 
-    `hosts` may be asked besides those of the lock. One whose audit has a new finding that blocks is
-    AuditBlocked, unless `accept`. A conflict is MergeConflict: the update is there, with marks, and the old
+    `hosts` may be asked besides those of the lock. One that the audit blocks is AuditBlocked, unless `accept`
+    or it was accepted before. A conflict is MergeConflict: the update is there, with marks, and the old
     version in the trash.
     """
     result = Updates()
     base = os.path.dirname(lock_file(root))
     check_store(root)
-    free = [entry for entry in entries if not entry.is_pinned]
+    require_intact(entries)
+    free = []
     for entry in entries:
+        find_locked_targets(root, entry)  # raises before anything is written
         if entry.is_pinned:
-            reason = f"it is pinned; 'skc unpin {shell_quote(entry.name)}' lets it be updated"
-            result.diagnostics.append(warning("W088", entry.name, reason))
-    with (
-        atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        find_latest(
-            base, free, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
-        ) as versions,
-    ):
-        complete: list[LockEntry] = []
+            result.diagnostics.append(_pinned(entry))
+        else:
+            free.append(entry)
+    complete: list[LockEntry] = []
+    with find_latest(
+        base, free, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
+    ) as versions:
         for latest in versions:
             latest = _with_edits(root, latest)
             if not latest.is_changed:
@@ -138,26 +143,34 @@ def update_locked(
                 continue
             try:
                 latest.download.complete([latest.candidate])
-                update, entry = _update(root, latest, result, with_diff, dry_run, accept)
+                new = _update(root, latest, result, with_diff, dry_run, accept)
             except (SkillcError, OSError) as error:
-                result.failures.append(unexpected(error))
+                if read_lock(root).get(latest.entry.name) != latest.entry:  # another command was faster
+                    result.diagnostics.append(warning("W097", latest.entry.name))
+                else:
+                    result.failures.append(unexpected(error))
                 continue
-            result.skills.append(update)
-            if dry_run:
-                continue
-            if update.conflicts:
-                result.failures.append(_conflict(root, update))
-            else:
-                complete.append(entry)
+            complete += [new] if new is not None else []
     publish_entries(root, complete, result.diagnostics, result.failures)
     return result
 
 
+def _pinned(entry: LockEntry) -> Diagnostic:
+    reason = f"it is pinned; 'skc unpin {shell_quote(entry.name)}' lets it be updated"
+    return warning("W088", entry.name, reason)
+
+
 def _with_edits(root: str, latest: Latest) -> Latest:
     """Return the same with whether the skill in the store differs from what was installed."""
-    folder = store_folder(root, latest.entry.name)
-    has_edits = os.path.isdir(folder) and compute_hash(folder) != latest.entry.store_hash
+    folder, entry = store_folder(root, latest.entry.name), latest.entry
+    has_edits = os.path.isdir(folder) and not _is_as_installed(folder, entry)
     return replace(latest, is_edited=has_edits)
+
+
+def _is_as_installed(folder: str, entry: LockEntry) -> bool:
+    if entry.content:
+        return digest_skill(folder, executables=entry.executables).digest == entry.content
+    return compute_hash(folder) == (entry.own_text("installed") or entry.hash)
 
 
 def _conflict(root: str, update: Update) -> MergeConflict:
@@ -172,34 +185,43 @@ def _conflict(root: str, update: Update) -> MergeConflict:
 
 def _update(
     root: str, latest: Latest, result: Updates, with_diff: bool, dry_run: bool, accept: bool
-) -> tuple[Update, LockEntry]:
+) -> LockEntry | None:
+    """Update one skill; return its new entry, if it is to be built now."""
     entry, new = latest.entry, latest.candidate.folder
     with _open_base(root, latest) as base:
-        audit = audit_folder(new, entry.name)
-        before = audit_folder(base, entry.name) if base else Audit(entry.name, "")
+        policy = read_policy()
+        audit = audit_folder(new, entry.name, policy=policy)
+        before = audit_folder(base, entry.name, policy=policy) if base else Audit(entry.name, "")
         asks = compare_audits(before, audit)
-        blocks = _new_blocks(entry, audit)
-        merge = _merge(store_folder(root, entry.name), base, new) if latest.is_edited and base else None
-        conflicts = merge.conflicts if merge else ()
+        if not (dry_run and accept):
+            check_blocks(entry.name, digest_skill(new).digest, audit, accept=accept)
         diff = _diff(base, new) if with_diff and base else ""
-        update = Update(latest, _list_files(base, new), asks, blocks, conflicts, diff)
-        if blocks and not accept:
-            hint = f"hint: 'skc update {shell_quote(entry.name)} --yes' takes it all the same"
-            raise AuditBlocked(entry.name, f"the new version has findings of {', '.join(blocks)}", hint)
-        return update, entry if dry_run else _apply(root, latest, audit, blocks, merge, result)
-
-
-def _new_blocks(entry: LockEntry, audit: Audit) -> tuple[str, ...]:
-    """Return the rules whose findings block, without those that were accepted for this skill."""
-    rules = {finding.rule.id for finding in audit.findings if finding.level == BLOCK}
-    return tuple(sorted(rules - _accepted_rules(entry)))
+        update = Update(latest, _list_files(base, new), asks, diff=diff)
+        if dry_run:
+            merge = _merge(root, latest, base)
+            result.skills.append(replace(update, conflicts=merge.conflicts if merge else ()))
+            return None
+        with lock_store(root):
+            now = read_lock(root).get(entry.name)
+            if now != entry:  # what another process did meanwhile stays
+                is_pinned = now is not None and now.is_pinned
+                result.diagnostics.append(_pinned(entry) if is_pinned else warning("W097", entry.name))
+                return None
+            merge = _merge(root, _with_edits(root, latest), base)
+            locked = _apply(root, latest, audit, merge, result)
+        update = replace(update, conflicts=merge.conflicts if merge else ())
+        result.skills.append(update)
+        if update.conflicts:
+            result.failures.append(_conflict(root, update))
+            return None
+        return locked
 
 
 @contextmanager
 def _open_base(root: str, latest: Latest) -> Iterator[str]:
     """Give the folder of the version that was installed; an empty text if it is gone and not needed."""
     entry = latest.entry
-    version, hosts = find_version(entry.store_hash), latest.download.origin.hosts
+    version, hosts = find_version(entry.content, entry.executables), latest.download.origin.hosts
     if version is not None:
         yield version
         return
@@ -211,48 +233,44 @@ def _open_base(root: str, latest: Latest) -> Iterator[str]:
         yield fetch.skills[0].folder if fetch.skills else ""
 
 
-def _merge(folder: str, base: str, new: str) -> Merge:
-    return merge_trees(read_tree(base), read_tree(folder), read_tree(new))
+def _merge(root: str, latest: Latest, base: str) -> Merge | None:
+    """Return how the new version is merged with edits; None where there are none."""
+    if not latest.is_edited or not base:
+        return None
+    folder = store_folder(root, latest.entry.name)
+    return merge_trees(read_tree(base), read_tree(folder), read_tree(latest.candidate.folder))
 
 
-def _apply(
-    root: str, latest: Latest, audit: Audit, blocks: tuple[str, ...], merge: Merge | None, result: Updates
-) -> LockEntry:
-    """Put the new version, merged or as it is, into the store, and write the lock."""
+def _apply(root: str, latest: Latest, audit: Audit, merge: Merge | None, result: Updates) -> LockEntry:
+    """Put the new version, merged or as it is, into the store, and write the lock. The store is locked."""
     old, download, candidate = latest.entry, latest.download, latest.candidate
-    version = keep_version(candidate.folder)
-    folder = find_version(version) or candidate.folder
-    digest = digest_files(candidate.folder)
-    rules = sorted({*blocks, *_accepted_rules(old)})
-    note = {"rules": str(RULES_VERSION), "asks": audit.asks_digest()} | ({"accepted": rules} if rules else {})
+    hashes = hash_folder(candidate.folder, candidate.links)
     entry = make_entry(
         os.path.dirname(lock_file(root)),
         download.origin_of(candidate),
         replace(candidate, name=old.name),
         download,
-        computed_hash=compute_hash(candidate.folder, candidate.links),
-        store_hash=version,
-        digest=digest,
-        targets=old.targets,
+        hashes,
+        targets=old.targets if old.has_targets else None,
         mode=old.own_text("mode") or "link",
         has_pin=old.is_pinned,
-        audit=note,
+        audit={"rules": str(RULES_VERSION), "asks": audit.asks_digest()},
     )
+    keep_version(candidate.folder, entry.content, entry.executables)
     if merge is None:
-        label = download.origin.label()
-        result.diagnostics += put_folder(root, old.name, folder, origin=label, digest=digest, reason=REASON)
+        result.diagnostics += put_folder(
+            root,
+            old.name,
+            candidate.folder,
+            origin=download.origin.label(),
+            digest=hashes.source,
+            reason=REASON,
+        )
     elif merge.changes:
         result.diagnostics.append(_put_merge(store_folder(root, old.name), merge))
     result.diagnostics += change_lock(root, record=[entry])
-    note_versions(root, {old.name: version})  # after the lock, which needs the old one until now
+    note_versions(root, {old.name: entry.content})  # after the lock, which needs the old one until now
     return entry
-
-
-def _accepted_rules(entry: LockEntry) -> set[str]:
-    """Return the rules whose findings a person accepted for a skill."""
-    note = entry.own.get("audit")
-    rules = note.get("accepted") if isinstance(note, dict) else None
-    return {rule for rule in rules if isinstance(rule, str)} if isinstance(rules, list) else set()
 
 
 def _put_merge(path: str, merge: Merge) -> Diagnostic:

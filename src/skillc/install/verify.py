@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
-from skillc.install.hash import hash_files
-from skillc.install.lock import read_lock
+from skillc.compiler import find_damaged_stubs
+from skillc.errors import SkillcError
+from skillc.install.lock import DAMAGED, read_lock
 from skillc.install.names import store_folders
-from skillc.install.restore import is_exact
+from skillc.install.place import skill_of
+from skillc.install.plan import is_exact
 from skillc.install.state import read_states
 from skillc.install.versions import find_version, installed_versions
+from skillc.skills import digest_skill
 from skillc.startup import value
 from skillc.text import utf8_text
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 ABSENT = "not installed"
 DIFFERENT = "not what the lock says"
 UNLOCKED = "installed, but not in the lock"
-INCOMPLETE = "the lock does not say which commit"
+INCOMPLETE = "the lock has no digest of its files; 'skc install' adds it"
+STUB = "the stub that agents read is not as it was built; 'skc build' writes it anew"
+KINDS = {"changed": "changed", "added": "added", "removed": "missing"}
 
 
 @value
@@ -38,42 +41,48 @@ class LockProblem:
 
 
 def verify_store(root: str) -> list[LockProblem]:
-    """Return every file of the store that is not what the lock says."""
+    """Return every file of the store that is not what the lock says, and stubs that are not as built."""
     entries = read_lock(root)
     folders = store_folders(root, entries)
-    states = read_states(root, folders)
+    states = read_states(root, folders, entries)
     problems: list[LockProblem] = []
     for name, entry in sorted(entries.items()):
+        if entry.is_damaged or not entry.is_complete:
+            problems.append(LockProblem(name, "", DAMAGED if entry.is_damaged else INCOMPLETE))
         if name not in states:
             problems.append(LockProblem(name, "", ABSENT))
-        elif not is_exact(entry, states[name]):
+        elif not entry.is_damaged and not is_exact(entry, states[name]):
             files = list(_compare(entry, folders[name]))
             problems += files or [LockProblem(name, "", DIFFERENT)]
+        problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill_of(root, name))]
     return problems
 
 
 def check_lock(root: str) -> list[LockProblem]:
     """Return the skills for which lock and store differ, and the entries that can't be installed exactly."""
     entries = read_lock(root)
-    states = read_states(root, store_folders(root, entries))
+    states = read_states(root, store_folders(root, entries), entries)
     problems = [
         LockProblem(name, "", UNLOCKED) for name in sorted(installed_versions(root)) if name not in entries
     ]
     for name, entry in sorted(entries.items()):
-        if not entry.is_complete:
-            problems.append(LockProblem(name, "", INCOMPLETE))
-        if not is_exact(entry, states.get(name)):
+        if entry.is_damaged or not entry.is_complete:
+            problems.append(LockProblem(name, "", DAMAGED if entry.is_damaged else INCOMPLETE))
+        elif not is_exact(entry, states.get(name)):
             problems.append(LockProblem(name, "", DIFFERENT if name in states else ABSENT))
     return problems
 
 
 def _compare(entry: LockEntry, folder: str) -> Iterator[LockProblem]:
     """Yield the files that differ from the version that was installed, where that is still known."""
-    version = find_version(entry.store_hash)
+    version = find_version(entry.content, entry.executables)
     if version is None:
         return
-    before, now = hash_files(version), hash_files(folder)
-    for name in sorted({*before, *now}, key=os.fsencode):
-        if before.get(name) != now.get(name):
-            problem = "added" if name not in before else "missing" if name not in now else "changed"
-            yield LockProblem(entry.name, name, problem)
+    try:
+        now = digest_skill(folder, executables=entry.executables)
+    except SkillcError as error:  # a link that leaves the folder
+        yield LockProblem(entry.name, "", error.message)
+        return
+    before = digest_skill(version, executables=entry.executables)
+    for kind, name in now.changes_since(before.files):
+        yield LockProblem(entry.name, name, KINDS[kind])

@@ -1,51 +1,50 @@
 """The versions that skc installed, as they came: they tell an edit, and an update is merged against them.
 
-    ~/.skillc/versions/<computedHash>/            the files of one version of one skill
-    ~/.skillc/installed/<hash of the root>.json   {"root": "/project", "skills": {"pdf": "<computedHash>"}}
+    ~/.skillc/versions/<digest>/                  the files of one version of one skill [D64]
+    ~/.skillc/installed/<hash of the root>.json   {"root": "/project", "skills": {"pdf": "<digest>"}}
 
 A version is there while a store has it installed. It is checked before it is used; one that is missing or
-damaged can be fetched again by its commit.
+damaged can be fetched again by its commit. Folders from before, under another hash, are not used; they go
+when their skill is installed again.
 """
 
 from __future__ import annotations
 
-import json
 import os
 
-from skillc import atomic, paths
-from skillc.install.hash import compute_hash
-from skillc.skills import make_folder
+from skillc import atomic, paths, records
+from skillc.errors import SkillcError
+from skillc.skills import digest_skill, make_folder
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 MAX_BYTES = 16 << 20
+VERSION = 1  # records from before have neither a version nor a digest inside
+UNSEALED = 0
 
 
-def keep_version(folder: str) -> str:
-    """Keep a copy of a folder, in which links are files; return the `computedHash` of the copy."""
-    versions = os.path.dirname(_version(""))
-    os.makedirs(versions, mode=0o700, exist_ok=True)
-    atomic.sweep(versions)
-    temporary = atomic.temporary_path(os.path.join(versions, "new"))
-    try:
-        make_folder(temporary, copy_of=folder)
-        digest = compute_hash(temporary)
-        if find_version(digest) is None:
-            atomic.replace(temporary, _version(digest))
-    finally:
-        atomic.discard(temporary)
-    return digest
-
-
-def find_version(digest: str) -> str | None:
-    """Return the folder of a version; None where there is none, or it is damaged."""
+def keep_version(folder: str, digest: str, executables: Collection[str] = ()) -> None:
+    """Keep a copy of a folder that was verified to have this digest."""
+    if find_version(digest, executables) is not None:
+        return
     path = _version(digest)
-    is_intact = (
-        len(digest) == 64 and digest.isalnum() and os.path.isdir(path) and compute_hash(path) == digest
-    )
-    return path if is_intact else None
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    atomic.sweep(os.path.dirname(path))
+    make_folder(path, copy_of=folder)
+
+
+def find_version(digest: str, executables: Collection[str] = ()) -> str | None:
+    """Return the folder of a version; None where there is none, or it is not what its name says."""
+    path = _version(digest)
+    if len(digest) != 64 or not digest.isalnum() or not os.path.isdir(path):
+        return None
+    try:
+        return path if digest_skill(path, executables=executables).digest == digest else None
+    except (SkillcError, OSError):
+        return None
 
 
 def installed_versions(root: str) -> dict[str, str]:
@@ -58,10 +57,10 @@ def installed_roots() -> list[str]:
     folder = os.path.dirname(_record(""))
     try:
         files = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
-        contents = [json.loads(paths.read_regular(path, MAX_BYTES)) for path in files]
-        roots = [content.get("root") for content in contents if isinstance(content, dict)]
+        contents = [records.read_record(path, MAX_BYTES, unsealed=UNSEALED) for path in files]
+        roots = [content.get("root") for content in contents]
         return [root for root in roots if isinstance(root, str) and os.path.isabs(root)]
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return []
 
 
@@ -74,8 +73,8 @@ def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = (
         last = _read(path)
         skills = {name: each for name, each in {**last, **versions}.items() if name not in removals}
         if skills != last:
-            note = {"root": os.path.realpath(root), "skills": skills}
-            atomic.write(path, json.dumps(note, indent=1).encode("utf-8", "backslashreplace"), durable=True)
+            note = {"version": VERSION, "root": utf8_text(os.path.realpath(root)), "skills": skills}
+            records.write_record(path, note)
     _drop(set(last.values()) - set(skills.values()))
 
 
@@ -98,7 +97,7 @@ def _record(root: str) -> str:
 
 def _read(path: str) -> dict[str, str]:
     try:
-        skills = json.loads(paths.read_regular(path, MAX_BYTES))["skills"]
+        skills = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)["skills"]
         return {str(name): str(digest) for name, digest in skills.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from skillc import __version__, library
-from skillc.errors import OriginNotFound, require_extra
+from skillc.errors import OriginNotFound
 from skillc.install.origin import Origin
 from skillc.library import LOOPBACK, Failure, find_token, hide_secrets
 from skillc.text import cut, one_line
@@ -76,25 +76,19 @@ class Web:
 
     def _send(self, url: str, limit: int, accept: str) -> Response:
         headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": f"skillc/{__version__}"}
-        with require_extra("http"):
-            fetch = library.fetch  # imports httpx2
-        credentials, hosts = self.credentials(url), self.origin.allowed_hosts
-        is_given = credentials == self._own_credentials(url)
-        request = fetch(
-            *(url, headers, credentials, TIME_OUT, limit), hosts=hosts, secure=True, resend=is_given
+        credentials, hosts = self._credentials(url), self.origin.allowed_hosts
+        stored = "" if credentials else find_token(url)
+        if stored:
+            credentials = {"Authorization": f"Bearer {stored}"}
+        request = library.fetch(
+            *(url, headers, credentials, TIME_OUT, limit), hosts=hosts, secure=True, resend=not stored
         )
         try:
             return asyncio.run(request)
         except Failure as error:
             raise self.failure(f"{url}: {error}") from None
 
-    def credentials(self, url: str) -> dict[str, str]:
-        """Return the header with what the origin's address holds, else with the token of `skc login`."""
-        own = self._own_credentials(url)
-        token = "" if own else find_token(url)
-        return {"Authorization": f"Bearer {token}"} if token else own
-
-    def _own_credentials(self, url: str) -> dict[str, str]:
+    def _credentials(self, url: str) -> dict[str, str]:
         own, other = urlsplit(self.origin.address), urlsplit(url)
         is_same = (own.scheme, own.hostname, own.port) == (other.scheme, other.hostname, other.port)
         if not is_same or "@" not in own.netloc:

@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.addresses import LOOPBACK, guess_type
+    from skillc.library.addresses import LOOPBACK, guess_type, is_plain
     from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
     from skillc.library.clawhub import ClawHubSkillSource
     from skillc.library.clawhub.wire import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         SkillsConfig,
         repositories_in_force,
     )
-    from skillc.library.copies import copy_path, list_copies
     from skillc.library.credentials import (
         Credential,
         check_token,
@@ -46,8 +45,11 @@ if TYPE_CHECKING:
     )
     from skillc.library.deployments import (
         DeploymentRecord,
-        find_ghosts,
+        check_deployments,
+        find_record_damage,
         forget_deployments,
+        is_path_target,
+        lock_store,
         read_deployments,
         record_deployments,
     )
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from skillc.library.find import find_skills, format_results
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.git.config import FetchError, LoginRefused, RefNotFound, Remote, parse_address
-    from skillc.library.git.login import ask_helpers, variable_of, with_token
+    from skillc.library.git.login import ask_helpers, describe_variable, find_unused_tokens, with_token
     from skillc.library.git.remote_tree import RemoteTree, open_tree
     from skillc.library.hosts import Hosts, address_after, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
@@ -82,17 +84,7 @@ if TYPE_CHECKING:
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
-    from skillc.library.mcp.endpoint import McpEndpoint
-    from skillc.library.mcp.entries import LoginRequired, NoEndpoint, Refusal, SkillEntry, WrongFile
     from skillc.library.memory import SkillMemory, recall_skills
-    from skillc.library.notes import (
-        VersionNote,
-        note_ids,
-        note_version,
-        note_versions,
-        recall_registries,
-        recall_versions,
-    )
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
@@ -102,6 +94,7 @@ if TYPE_CHECKING:
     from skillc.library.secrets import hide_secrets, private_logs
     from skillc.library.site import WellKnownSkillSource
     from skillc.library.site.index import SiteIndex, index_addresses, index_beside, read_index, write_entry
+    from skillc.library.skill_cache import copy_path, list_copies
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -157,20 +150,21 @@ else:
                 "roots stored_skills"
             ),
             "find": "find_skills format_results",
-            "addresses": "LOOPBACK guess_type",
+            "addresses": "LOOPBACK guess_type is_plain",
             "clawhub": "ClawHubSkillSource",
             "clawhub.wire": (
                 "MAX_PAGES HubSkill api_base check_moderation discovery_addresses fingerprint_of "
                 "list_address read_base read_page read_summary table_of text_of write_version"
             ),
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
-            "copies": "copy_path list_copies",
+            "skill_cache": "copy_path list_copies",
             "credentials": (
                 "Credential check_token choose_registry find_token forget_credential parse_registry "
                 "read_credentials store_credential"
             ),
             "deployments": (
-                "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
+                "DeploymentRecord check_deployments find_record_damage forget_deployments is_path_target"
+                " lock_store read_deployments record_deployments"
             ),
             "imports": "adopt_import find_import import_origin read_import record_import record_imports",
             "locate": "locate_skill",
@@ -178,7 +172,7 @@ else:
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "git.config": "FetchError LoginRefused RefNotFound Remote parse_address",
-            "git.login": "ask_helpers variable_of with_token",
+            "git.login": "ask_helpers describe_variable find_unused_tokens with_token",
             "git.remote_tree": "RemoteTree open_tree",
             "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
             "hosts": "Hosts address_after host_of parse_host",
@@ -189,10 +183,7 @@ else:
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
-            "mcp.endpoint": "McpEndpoint",
-            "mcp.entries": "LoginRequired NoEndpoint Refusal SkillEntry WrongFile",
             "memory": "SkillMemory recall_skills",
-            "notes": ("VersionNote note_ids note_version note_versions recall_registries recall_versions"),
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "secrets": "hide_secrets private_logs",
             "site": "WellKnownSkillSource",

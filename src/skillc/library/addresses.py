@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from skillc.errors import DirectoryNotFound, InvalidOption
 
@@ -26,6 +26,25 @@ _INDEX = re.compile(
 )
 _HUB = re.compile(r"/\.well-known/clawd?hub\.json$")
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
+_CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
+MAX_QUOTED = 8  # times that an address may be quoted
+
+
+def is_plain(address: str) -> bool:
+    """Return whether an address is UTF-8 and has no control character, however often it is unquoted.
+
+    What reads a part of it unquoted (a login, a path, a ref) must not find a second line there.
+
+    >>> is_plain("https://host/a%20b"), is_plain("https://x%0Aurl=y@host/"), is_plain("https://host/a%250Ab")
+    (True, False, False)
+    """
+    for _ in range(MAX_QUOTED):
+        if not address or _CONTROLS.search(address):
+            return False
+        last, address = address, unquote(address)
+        if address == last:
+            return True
+    return False
 
 
 def guess_type(address: str) -> str:
@@ -48,7 +67,7 @@ def guess_type(address: str) -> str:
 
 def resolve_url(url: str, kind: str, cwd: str) -> str:
     """Return a URL for skills.toml; refuse one with a secret in it, without repeating it [D24]."""
-    if not _is_plain(url):
+    if not is_plain(url):
         raise InvalidOption("the address has control characters or is not UTF-8")
     if "${" in url and "://" not in url:
         return url
@@ -92,7 +111,7 @@ def resolve_path(path: str, cwd: str, base: str) -> str:
 def _find_folder(path: str, cwd: str) -> str:
     """Return the absolute path of a folder that exists."""
     folder = os.path.normpath(os.path.join(os.path.realpath(cwd), os.path.expanduser(path)))
-    if not _is_plain(folder):
+    if _CONTROLS.search(folder):
         raise InvalidOption("the path has control characters or is not UTF-8")
     if not os.path.isdir(folder):
         error = DirectoryNotFound(path)
@@ -100,7 +119,3 @@ def _find_folder(path: str, cwd: str) -> str:
             error.details = f"hint: a repository on GitHub is https://github.com/{path}"
         raise error
     return folder
-
-
-def _is_plain(text: str) -> bool:
-    return bool(text) and not any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text)

@@ -1,7 +1,8 @@
 """Tokens for registries, as `skc login` stored them: each is sent to the address it was stored for alone.
 
     <home>/.skillc/credentials.json     for its owner alone (mode 600)
-        {"version": 1, "tokens": [{"registry": "https://skills.example.com", "token": "…", "subject": "ada"}]}
+        {"version": 2, "sha256": "…", "tokens":
+         [{"registry": "https://skills.example.com", "token": "…", "subject": "ada"}]}
 
 A registry is an address without user, query or fragment: https, or http on this machine. A project can name
 a registry, but it can't have a token sent anywhere else. In CI, SKILLC_TOKEN is the token for the registry in
@@ -10,17 +11,17 @@ SKILLC_REGISTRY, or, without that, for the one that a command is told to write t
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from skillc import atomic, paths
+from skillc import atomic, paths, records
 from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.library.addresses import LOOPBACK
 
-VERSION = 1
+VERSION = 2
+UNSEALED = 1  # the last version without a digest inside
 MAX_FILE = 1 << 20  # bytes of credentials.json
 MAX_TOKEN = 4096  # characters
 TOKEN, REGISTRY = "SKILLC_TOKEN", "SKILLC_REGISTRY"
@@ -80,11 +81,10 @@ def read_credentials() -> list[Credential]:
         return []
     path = paths.credentials_file(home)
     try:
-        data = paths.read_regular(path, MAX_FILE)
+        content = records.read_record(path, MAX_FILE, unsealed=UNSEALED)
         if os.name == "posix" and os.stat(path).st_mode & 0o077:
             raise InvalidConfiguration(path, "others can read or write it; check it, then 'chmod 600' it")
-        content = json.loads(data)
-        if content["version"] != VERSION:
+        if content["version"] > VERSION:
             raise ValueError(VERSION)
         entries = [(each["registry"], each["token"], each.get("subject", "")) for each in content["tokens"]]
         return sorted(
@@ -120,7 +120,7 @@ def _change(registries: set[str], additions: list[Credential]) -> None:
             tokens = [each for each in read_credentials() if each.registry not in registries] + additions
             entries = [{"registry": c.registry, "token": c.token, "subject": c.subject} for c in tokens]
             content = {"version": VERSION, "tokens": sorted(entries, key=lambda entry: entry["registry"])}
-            atomic.write(path, json.dumps(content, indent=1).encode(), durable=True, private=True)
+            records.write_record(path, content, private=True)
     except OSError as error:
         reason = f"it can't be written ({error.strerror or error}); {REGISTRY} and {TOKEN} need no file"
         raise InvalidConfiguration(path, reason) from None

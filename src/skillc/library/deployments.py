@@ -1,7 +1,8 @@
 """The record of deployments: which skill was put where, in `~/.skillc/deployments.json` [D51].
 
 With it, the name in a stub means the same skill in every directory, a compiled folder leads to its source,
-and a deployment whose source is gone is noticed. It is the user's: a project can't add to it.
+and a deployment whose source is gone is noticed. It is the user's: a project can't add to it. It has a
+digest inside: one that is damaged is not used, and says so.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-VERSION = 1
+VERSION = 2
+UNSEALED = 1  # the last version without a digest
 MAX_BYTES = 64 << 20
 FIELDS = ("skill", "source", "runtime", "target", "path", "method", "digest")
 
@@ -35,47 +37,67 @@ class DeploymentRecord:
     digest: str
 
     @property
+    def is_at_path(self) -> bool:
+        """Whether the target is a path that the user gave, not an agent's name."""
+        return is_path_target(self.target)
+
+    @property
     def is_ghost(self) -> bool:
         """Whether the source is gone while the deployment is still there."""
         return not os.path.isdir(self.source) and os.path.lexists(self.path)
 
 
+def is_path_target(target: str) -> bool:
+    """Return whether a target is a path, not the name of an agent [D13]."""
+    return os.sep in target or "/" in target or target in (".", "..") or target.startswith("~")
+
+
 def read_deployments() -> list[DeploymentRecord]:
     """Return all deployments, the oldest first; none from a file that is missing or damaged."""
-    home = paths.home()
-    if home is None:
-        return []
     try:
-        data = paths.read_regular(_file(home), MAX_BYTES)
-    except OSError:
+        return _read()
+    except ValueError:
         return []
-    import json  # `find` asks for names that no store has, where there is often no record
 
+
+def find_record_damage() -> list[Diagnostic]:
+    """Return a warning if the record is damaged, so that deployments are not known."""
     try:
-        entries = json.loads(data)["deployments"]
-        return [DeploymentRecord(*(str(entry[field]) for field in FIELDS)) for entry in entries]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return []
+        _read()
+    except ValueError:
+        return [warning("W094", _file(paths.require_home()))]
+    return []
 
 
-def record_deployments(records: Iterable[DeploymentRecord]) -> None:
+def check_deployments() -> list[Diagnostic]:
+    """Return a warning for a damaged record, or for each deployment whose source is gone."""
+    ghosts = [record for record in read_deployments() if record.is_ghost]
+    return find_record_damage() or [warning("W009", r.skill, r.path, r.source) for r in ghosts]
+
+
+def record_deployments(records: Iterable[DeploymentRecord]) -> list[Diagnostic]:
     """Add deployments to the record; each replaces the one at its path.
 
-    Without a home that can be written there is no record, and nothing fails: the skills are deployed.
+    A damaged record is kept beside the new one, and the warning is returned. Without a home that can be
+    written there is no record, and nothing fails: the skills are deployed.
     """
     changes = {record.path: record for record in records}
     home = paths.home()
-    if home is None or not changes:
-        return
+    diagnostics = find_record_damage()
+    if home is None or not (changes or diagnostics):
+        return []
     try:
         os.makedirs(os.path.join(home, paths.DIRECTORY), exist_ok=True)
         with atomic.Lock(f"{_file(home)}.lock"):
+            if find_record_damage():  # still: another process may have been quicker
+                _keep_damaged(_file(home))
             last = {record.path: record for record in read_deployments()}
             entries = {path: record for path, record in last.items() if path not in changes} | changes
             if entries != last or list(entries) != list(last):
                 _write(home, entries.values())
     except OSError:
         pass
+    return diagnostics
 
 
 def forget_deployments(places: Iterable[str]) -> None:
@@ -89,12 +111,6 @@ def forget_deployments(places: Iterable[str]) -> None:
         rest = [record for record in last if record.path not in removals]
         if len(rest) < len(last):
             _write(home, rest)
-
-
-def find_ghosts() -> list[Diagnostic]:
-    """Return a warning for each deployment whose source is gone."""
-    ghosts = [record for record in read_deployments() if record.is_ghost]
-    return [warning("W009", record.skill, record.path, record.source) for record in ghosts]
 
 
 def source_of_name(name: str) -> str | None:
@@ -112,12 +128,48 @@ def source_of_folder(folder: str) -> str | None:
     return None
 
 
-def _write(home: str, records: Iterable[DeploymentRecord]) -> None:
-    entries = [{field: utf8_text(getattr(record, field)) for field in FIELDS} for record in records]
-    import json
+def lock_store(root: str) -> atomic.Lock:
+    """Return the lock that a command holds while it changes skills of a store, its lock file or deployments.
 
-    text = json.dumps({"version": VERSION, "deployments": entries}, indent=1, ensure_ascii=False)
-    atomic.write(_file(home), f"{text}\n".encode(), durable=True)
+    So what one command does is not half undone by another. Do not take it twice.
+    """
+    store = paths.skills_store(root)
+    if paths.home() is not None:
+        try:
+            return atomic.Lock(paths.mutex_file(store))
+        except OSError:  # a home that can't be written
+            pass
+    os.makedirs(store, exist_ok=True)
+    return atomic.Lock(store)
+
+
+def _read() -> list[DeploymentRecord]:
+    """Return what the record has, nothing without one; raise ValueError for one that is damaged."""
+    home = paths.home()
+    if home is None or not os.path.lexists(_file(home)):
+        return []  # `find` asks for names that no store has, where there is often no record
+    from skillc.records import read_record
+
+    try:
+        entries = read_record(_file(home), MAX_BYTES, unsealed=UNSEALED)["deployments"]
+        return [DeploymentRecord(*(str(entry[field]) for field in FIELDS)) for entry in entries]
+    except OSError:
+        return []
+    except (KeyError, TypeError):
+        raise ValueError(_file(home)) from None
+
+
+def _write(home: str, records: Iterable[DeploymentRecord]) -> None:
+    from skillc.records import write_record
+
+    entries = [{field: utf8_text(getattr(record, field)) for field in FIELDS} for record in records]
+    write_record(_file(home), {"version": VERSION, "deployments": entries})
+
+
+def _keep_damaged(path: str) -> None:
+    from skillc.records import damaged_name
+
+    os.replace(path, damaged_name(path))
 
 
 def _file(home: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 
-from skillc import atomic, paths
+from skillc import atomic, paths, records
 from skillc.library.stores import Skill, at_path, is_skill, roots
 
 TYPE_CHECKING = False
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Note = dict[str, object]
 MAX_BYTES = 1 << 16
+VERSION = 1  # notes from before have neither a version nor a digest inside
+UNSEALED = 0
 
 
 def record_import(copy: str, source: str, digest: str) -> None:
@@ -95,14 +97,14 @@ def _note_file(copy: str) -> str:
 def _read(path: str) -> Note | None:
     """Return a note; None if there is none, and an empty one for what can't be read."""
     try:
-        note = json.loads(paths.read_regular(path, MAX_BYTES))
-    except (OSError, ValueError, RecursionError):
+        return records.read_record(path, MAX_BYTES, unsealed=UNSEALED)
+    except (OSError, ValueError):
         return {} if os.path.lexists(path) else None
-    return note if isinstance(note, dict) else {}
 
 
 def _write(home: str, *notes: Note) -> None:
     directory = paths.imports_directory(home)
     os.makedirs(directory, mode=0o700, exist_ok=True)
-    files = {_note_file(str(note["copy"])): json.dumps(note).encode() for note in notes}
+    sealed = {str(note["copy"]): records.seal({"version": VERSION, **note}) for note in notes}
+    files = {_note_file(copy): json.dumps(note).encode() for copy, note in sealed.items()}
     atomic.write_all(files, private=True)

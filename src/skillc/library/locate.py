@@ -84,7 +84,7 @@ async def _locate(skill_id: SkillId, cwd: str) -> Skill:
 
 def _as_folder(document: SkillDocument, directory: str | None, config: SkillsConfig, cwd: str) -> Skill:
     """Return a skill with its own folder if that is on this machine, else with a copy."""
-    from skillc.library import copies
+    from skillc.library import skill_cache
     from skillc.library.source import SkillScope
 
     skill = document.descriptor
@@ -94,17 +94,19 @@ def _as_folder(document: SkillDocument, directory: str | None, config: SkillsCon
         scope, root = (PROJECT, project) if project else (GLOBAL, home)
         return Skill(skill.id, os.path.realpath(directory), scope, root, True, skill.source_name)
     repository = next(r for r in config.repositories if r.name == skill.source_name)
-    path = copies.write_copy(copies.copy_path(repository, skill.id), repository.name, document, directory)
+    path = skill_cache.write_copy(
+        skill_cache.copy_path(repository, skill.id), repository.name, document, directory
+    )
     return Skill(skill.id, os.path.realpath(path), GLOBAL, home, True, repository.name, is_copy=True)
 
 
 def _last_copy(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig) -> Skill | None:
     """Return the copy of a skill from when its repository last answered."""
-    from skillc.library import copies
+    from skillc.library import skill_cache
 
     home = paths.home()
     for repository in config.repositories if home else ():
-        path = copies.copy_path(repository, skill_id)
+        path = skill_cache.copy_path(repository, skill_id)
         if repository.name in library.failures and is_skill(path):
             stale = warning("W201", repository.name, library.failures[repository.name].reason)
             source = os.path.realpath(path)
@@ -124,16 +126,18 @@ async def _explain_absence(
         except RepositoryUnavailable:
             pass  # it answered a moment ago; the names would only have been a help
     error = _with_nearest(str(skill_id), cwd, names)
-    error.diagnostics = diagnostics
+    error.diagnostics = (*diagnostics, *error.diagnostics)
     return error
 
 
 def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     """Return the error for a name: that it is in the trash, or similar ones of the stores and `others`."""
+    from skillc.library.deployments import find_record_damage
     from skillc.spelling import suggest
 
     names = (*(skill.name for skill in stored_skills(cwd)), *others)
     error = SkillNotFound(name, nearest=suggest(name, names))
+    error.diagnostics = tuple(find_record_damage())  # it may be one that was deployed from elsewhere
     item = _find_in_trash(name, cwd)
     if item:
         error.details = f"hint: it is in the trash; 'skc restore {item}' brings it back"

@@ -14,12 +14,13 @@ from skillc import paths
 from skillc.errors import SkillcError
 from skillc.index.skills import recall_folder
 from skillc.library.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
-from skillc.library.copies import copies_folder, list_copies
-from skillc.library.notes import SkillNote, recall_noted
+from skillc.library.skill_cache import copies_folder, list_copies
 from skillc.skills import id_prefix
 
 MAX_SECONDS = 0.3  # for the walk of a folder that was never indexed
 MAX_DEPTH = 6
+
+Row = tuple[str, tuple[str, ...], tuple[str, ...]]  # an ID, its capabilities and its tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class SkillMemory:
 def recall_skills(cwd: str) -> Iterator[SkillMemory]:
     """Yield the skills of the repositories of `cwd` that are here.
 
-    They are those of folders and of git's checkouts; of servers, those that were listed last or copied.
+    They are those of folders and of git's checkouts; of servers, those that were copied.
     """
     config = SkillsConfig.load(cwd)
     for repository in repositories_in_force(config, next(paths.library_roots(cwd), None)):
@@ -43,10 +44,9 @@ def recall_skills(cwd: str) -> Iterator[SkillMemory]:
             yield SkillMemory(skill_id, repository.name, capabilities, tags)
 
 
-def _recall(repository: SkillRepositoryConfig) -> list[SkillNote]:
+def _recall(repository: SkillRepositoryConfig) -> list[Row]:
     if repository.type not in ("filesystem", "git"):
-        copies = list_copies(copies_folder(repository))
-        return [*recall_noted(repository), *((str(skill_id), (), ()) for skill_id, _ in copies)]
+        return [(str(skill_id), (), ()) for skill_id, _ in list_copies(copies_folder(repository))]
     root = _folder_of(repository)
     if root is None:
         return []

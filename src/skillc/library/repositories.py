@@ -15,7 +15,6 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata, util
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +30,11 @@ from skillc.library.config import (
 from skillc.library.credentials import find_token
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
-from skillc.library.notes import note_skills
 from skillc.library.secrets import hide_secrets
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.library.variables import check_variables
 from skillc.library.wrappers import SnapshotSource
-from skillc.skills import SkillId, read_tags
+from skillc.skills import SkillId
 
 if TYPE_CHECKING:
     from skillc.library.http import HttpSkillSource
@@ -167,15 +165,7 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     check_variables(repository)
     if repository.type == "git":
         return _git_source(repository, settings, round(patience * GIT_SILENCE, 2))
-    source = _server_source(repository, settings, patience)
-    source.tell_list = partial(_note_list, repository)
-    return source
-
-
-def _note_list(repository: SkillRepositoryConfig, skills: Sequence[SkillDescriptor]) -> None:
-    """Keep a server's list for completion, which asks no server."""
-    rows = ((str(s.id), s.requires_capabilities, read_tags({"metadata": s.metadata})) for s in skills)
-    note_skills(repository, rows)
+    return _server_source(repository, settings, patience)
 
 
 def _server_source(

@@ -31,7 +31,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -198,10 +198,6 @@ def read_descriptions(collections: Iterable[SkillCollection]) -> dict[str, str]:
 
 
 ALL: SkillFilter = SkillFilter()
-
-
-def ignore_list(skills: Sequence[SkillDescriptor]) -> None:
-    """Take a list of skills and do nothing with it."""
 
 
 @runtime_checkable

@@ -3,19 +3,19 @@
 A disabled skill stays in its store and can be read; `build` compiles it and does not deploy it. The file is
 in the home: a project that was cloned can switch no skill of the user's off or on.
 
-    {"version": 1, "disabled": [{"source": "/home/me/.skillc/skills/pdf", "everywhere": true, "places": [],
-     "deployments": [{"skill": "pdf", …}]}]}
+    {"version": 2, "sha256": "3f…", "disabled": [{"source": "/home/me/.skillc/skills/pdf",
+     "everywhere": true, "places": [], "deployments": [{"skill": "pdf", …}]}]}
 
 `places` are the paths in agents' folders that the skill is disabled for; where it is disabled `everywhere`,
-they are the exceptions. `deployments` are those that were taken away, for `enable` to make again.
+they are the exceptions. `deployments` are those that were taken away, for `enable` to make again. While the
+file is damaged nothing is deployed, so that no skill comes back in silence.
 """
 
 from __future__ import annotations
 
-import json
 import os
 
-from skillc import atomic, paths
+from skillc import atomic, paths, records
 from skillc.errors import InvalidConfiguration
 from skillc.library.deployments import FIELDS, DeploymentRecord
 from skillc.startup import value
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-VERSION = 1
+VERSION = 2
+UNSEALED = 1  # the last version without a digest
 MAX_BYTES = 16 << 20
 
 
@@ -55,9 +56,9 @@ class Switch:
             return f"disabled, but not in {names}" if names else "disabled"
         return f"disabled in {names}" if names else ""
 
-    def with_disabled(self, places: Iterable[str] | None, records: Iterable[DeploymentRecord]) -> Switch:
+    def with_disabled(self, places: Iterable[str] | None, more: Iterable[DeploymentRecord]) -> Switch:
         """Return this switch with more places disabled (None: all), and the deployments they had."""
-        deployments = tuple({record.path: record for record in (*self.deployments, *records)}.values())
+        deployments = tuple({record.path: record for record in (*self.deployments, *more)}.values())
         if places is None:
             return Switch(self.source, True, (), deployments)
         return Switch(self.source, self.everywhere, self._change(places, self.everywhere), deployments)
@@ -80,12 +81,12 @@ def read_switches() -> dict[str, Switch]:
     home = paths.home()
     path = _file(home) if home else ""
     try:
-        content = json.loads(paths.read_regular(path, MAX_BYTES))
+        content = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)
         return {switch.source: switch for switch in map(_parse, content["disabled"])}
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, KeyError, TypeError, RecursionError):
-        hint = "it is damaged; move it away, and disable again what should be disabled"
+    except (ValueError, KeyError, TypeError):
+        hint = "it is damaged; move it away, and 'skc disable' again what should be disabled"
         raise InvalidConfiguration(path, hint) from None
 
 
@@ -110,9 +111,9 @@ def change_switch(source: str, change: Callable[[Switch], Switch]) -> Switch:
 
 
 def _parse(entry: dict[str, Any]) -> Switch:
-    records = [DeploymentRecord(*(str(each[field]) for field in FIELDS)) for each in entry["deployments"]]
+    deployments = [DeploymentRecord(*(str(each[field]) for field in FIELDS)) for each in entry["deployments"]]
     places = tuple(map(str, entry["places"]))
-    return Switch(str(entry["source"]), entry["everywhere"] is True, places, tuple(records))
+    return Switch(str(entry["source"]), entry["everywhere"] is True, places, tuple(deployments))
 
 
 def _write(home: str, switches: dict[str, Switch]) -> None:
@@ -128,8 +129,7 @@ def _write(home: str, switches: dict[str, Switch]) -> None:
         }
         for switch in switches.values()
     ]
-    text = json.dumps({"version": VERSION, "disabled": entries}, indent=1, ensure_ascii=False)
-    atomic.write(_file(home), f"{text}\n".encode(), durable=True)
+    records.write_record(_file(home), {"version": VERSION, "disabled": entries})
 
 
 def _file(home: str) -> str:

@@ -10,18 +10,18 @@ skills.toml needs no permission.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from urllib.parse import urlsplit
 
-from skillc import atomic, paths
+from skillc import atomic, paths, records
 from skillc.errors import InvalidConfiguration
 from skillc.library.config import VARIABLE, SkillRepositoryConfig, SkillsConfig
 from skillc.quotes import shell_quote
 
-VERSION = 1
+VERSION = 2
+UNSEALED = 1  # the last version without a digest inside
 MAX_FILE = 1 << 20  # bytes of variables.json
 
 
@@ -129,11 +129,10 @@ def allowed_variables() -> list[VariableUse]:
         return []
     path = paths.variables_file(home)
     try:
-        data = paths.read_regular(path, MAX_FILE)
+        content = records.read_record(path, MAX_FILE, unsealed=UNSEALED)
         if os.name == "posix" and os.stat(path).st_mode & 0o022:
             raise InvalidConfiguration(path, "others can write it; check it, then run 'chmod 600' on it")
-        content = json.loads(data)
-        if content["version"] != VERSION:
+        if content["version"] > VERSION:
             raise ValueError(VERSION)
         uses = [VariableUse(**entry) for entry in content["variables"]]
         if not all(isinstance(getattr(use, field.name), str) for use in uses for field in fields(use)):
@@ -166,4 +165,4 @@ def _change(change: Callable[[list[VariableUse]], set[VariableUse]]) -> None:
     with atomic.Lock(f"{path}.lock"):
         uses = sorted(change(allowed_variables()))
         content = {"version": VERSION, "variables": [use.as_json() for use in uses]}
-        atomic.write(path, json.dumps(content, indent=1).encode(), durable=True, private=True)
+        records.write_record(path, content, private=True)

@@ -11,9 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.lint.batch import lint_skills
     from skillc.lint.config import Choice, Settings, read_settings
-    from skillc.lint.lines import group_findings, name_file, summarise_report
     from skillc.lint.lint import find_skill_of, find_skills_below, find_skills_of, lint_skill
-    from skillc.lint.render import render_sarif, render_workflow_command, summarise_reports
+    from skillc.lint.render import (
+        group_findings,
+        name_file,
+        render_sarif,
+        render_workflow_command,
+        summarise_report,
+        summarise_reports,
+    )
     from skillc.lint.repair import diff_fixes, fix_skill
     from skillc.lint.report import Finding, Report
     from skillc.lint.rules import RULES, Rule, find_rule, find_rules, suggest_rule
@@ -24,9 +30,9 @@ else:
         {
             "batch": "lint_skills",
             "config": "Choice Settings read_settings",
-            "lines": "group_findings name_file summarise_report",
             "lint": "find_skill_of find_skills_below find_skills_of lint_skill",
-            "render": "render_sarif render_workflow_command summarise_reports",
+            "render": "group_findings name_file render_sarif render_workflow_command summarise_report"
+            " summarise_reports",
             "repair": "diff_fixes fix_skill",
             "report": "Finding Report",
             "rules": "RULES Rule find_rule find_rules suggest_rule",

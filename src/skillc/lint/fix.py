@@ -7,9 +7,10 @@ complains. So a strict reader gets what a lenient one got, and a second run has 
 
 from __future__ import annotations
 
-from skillc.later import pattern
-from skillc.lint.block import find_block
+import re
+
 from skillc.lint.frontmatter import BOM, split_tools
+from skillc.lint.positions import find_block
 from skillc.quotes import yaml_quote
 from skillc.skills import NotYaml, is_name, load_yaml, parse
 from skillc.startup import value
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from skillc.library import Skill
-    from skillc.lint.block import Block
     from skillc.lint.page import Folder
+    from skillc.lint.positions import Block
     from skillc.skills import Document, Frontmatter
 
     Place = tuple[str, str, str]  # a file, a rule's number, and the cause
 
-_BREAK = pattern(r"\r\n|\n|\r")
-_LINES = pattern(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
-_KEY = pattern(r"(?s)((['\"]?)(\w[\w.-]*)\2[ \t]*:)(?:[ \t]+|$)(.*)")
-_SCALAR_SIGN = pattern(r"[|>][-+0-9]*[ \t]+(?=\S)")
-_FENCE = pattern(r"(?m)^---")
-_TOOL = pattern(r"[\w*][\w.:*/-]*(\([^()\s]*\))?")
+_BREAK = re.compile(r"\r\n|\n|\r")
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+_KEY = re.compile(r"(?s)((['\"]?)(\w[\w.-]*)\2[ \t]*:)(?:[ \t]+|$)(.*)")
+_SCALAR_SIGN = re.compile(r"[|>][-+0-9]*[ \t]+(?=\S)")
+_FENCE = re.compile(r"(?m)^---")
+_TOOL = re.compile(r"[\w*][\w.:*/-]*(\([^()\s]*\))?")
 
 
 @value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.later import pattern
+import re
+
 from skillc.lint.report import Problem
 from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, newlines
 from skillc.spelling import suggest
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 BOM = b"\xef\xbb\xbf"
 _KINDS = {type(None): "empty", bool: "a truth value", int: "a number", float: "a number"}
 _KINDS |= {str: "text", list: "a list", dict: "a mapping"}
-_QUOTED = pattern(r"(?s)'(.*)'")
-_NUMBER = pattern(r"\d+")
+_QUOTED = re.compile(r"(?s)'(.*)'")
+_NUMBER = re.compile(r"\d+")
 MAX_HINTS = 50  # unknown fields that are compared with the known ones
 MIN_RATIO = 0.8  # similarity from which an unknown field is taken for a misspelt one
 

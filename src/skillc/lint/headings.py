@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from skillc.later import pattern
+import re
+
 from skillc.lint.report import Problem
 
 TYPE_CHECKING = False
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
     from skillc.lint.page import Page
 
-_COMMENT = pattern(r"(?s)<!--.*?(?:-->|\Z)")
-_TAG = pattern(r"<([a-zA-Z][\w-]{0,20})([^<>]{0,1000})>")  # bounded: a page may be all `<a`
-_ID = pattern(r"(?i)(?<![\w-])(id|name)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_COMMENT = re.compile(r"(?s)<!--.*?(?:-->|\Z)")
+_TAG = re.compile(r"<([a-zA-Z][\w-]{0,20})([^<>]{0,1000})>")  # bounded: a page may be all `<a`
+_ID = re.compile(r"(?i)(?<![\w-])(id|name)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 # Fragments that need no anchor: the top, a line on GitHub, a passage of text.
-_EVERYWHERE = pattern(r"(?s)top|L\d+(C\d+)?(-L\d+(C\d+)?)?|:~:.*")
+_EVERYWHERE = re.compile(r"(?s)top|L\d+(C\d+)?(-L\d+(C\d+)?)?|:~:.*")
 _INVISIBLE = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # joiners and selectors that emoji leave behind
 
 

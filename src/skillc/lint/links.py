@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 
 from skillc import errors
-from skillc.later import pattern
 from skillc.lint.headings import has_anchor, slug
 from skillc.lint.report import Problem
 from skillc.skills import resolve_inside, walk
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 
-_WORD = pattern(r"[\w./-]+")  # that may be a file's name in a text
+_WORD = re.compile(r"[\w./-]+")  # that may be a file's name in a text
 _SIGNS = frozenset(":%?")  # with a meaning in an address
 # The other characters of ASCII as spaces: `split` is many times as fast.
 _SPACES = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_./-")}

@@ -6,9 +6,10 @@ A file that can't be read is a problem to report, never an exception.
 from __future__ import annotations
 
 import os
+import re
+from functools import cached_property
 
 from skillc.errors import SkillcError, os_text
-from skillc.later import cached_property, pattern
 from skillc.lint.headings import find_anchors
 from skillc.lint.links import find_links
 from skillc.lint.report import Problem
@@ -20,13 +21,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.lint.block import Block
     from skillc.lint.links import Link
+    from skillc.lint.positions import Block
     from skillc.skills import Heading
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
 MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; further pages are not linted
-_HTML = pattern(rb"<[!/?a-zA-Z]")
+_HTML = re.compile(rb"<[!/?a-zA-Z]")
 
 
 class Page:
@@ -69,7 +70,7 @@ class Page:
     @cached_property
     def block(self) -> Block | None:
         """Return the YAML of the frontmatter, and its place."""
-        from skillc.lint.block import find_block  # only where there is a problem
+        from skillc.lint.positions import find_block  # only where there is a problem
 
         front = self.document.frontmatter
         return find_block(self.text, front.raw) if front else None

@@ -11,11 +11,11 @@ In code they are text. A comment that silences nothing is a problem, because it 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from itertools import islice
 
-from skillc.later import pattern
-from skillc.lint.block import find_scalars
+from skillc.lint.positions import find_scalars
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, suggest_rule
 from skillc.startup import value
@@ -34,11 +34,13 @@ MAX_DIRECTIVES = 200  # in the HTML of a page, and in its frontmatter; the rest 
 MAX_NAMES = 50  # of one comment
 
 # Bounded, because a page may be nothing but the beginnings of comments.
-_COMMENT = pattern(r"(?s)<!--\s{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})(?=[\s,]|-->)(.{0,999}?)-->")
-_YAML_COMMENT = pattern(
+_COMMENT = re.compile(
+    r"(?s)<!--\s{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})(?=[\s,]|-->)(.{0,999}?)-->"
+)
+_YAML_COMMENT = re.compile(
     r"(?m)(?:^|(?<=[ \t]))#[ \t]{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})([^\r\n]*)"
 )
-_REASON = pattern(r"(?:^|\s)--(?=\s|$)")
+_REASON = re.compile(r"(?:^|\s)--(?=\s|$)")
 _DISABLE = ("disable", "disable-next-line", "disable-file")
 _KINDS = (*_DISABLE, "enable")
 

@@ -1,8 +1,8 @@
 """Surface for agents, over MCP: tools, resources, prompts, and Skills over MCP for the whole library.
 
 `create_server` returns the SDK's server, `serve_stdio` and `serve_http` run it. `create_registry_endpoint`
-returns an application over a registry, for a server to mount. They need the extra `mcp`, which takes long to
-import. Reading the skills of other MCP servers is the job of `library.mcp`.
+returns an application over a registry, for a server to mount. They load the SDK, which takes long.
+Reading the skills of other MCP servers is the job of `library.mcp`.
 """
 
 from __future__ import annotations

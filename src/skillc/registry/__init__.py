@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
-    from skillc.registry.census import Census
+    from skillc.registry.collection_counts import Census
     from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
     from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
     from skillc.registry.enforcement import PolicyRegistry
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from skillc.registry.reviews import ReviewRules
     from skillc.registry.sessions import NewSession, Sessions, SignedIn
     from skillc.registry.source import RegistrySkillSource, VersionSource, describe_version, read_document
-    from skillc.registry.store import open_store
+    from skillc.registry.store import open_store, to_name
     from skillc.registry.upstream import GitUpstream, RegistryUpstream, Upstream
 else:
     __getattr__ = front_door(
@@ -57,7 +57,7 @@ else:
             "access": "PUBLIC SYSTEM Caller Permission",
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
-            "census": "Census",
+            "collection_counts": "Census",
             "config": "MirrorConfig Policies RegistryConfig",
             "counts": "Batch Count Miss Receipt Statistics Usage",
             "enforcement": "PolicyRegistry",
@@ -77,7 +77,7 @@ else:
             "reviews": "ReviewRules",
             "sessions": "NewSession Sessions SignedIn",
             "source": "RegistrySkillSource VersionSource describe_version read_document",
-            "store": "open_store",
+            "store": "open_store to_name",
             "upstream": "GitUpstream RegistryUpstream Upstream",
         },
     )

@@ -14,6 +14,7 @@ from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
 from skillc.registry.store import Connection, Store, sign_in, tables
 
 FIRST_ADMIN = "admin"
+EVERYTHING = Permission(Role.ADMIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,20 @@ class NewToken:
 
     def as_json(self) -> dict[str, object]:
         return {**self.token.as_json(), "token": self.secret}
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a caller may list and end: tokens and sessions of one owner (all, without), within a scope.
+
+    With a token, the scope is the token's own, so that one that leaks can't end another that may do more.
+    """
+
+    owner: str = ""
+    scope: Permission = EVERYTHING
+
+    def includes(self, owner: str, scope: Permission) -> bool:
+        return self.owner in ("", owner) and self.scope.includes(scope.role, scope.prefix)
 
 
 class Accounts:
@@ -106,7 +121,7 @@ class Accounts:
         owner: str = "",
         expires_at: datetime | None = None,
     ) -> NewToken:
-        """Make a token for the caller or, as an admin of the prefix, for another owner.
+        """Make a token for the caller or, as an admin of the whole, for another owner.
 
         It may do no more, and lasts no longer, than the token that the caller itself used.
         """
@@ -114,7 +129,7 @@ class Accounts:
         caller.require(role, scope.prefix)
         owner = parse_name(owner or caller.subject, "owner")
         if owner != caller.subject:
-            caller.require(Role.ADMIN, scope.prefix)
+            caller.require(Role.ADMIN, "")  # below a prefix, it would speak in the name of any admin
         if caller.expires_at is not None:
             expires_at = min(expires_at or caller.expires_at, caller.expires_at)
         with self._store.write() as connection:
@@ -123,19 +138,21 @@ class Accounts:
             )
 
     def revoke_token(self, caller: Caller, token_id: str) -> None:
-        """Revoke a token of the caller's or, as an admin, of anyone; and those that were made with it."""
+        """Revoke a token that a caller reaches, and those that were made with it."""
         parse_name(token_id, "token")
         with self._store.write() as connection:
             row = tables.read_token(connection, token_id)
-            if row is None or not _may_see(caller, row[0]):
+            if row is None or not read_reach(connection, caller).includes(row[0].owner, scope_of(row[0])):
                 raise InvalidParameter("token", f"there is no token '{token_id}'")
             tables.revoke_token(connection, token_id, self._clock())
             tables.record_change(connection, caller, self._clock(), "revoke-token", id=token_id)
 
     def tokens(self, caller: Caller) -> list[Token]:
-        """Return the tokens that a caller may revoke, also those that are not valid any more."""
+        """Return the tokens that a caller reaches, also those that are not valid any more."""
         with self._store.read() as connection:
-            return [token for token in tables.read_tokens(connection) if _may_see(caller, token)]
+            reach = read_reach(connection, caller)
+            tokens = tables.read_tokens(connection, reach.owner)
+        return [token for token in tokens if reach.includes(token.owner, scope_of(token))]
 
     def _set_grant(self, connection: Connection, caller: Caller, grant: Grant) -> None:
         tables.set_grant(connection, grant)
@@ -184,12 +201,24 @@ def read_token_caller(connection: Connection, token: Token, now: datetime) -> Ca
     owner = read_owner(connection, token.owner, now)
     if token.owner.startswith(CI) and (publisher := sign_in.find_publisher(connection, token.id)):
         owner = Caller(token.owner, (Permission(Role.PUBLISHER, publisher.prefix),))
-    permissions = owner.narrow(Permission(token.role, token.prefix))
+    permissions = owner.narrow(scope_of(token))
     return Caller(token.owner, permissions, token.id, token.expires_at)
 
 
-def _may_see(caller: Caller, token: Token) -> bool:
-    return caller.subject == token.owner or caller.allows(Role.ADMIN, token.prefix)
+def read_reach(connection: Connection, caller: Caller) -> Reach:
+    """Return what a caller may list and end: as an admin of the whole, what belongs to anyone."""
+    if caller.allows(Role.ADMIN, ""):
+        return Reach()
+    if not caller.token:
+        return Reach(caller.subject)
+    row = tables.read_token(connection, caller.token)
+    if row is None:  # the store was replaced by an older one
+        raise SignInRequired
+    return Reach(caller.subject, scope_of(row[0]))
+
+
+def scope_of(token: Token) -> Permission:
+    return Permission(token.role, token.prefix)
 
 
 def _require_admin(connection: Connection) -> None:

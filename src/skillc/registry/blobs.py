@@ -14,7 +14,7 @@ from typing import Any
 
 from skillc import atomic
 from skillc.errors import InvalidOption, RegistryUnavailable, require_extra
-from skillc.paths import is_inside
+from skillc.paths import is_inside, make_private
 from skillc.registry.model import digest_of
 
 with require_extra("registry"):
@@ -118,6 +118,7 @@ def open_blobs(url: str) -> Blobs:
     if scheme == "file":
         try:
             os.makedirs(path, mode=0o700, exist_ok=True)
+            make_private(os.path.join(path, _FOLDER))  # the folder that was named may have other things in it
         except OSError as error:
             raise RegistryUnavailable(path, error.strerror or str(error)) from None
         return Blobs(LocalStore(path), path)

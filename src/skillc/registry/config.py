@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from skillc.errors import InvalidConfiguration, SkillcError, require_extra
+from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.library import GitRef
 from skillc.paths import read_regular
 from skillc.registry.model import AUDIT_LEVELS, Version, is_below, parse_prefix
@@ -112,8 +112,7 @@ class MirrorConfig:
 
     def open(self, cache: str | None = None) -> Upstream:
         """Return the upstream; `cache` is the folder for checkouts of git repositories."""
-        with require_extra("http"):
-            from skillc.registry.upstream import GitUpstream, RegistryUpstream
+        from skillc.registry.upstream import GitUpstream, RegistryUpstream  # httpx2 is slow to import
 
         return RegistryUpstream(self.url) if self.url else GitUpstream(self.git, self.ref, self.folder, cache)
 

@@ -16,13 +16,14 @@ import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Protocol
 
 from skillc.errors import RegistryUnavailable, SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, SkillIndex
+from skillc.paths import keep_private, make_private
 from skillc.registry.access import Caller
 from skillc.registry.documents import DocumentFolder
 from skillc.registry.feed import Mark
@@ -99,6 +100,7 @@ class Finder:
         self._registry = registry
         self._log = registry.log
         self._choice = choice or AllVersions()
+        _make_private(folder)
         # Not mapped: each of many processes would count all of a shared file as its own memory.
         self._index = SkillIndex(os.path.join(folder, FILE), mapped=False)
         self._folder = DocumentFolder(self._index)
@@ -240,3 +242,11 @@ class Finder:
         mark = None if position is None else str(position)
         if (documents or removals or mark) and not self._folder.change(documents, removals, mark):
             raise RegistryUnavailable("index", "it can't be written")
+
+
+def _make_private(folder: str) -> None:
+    """Let others see nothing of the index, which has the text of private skills."""
+    with suppress(OSError):  # one that can't be written is in memory
+        make_private(folder)
+        for name in os.listdir(folder):
+            keep_private(os.path.join(folder, name))

@@ -5,7 +5,8 @@
     source.skill("community/pdf")  # `pdf` of there, from now on a version of this registry
 
 What was mirrored is a version like any other: immutable, with a note of its origin, under the rules of
-reviews and of all policies around the mirror. It is served also while its upstream is down.
+reviews and of all policies around the mirror. It is served also while its upstream is down. What was ever
+published here is not asked for there, and never extended: an upstream can't take over a name of ours.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from skillc.errors import SkillcError, SkillNotFound, SkillReserved, VersionExists
+from skillc.errors import SkillcError, SkillExists, SkillNotFound, VersionExists
 from skillc.registry.access import Caller, Permission
 from skillc.registry.model import Role, Skill, StoredFile, Version, is_below, parse_prefix
 from skillc.registry.package import Package
@@ -91,16 +92,18 @@ class MirrorState:
 
     def _publish(self, skill_id: str) -> SkillcError | None:
         upstream_id = skill_id[len(self.prefix) :].lstrip("/")
+        if self._registry.was_published_here(skill_id):  # what skills are here is not the upstream's business
+            return None
         try:
             new = self._upstream.read(upstream_id, skill_id)
             report = self._audit(new.package) if self._audit else None
             note = f"mirrored from {new.origin}"
             self._registry.publish(
-                self._caller, new.package, version=new.version, note=note[:2000], audit=report
+                self._caller, new.package, version=new.version, note=note[:2000], audit=report, mirrored=True
             )
-        except VersionExists:  # it is here, or another process was faster
+        except (VersionExists, SkillExists):  # it is here by now, or was deleted here
             return None
-        except (SkillNotFound, SkillReserved):  # what was deleted here does not come back
+        except SkillNotFound:
             return SkillNotFound(skill_id, "neither the registry nor its mirror has such a skill")
         except SkillcError as error:
             return error

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
 
-from skillc.errors import InvalidParameter, SkillNotFound
+from skillc.errors import InvalidParameter, SkillNotFound, VersionTooLarge
 from skillc.skills import SkillId
 from skillc.spelling import did_you_mean, make_question
 
@@ -24,6 +24,7 @@ LATEST = "latest"
 FIRST_VERSION = "0.1.0"
 RESERVATION = timedelta(days=30)  # of a deleted skill's ID: it can be restored, and not be published anew
 MAX_VERSION = 64  # characters
+MAX_DIGITS = 9  # of each number, so that every program can hold it as an integer
 MAX_TEXT = 2000  # characters of a note or a reason
 MAX_NAME = 200  # characters of a subject or a label
 APPROVED, PENDING, REJECTED = "approved", "pending", "rejected"  # the status of a version
@@ -50,7 +51,8 @@ def digest_of(data: bytes) -> str:
 def parse_version(text: str) -> str:
     """Return a semantic version in full; raises InvalidParameter for text that is none.
 
-    `v1` and `1.2` are completed. Build metadata is refused: versions that differ in it alone have no order.
+    `v1` and `1.2` are completed. A number of more than nine digits is VersionTooLarge. Build metadata is
+    refused: versions that differ in it alone have no order.
     """
     match = _VERSION.fullmatch(text) if len(text) <= MAX_VERSION else None
     if match is None:
@@ -58,6 +60,8 @@ def parse_version(text: str) -> str:
         reason = f"'{excerpt}' is not a semantic version such as 1.2.0 or 1.2.0-rc.1, without build metadata"
         raise InvalidParameter("version", reason)
     major, minor, patch, label = match.groups()
+    if max(map(len, (major, minor or "", patch or ""))) > MAX_DIGITS:
+        raise VersionTooLarge(text)
     return f"{major}.{minor or 0}.{patch or 0}{f'-{label}' if label else ''}"
 
 
@@ -73,13 +77,16 @@ def is_release(version: str) -> bool:
 
 
 def next_patch(versions: Iterable[str]) -> str:
-    """Return the version after the highest of these: of a pre-release, its release."""
+    """Return the version after the highest of these: of a pre-release, its release.
+
+    Raises VersionTooLarge where that has too many digits.
+    """
     highest = max(versions, key=precedence, default="")
     if not highest:
         return FIRST_VERSION
     numbers, _, label = highest.partition("-")
     major, minor, patch = numbers.split(".")
-    return f"{major}.{minor}.{patch if label else int(patch) + 1}"
+    return parse_version(f"{major}.{minor}.{patch if label else int(patch) + 1}")
 
 
 def suggest_version(reference: str, versions: Iterable[str], tags: Iterable[str]) -> str:
@@ -171,7 +178,7 @@ class Role(IntEnum):
     READER = 1
     PUBLISHER = 2  # and set tags
     MAINTAINER = 3  # and yank, delete, restore
-    ADMIN = 4  # and grants, the tokens of others, the log
+    ADMIN = 4  # and grants; of the whole registry: the tokens of others, the log
 
     @classmethod
     def parse(cls, text: str) -> Role:

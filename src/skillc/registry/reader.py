@@ -27,7 +27,7 @@ from skillc.registry.model import (
     parse_text,
 )
 from skillc.registry.reviews import may_see, show_skill
-from skillc.registry.store import Connection, Store, reviews, tables
+from skillc.registry.store import Connection, Store, names, reviews, tables
 from skillc.skills import SkillId
 
 MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
@@ -204,6 +204,16 @@ class Reader:
             versions = [v for skill in skills if (v := skill.filter(keep).latest) is not None]
             digests = tables.find_files(connection, versions, SKILL_FILES)
         return {skill_id: digest for (skill_id, _), digest in digests.items()}
+
+    def read_names(self, place: str, ids: Collection[str]) -> dict[str, str]:
+        """Return the names of some skills in the list of a prefix, or of the whole (""), by ID."""
+        with self._store.read() as connection:
+            return names.read_names(connection, place, ids)
+
+    def was_published_here(self, skill_id: str) -> bool:
+        """Return whether a skill was ever published here, and not by a mirror alone."""
+        with self._store.read() as connection:
+            return tables.was_published_here(connection, skill_id)
 
     def list_ids(self, after: str, limit: int) -> list[str]:
         """Return the IDs of the skills that are not deleted, behind one."""

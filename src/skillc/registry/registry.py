@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from skillc.errors import (
     InvalidParameter,
+    RegistryRefused,
     RegistryUnavailable,
     SkillExists,
     SkillNotFound,
@@ -55,7 +56,7 @@ from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
 from skillc.registry.reviews import ReviewRules, parse_report
 from skillc.registry.sessions import Sessions
-from skillc.registry.store import Connection, Store, open_store, reviews, tables
+from skillc.registry.store import Connection, Store, names, open_store, reviews, tables
 from skillc.registry.uploads import Uploads
 from skillc.skills import SkillId
 from skillc.spelling import near_miss
@@ -107,6 +108,7 @@ class Registry(Reader):
         note: str = "",
         expect: str | None = None,
         audit: Mapping[str, Any] | None = None,
+        mirrored: bool = False,
     ) -> Version:
         """Publish a new version: `version`, else that of the frontmatter, else the next patch.
 
@@ -115,6 +117,9 @@ class Registry(Reader):
         `latest` moves to a higher version alone, and to a pre-release only where there is no release; any
         other tag moves always. `expect` is the digest of what the publisher took for the latest version, or
         "" for a skill that is to be new. Raises VersionExists, StaleVersion, SkillExists or SkillReserved.
+
+        What is `mirrored` never extends a skill that was published here: SkillExists. What a mirror brought,
+        an admin alone can publish here (RegistryRefused); from then on it is a skill of here.
         """
         caller.require(Role.PUBLISHER, package.skill)
         number = parse_version(version) if version else package.version
@@ -127,6 +132,7 @@ class Registry(Reader):
         with self._change() as (connection, now):
             if tables.release_blobs(connection, publication) != len(blobs):
                 raise RegistryUnavailable("store", "publishing took too long; publish again")
+            _check_origin(connection, caller, package.skill, mirrored)
             skill = _open_for_publication(connection, caller, package.skill, now)
             _check_expectation(skill, expect)
             new_version = Version(
@@ -154,6 +160,7 @@ class Registry(Reader):
                 reviews.insert_review(connection, new_version, tag)
             else:
                 _move_tag(connection, skill, new_version, tag)
+                names.claim_names(connection, new_version.skill)
         return new_version
 
     def _upload(self, blobs: dict[str, bytes]) -> str:
@@ -185,6 +192,7 @@ class Registry(Reader):
             reviews.save_decision(connection, target, caller.subject, now, reason)
             if approve:
                 _move_tag(connection, skill, target, review.tag)
+                names.claim_names(connection, skill_id)
             detail = {"status": status, "reason": reason}
             tables.record_change(connection, caller, now, "review", skill_id, version, **detail)
             return read_skill(connection, skill_id).require(version)
@@ -314,6 +322,19 @@ def _open_for_publication(connection: Connection, caller: Caller, skill_id: Skil
             raise SkillReserved(skill_id, f"{deleted_at + RESERVATION:%Y-%m-%d}")
         _purge(connection, caller, skill_id, now)
     return tables.read_skill(connection, skill_id) or Skill(skill_id, ())
+
+
+def _check_origin(connection: Connection, caller: Caller, skill_id: SkillId, mirrored: bool) -> None:
+    """Keep skills of here and skills of mirrors apart: a name that both have is how packages are swapped."""
+    came_by_mirror = tables.claim_origin(connection, skill_id, mirrored)
+    if mirrored and not came_by_mirror:
+        raise SkillExists(skill_id)
+    if came_by_mirror and not mirrored:
+        if not caller.allows(Role.ADMIN, skill_id):
+            raise RegistryRefused(
+                f"a mirror brought '{skill_id}': to publish it here needs the role admin for it"
+            )
+        tables.adopt_skill(connection, skill_id)
 
 
 def _purge(connection: Connection, caller: Caller, skill_id: str, now: datetime) -> None:

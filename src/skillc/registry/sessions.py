@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from skillc.errors import InvalidParameter, RegistryRefused
 from skillc.registry.access import Caller, hash_secret, is_same_secret
-from skillc.registry.accounts import read_owner, read_token_caller
+from skillc.registry.accounts import EVERYTHING, Reach, read_owner, read_reach, read_token_caller, scope_of
 from skillc.registry.identities import LIFETIME, Identity, Person, Session
 from skillc.registry.model import Grant, Role, Token, parse_name
 from skillc.registry.store import Connection, Store, sign_in, tables
@@ -90,17 +90,17 @@ class Sessions:
             self._end(connection, Caller(session.subject, token=session.token), session, "sign-out")
 
     def sessions(self, caller: Caller) -> list[Session]:
-        """Return the sessions that are not over: the caller's own, or all for an admin of the whole."""
-        subject = "" if caller.allows(Role.ADMIN, "") else caller.subject
+        """Return the sessions that a caller reaches and that are not over."""
         with self._store.read() as connection:
-            sessions = sign_in.read_sessions(connection, subject)
-        return [session for session in sessions if session.is_valid(self._clock())]
+            reach = read_reach(connection, caller)
+            sessions = sign_in.read_sessions(connection, reach.owner)
+            return [s for s in sessions if s.is_valid(self._clock()) and _is_within(connection, s, reach)]
 
     def revoke(self, caller: Caller, session_id: str) -> None:
-        """End a session of the caller's or, as an admin of the whole, of anyone."""
+        """End a session that a caller reaches."""
         with self._store.write() as connection:
             row = sign_in.read_session(connection, parse_name(session_id, "session"))
-            if row is None or not (caller.subject == row[0].subject or caller.allows(Role.ADMIN, "")):
+            if row is None or not _is_within(connection, row[0], read_reach(connection, caller)):
                 raise InvalidParameter("session", f"there is no session '{session_id}'")
             self._end(connection, caller, row[0], "revoke-session")
 
@@ -170,3 +170,9 @@ class Sessions:
         if person is None:
             return None
         return SignedIn(session, read_owner(connection, person.subject, now), person.name or person.subject)
+
+
+def _is_within(connection: Connection, session: Session, reach: Reach) -> bool:
+    """Return whether a session can be reached: it may do what its token may, or all that its person may."""
+    row = tables.read_token(connection, session.token) if session.token else None
+    return reach.includes(session.subject, scope_of(row[0]) if row else EVERYTHING)

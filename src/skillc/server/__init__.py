@@ -4,7 +4,6 @@
 `create_registry_app` returns one over a registry: its API, the protocols of others, sign-in and pages;
 `serve_registry` runs it, in one process or several. `serve_ui` shows the pages of one's own skills.
 `Guard` and `run_app` are for other applications: they check requests and bound connections.
-They need the extra `server`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.server.access import Guard as Guard, read_token as read_token
     from skillc.server.app import create_app as create_app
-    from skillc.server.launch import serve_registry as serve_registry
+    from skillc.server.host import serve_registry as serve_registry
     from skillc.server.mounts import CallerGuard as CallerGuard, caller_of as caller_of
     from skillc.server.oidc.configuration import (
         REGISTRY_TABLES as REGISTRY_TABLES,
@@ -35,7 +34,7 @@ else:
         {
             "access": "Guard read_token",
             "app": "create_app",
-            "launch": "serve_registry",
+            "host": "serve_registry",
             "mounts": "CallerGuard caller_of",
             "oidc.configuration": (
                 "REGISTRY_TABLES OidcSettings PublishingSettings SignInSettings read_configuration"

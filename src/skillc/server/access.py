@@ -63,7 +63,7 @@ class Guard:
         self._last: tuple[object, set[str]] = (None, set())  # an address, and its names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        from skillc.server.responses import failure  # here, because it needs the extra
+        from skillc.server.responses import failure  # loads Starlette
 
         refusal = self._refuse(scope) if scope["type"] == "http" else None
         if refusal is None:

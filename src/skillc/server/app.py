@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from skillc.engine import DefaultSkillEngine
 from skillc.library import SkillFilter, SkillSource
-from skillc.server.answers import (
+from skillc.server.engine_endpoints import (
     answer_collections,
     answer_search,
     answer_turn,

@@ -6,36 +6,47 @@ import hashlib
 import logging
 import os
 import socket
+import stat
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
 
+from skillc import atomic
 from skillc.errors import InvalidOption
 from skillc.library import hide_secrets
-from skillc.paths import registry_directory, require_home
-from skillc.registry import PolicyRegistry, Registry, open_registry
+from skillc.paths import make_private, read_regular, registry_directory, require_home
+from skillc.registry import SYSTEM, PolicyRegistry, Registry, open_registry
 from skillc.server.access import Guard
-from skillc.server.inspection import audit_package
+from skillc.server.audit import audit_package
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.settings import Launch
 from skillc.server.systemd import notify_systemd
 from skillc.server.workers import Workers, call_in_process
+from skillc.server.workplace import Workplace
 from skillc.startup import collect_often
 
 TOKEN_START = b"skc_"
+MAX_TOKEN_FILE = 4096  # bytes of a file that a token may replace
 
 log = logging.getLogger("skillc.server")
 
 
-def run(launch: Launch, announce: Callable[[str], None], show_token: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM, in one process or several."""
+def serve_registry(
+    launch: Launch, announce: Callable[[str], None], show_token: Callable[[str], None]
+) -> None:
+    """Serve until SIGINT or SIGTERM, in one process or several.
+
+    `announce` gets the URL as soon as requests are answered. `show_token` gets the admin's token at the first
+    start, unless there is a file for it. Raises MissingExtra, RegistryUnavailable, and SkillcError where the
+    port is taken.
+    """
+    os.umask(0o077)  # what a server writes may be of private skills
     if launch.workers > 1:
         _serve_with_workers(launch, announce, show_token)
         return
@@ -85,7 +96,8 @@ def _announce(announce: Callable[[str], None], listener: socket.socket) -> None:
 
 
 def _open(launch: Launch) -> Registry:
-    make = partial(PolicyRegistry, config=launch.config, audit=audit_package)
+    audit = partial(audit_package, Workplace(_work_folder()))
+    make = partial(PolicyRegistry, config=launch.config, audit=audit)
     return open_registry(launch.store, launch.blobs, launch.config.review, make)
 
 
@@ -102,7 +114,9 @@ def _serve(
 ) -> None:
     """Serve with this process, which has a number among several."""
     collect_often()
-    settings = replace(launch.settings, index=launch.settings.index or _index_folder(launch.store))
+    index = launch.settings.index or _index_folder(launch.store)
+    settings = replace(launch.settings, index=index, work=_work_folder())
+    Workplace(settings.work).sweep()
     host = urlsplit(settings.url).netloc
     checks = Middleware(Guard, host=launch.host, names=(*launch.names, *([host] if host else ())))
     app = create_registry_app(registry, settings, mounts=launch.mounts, middleware=[checks], number=number)
@@ -116,33 +130,49 @@ def _index_folder(store: str) -> str:
     return os.path.join(registry_directory(require_home()), "index", name)
 
 
-def _make_admin(registry: Registry, token_file: str, show_token: Callable[[str], None]) -> None:
-    """Make the first admin, and write its token to a file or show it."""
-    if not token_file:
-        if token := registry.accounts.create_first_admin():
-            show_token(token.secret)
-        return
-    with _open_token_file(token_file) as file:
-        token = registry.accounts.create_first_admin()
-        if token is not None:
-            file.truncate(0)
-            file.write(f"{token.secret}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
-    if not os.path.getsize(token_file):  # made above, and not needed
-        os.unlink(token_file)
-
-
-def _open_token_file(path: str) -> Any:
-    """Open a file for a token before that is made, so that it is not lost; no other file is written over."""
+def _work_folder() -> str:
+    """Return the folder for what is unpacked and audited; none where the home can't be written."""
+    folder = os.path.join(registry_directory(require_home()), "work")
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        file = os.fdopen(descriptor, "r+b")
+        make_private(folder)
+    except OSError:
+        return ""
+    return folder
+
+
+def _make_admin(registry: Registry, token_file: str, show_token: Callable[[str], None]) -> None:
+    """Make the first admin where there is none, and write its token to a file or show it."""
+    if token_file and not registry.accounts.grants(SYSTEM):
+        _check_token_file(token_file)  # before the token is made, so that it is not lost
+    token = registry.accounts.create_first_admin()
+    if token is not None and token_file:
+        # Others may have opened a file that they could read, so a new one takes its place.
+        atomic.write(token_file, f"{token.secret}\n".encode(), durable=True, private=True)
+    elif token is not None:
+        show_token(token.secret)
+
+
+def _check_token_file(path: str) -> None:
+    """Raise InvalidOption where no file can be written, or one would be lost: another's, or not a token."""
+    try:
+        probe = atomic.temporary_path(path)
+        atomic.write(probe, b"", private=True)
+        atomic.discard(probe)
+        problem = _find_problem(path)
     except OSError as error:
-        raise InvalidOption(f"--admin-token-file {path}: {error.strerror}") from None
-    start = file.read(len(TOKEN_START))
-    if start and start != TOKEN_START:
-        file.close()
-        raise InvalidOption(f"--admin-token-file {path}: it has something else than a token")
-    file.seek(0)
-    return file
+        problem = error.strerror
+    if problem:
+        raise InvalidOption(f"--admin-token-file {path}: {problem}; name another file")
+
+
+def _find_problem(path: str) -> str | None:
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    if os.name == "posix" and status.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if not stat.S_ISREG(status.st_mode):
+        return "it is not a regular file"
+    start = read_regular(path, MAX_TOKEN_FILE)[: len(TOKEN_START)]
+    return None if start in (b"", TOKEN_START) else "it has something else than a token"

@@ -13,9 +13,9 @@ from starlette.types import ASGIApp
 
 from skillc.registry import Registry
 from skillc.server import api, pages, protocols, signin
-from skillc.server.branches import Branches
 from skillc.server.compression import Compression
-from skillc.server.observer import Observer
+from skillc.server.request_log import Observer
+from skillc.server.router import Branches
 from skillc.server.service import ServerSettings, Service
 
 

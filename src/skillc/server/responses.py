@@ -37,6 +37,7 @@ STATUS: tuple[tuple[type[errors.SkillcError], int], ...] = (  # the first that f
     (errors.NotFound, 404),
     (errors.SignInRequired, 401),
     (errors.RegistryRefused, 403),
+    (errors.VersionTooLarge, 422),
     (errors.StaleVersion, 412),
     (errors.Conflict, 409),
 )

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from skillc.errors import SkillcError, require_extra
+from skillc.errors import SkillcError
 from skillc.server.access import Guard
 from skillc.startup import collect_often
 
@@ -37,10 +37,10 @@ def serve_engine(
     """Serve until SIGINT or SIGTERM; `announce` gets the URL as soon as requests are answered.
 
     Requests must name the host or one of `names`, and send the token if there is one. Port 0 is any that is
-    free. Raises MissingExtra, and SkillcError where the port is taken.
+    free. Raises SkillcError where the port is taken.
     """
-    with require_extra("server"):
-        from skillc.server.app import create_app
+    from skillc.server.app import create_app
+
     app = Guard(create_app(engine), host, names, token, public=("/healthz",))
     run_app(app, host, port, announce)
 
@@ -69,10 +69,9 @@ def create_server(
 
     `body_time` is how many seconds the body of a request may take; an application may allow it less.
     """
-    with require_extra("server"):
-        import uvicorn
+    import uvicorn
 
-        from skillc.server.connections import BACKLOG, BODY_TIME, Connection, max_connections
+    from skillc.server.connections import BACKLOG, BODY_TIME, Connection, max_connections
 
     seconds = body_time or BODY_TIME
 

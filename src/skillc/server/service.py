@@ -38,16 +38,17 @@ from skillc.registry import (
     SignedIn,
     Version,
 )
-from skillc.server.answers import for_readers
-from skillc.server.inspection import audit_package
+from skillc.server.audit import audit_package
+from skillc.server.engine_endpoints import for_readers
 from skillc.server.limits import Limiter, Proxies
-from skillc.server.listings import Listings
+from skillc.server.list_cache import Listings
 from skillc.server.metrics import Metrics
-from skillc.server.observer import CALLER, QUOTA
 from skillc.server.oidc.directory import Directory
+from skillc.server.request_log import CALLER, QUOTA
 from skillc.server.responses import Refusal
 from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
 from skillc.server.settings import ServerSettings as ServerSettings
+from skillc.server.workplace import Workplace
 
 log = logging.getLogger("skillc.server")
 P = ParamSpec("P")
@@ -76,6 +77,7 @@ class Service:
         self._is_followed = False
         self.issuers = Directory(registry.now)
         self.listings = Listings(registry)
+        self.workplace = Workplace(settings.work)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
@@ -195,7 +197,7 @@ class Service:
         `options` are those of the registry.
         """
         caller.require(Role.PUBLISHER, package.skill)
-        report = audit_package(package) if audit is None else audit
+        report = audit_package(self.workplace, package) if audit is None else audit
         version = self.registry.publish(caller, package, **options, audit=report)
         self.metrics.uploads += 1
         self.metrics.upload_bytes += sum(map(len, package.contents.values()))

@@ -29,36 +29,29 @@ def is_secure(url: str) -> bool:
     return url.startswith("https://")
 
 
-def cookie_name(url: str, name: str = COOKIE, path: str = "/") -> str:
-    """Return the name of a cookie. With `__Host-`, which needs https, no other host can have set it.
-
-    A cookie that is for some paths alone can't have that; with `__Secure-` it is of https, at least.
-    """
-    prefix = "__Host-" if path == "/" else "__Secure-"
-    return f"{prefix}{name}" if is_secure(url) else name
+def cookie_name(url: str, name: str = COOKIE) -> str:
+    """Return the name of a cookie. With `__Host-`, which needs https, no other host can have set it."""
+    return f"__Host-{name}" if is_secure(url) else name
 
 
-def read_cookie(request: Request, url: str, name: str = COOKIE, path: str = "/") -> str:
-    return request.cookies.get(cookie_name(url, name, path), "")
+def read_cookie(request: Request, url: str, name: str = COOKIE) -> str:
+    return request.cookies.get(cookie_name(url, name), "")
 
 
-def set_cookie(
-    response: Response, url: str, value: str, seconds: int, name: str = COOKIE, path: str = "/"
-) -> None:
+def set_cookie(response: Response, url: str, value: str, seconds: int, name: str = COOKIE) -> None:
     """Give a browser a cookie that scripts can't read, and that forms of other sites don't send."""
     response.set_cookie(
-        cookie_name(url, name, path),
+        cookie_name(url, name),
         value,
         max_age=seconds,
-        path=path,
         secure=is_secure(url),
         httponly=True,
         samesite="lax",
     )
 
 
-def clear_cookie(response: Response, url: str, name: str = COOKIE, path: str = "/") -> None:
-    set_cookie(response, url, "", 0, name, path)
+def clear_cookie(response: Response, url: str, name: str = COOKIE) -> None:
+    set_cookie(response, url, "", 0, name)
 
 
 def make_form_token(session: str) -> str:

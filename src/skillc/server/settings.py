@@ -22,6 +22,7 @@ class ServerSettings:
     url: str = ""
     public_read: bool = False  # requests without a token may read everything
     index: str = ""  # the folder of the skill index; a temporary one without it
+    work: str = ""  # the folder for what is unpacked and audited; the system's temporary one without it
     rate_limit: int = 0  # requests of a token, or of an address without one, in a minute; 0 is no limit
     trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For counts
     metrics: str = ""  # the folder in which the processes of a server put their numbers together

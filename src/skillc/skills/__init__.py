@@ -9,12 +9,14 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.skills.digest import EXECUTABLE, SkillDigest, digest_skill
     from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
     from skillc.skills.fields import read_tags, read_texts, read_words
     from skillc.skills.files import (
-        FOREIGN,
         MAX_FILES,
         SourceFile,
+        has_uncounted,
+        is_left_out,
         list_files,
         list_tree,
         open_inside,
@@ -73,9 +75,11 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "digest": "EXECUTABLE SkillDigest digest_skill",
             "document": "Document Metadata main_file read_main_file parse read_metadata",
             "fields": "read_tags read_texts read_words",
-            "files": "FOREIGN MAX_FILES SourceFile list_files list_tree open_inside resolve_inside",
+            "files": "MAX_FILES SourceFile has_uncounted is_left_out list_files list_tree"
+            " open_inside resolve_inside",
             "folders": "digest_files hash_source make_folder write_files",
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",

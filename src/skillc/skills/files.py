@@ -12,7 +12,8 @@ from stat import S_ISDIR, S_ISREG
 from skillc import errors
 from skillc.paths import is_inside
 
-FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that never belong to a skill
+# Names that are never installed nor counted in the digest [D64]: what version control, Python and skc keep.
+_LEFT_OUT = (".git", ".hg", ".svn", ".origin", "__pycache__")  # and .skillc*
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
 MAX_DIRECTORIES = 100_000
 MAX_LINKS = 1000  # to directories; they can multiply without a single file
@@ -25,21 +26,38 @@ if os.name == "posix":
 class SourceFile:
     """A file of a skill: its path below the root with `/`, its size, and a stamp that changes with it."""
 
-    __slots__ = ("name", "path", "size", "stamp")
+    __slots__ = ("is_executable", "name", "path", "size", "stamp")
 
     def __init__(self, name: str, path: str, status: os.stat_result) -> None:
         self.name = name
         self.path = path
         self.size = status.st_size
+        self.is_executable = bool(status.st_mode & 0o111)
         # Equal stamps mean an unchanged file; with different ones, compare the hash.
         self.stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
-    """Return the files below `root`, sorted bytewise by path; with `hidden`, those with a dot as well.
+def is_left_out(name: str) -> bool:
+    """Return whether a file or folder of this name is never installed, nor counted in the digest [D64]."""
+    return name in _LEFT_OUT or name.startswith(".skillc")
 
-    Raises PathEscapes for a link that leaves the root. Skips broken links, loops, pipes and the like,
-    and the directories of version control systems.
+
+def has_uncounted(root: str) -> bool:
+    """Return whether a folder holds what the digest leaves out and a person may have written.
+
+    A history of version control, say: such a folder is not replaced or removed for good. Compiled Python is
+    made again.
+    """
+    for _, folders, files in os.walk(root):
+        if any(is_left_out(name) and name != "__pycache__" for name in (*folders, *files)):
+            return True
+    return False
+
+
+def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
+    """Return the files below `root`, sorted bytewise by path; with `hidden`, all that are installed [D64].
+
+    Raises PathEscapes for a link that leaves the root. Skips broken links, loops, pipes and the like.
     """
     return list_tree(root, hidden=hidden)[0]
 
@@ -59,7 +77,7 @@ def list_tree(root: str, *, hidden: bool = False) -> tuple[list[SourceFile], dic
         prefix, directory, chain = stack.pop()
         for entry in _entries(directory, required=not prefix):
             name = entry.name
-            if name[0] == "." and (not hidden or name in FOREIGN):
+            if is_left_out(name) if hidden else name[0] == ".":
                 continue
             status = _follow(entry, prefix + name, real_root)
             if status is None:

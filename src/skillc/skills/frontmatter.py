@@ -12,8 +12,9 @@ read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
 
 from __future__ import annotations
 
+import re
+
 from skillc.errors import warning
-from skillc.later import pattern
 from skillc.skills.yaml import MAX_NODES, NotYaml, load_yaml
 from skillc.startup import value
 
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 MAX_FRONTMATTER = 64 * 1024  # a larger block is not read [D5]
 
-_OPENING = pattern(r"(?:[ \t]*(?:\r\n|\n|\r))*+(?=---[ \t]*(?:\r\n|\n|\r|\Z))")
-_LINE = pattern(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
-_CLOSING = pattern(r"---(?!-)")
-_ENTRY = pattern(r"(?s)(['\"]?)([\w][\w.-]*)\1[ \t]*:(?:[ \t]+|$)(.*)")
-_COMMENT = pattern(r"[ \t]+#")
-_BREAK = pattern(r"\r\n|\n|\r")
-_HEADING = pattern(r"(?<=\n)[ \t\r]*\n(?=#{1,6} )")
-_BLOCK_SCALAR = pattern(r"([|>])[-+0-9]*[ \t]+(?=\S)")
+_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+(?=---[ \t]*(?:\r\n|\n|\r|\Z))")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_CLOSING = re.compile(r"---(?!-)")
+_ENTRY = re.compile(r"(?s)(['\"]?)([\w][\w.-]*)\1[ \t]*:(?:[ \t]+|$)(.*)")
+_COMMENT = re.compile(r"[ \t]+#")
+_BREAK = re.compile(r"\r\n|\n|\r")
+_HEADING = re.compile(r"(?<=\n)[ \t\r]*\n(?=#{1,6} )")
+_BLOCK_SCALAR = re.compile(r"([|>])[-+0-9]*[ \t]+(?=\S)")
 _UNCLOSED = "W012", "it is taken to end at the first blank line"
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from skillc.errors import ApprovalRequired, InvalidOption, InvalidTool, SkillcError
 from skillc.library import adopt_import, import_origin
+from skillc.skills import SkillDigest, digest_skill
 from skillc.startup import sha256_hex
 from skillc.text import visible
 from skillc.tools import sandbox
-from skillc.tools.digest import Fingerprint, fingerprint
 from skillc.tools.skill import ExecutableSkill, SkillLocation, load_executable
 from skillc.tools.trust import ALLOW, DENY, YES, Decision, TrustLevel, TrustStore, may_run
 
@@ -30,6 +30,7 @@ UNTRUSTED_WARNING = (
 )
 
 
+OLD_DECISION = "allowed by an older skc, whose digest was another; it asks again"
 VERDICTS = {
     ALLOW: "allowed until a file changes",
     YES: "answered yes: runs while it can't write, until a file changes",
@@ -70,6 +71,7 @@ class ApprovalRequest:
     read_only: bool = False
     always_ask: bool = False
     changed: Sequence[str] | None = None  # files that differ from those allowed before; None the first time
+    is_old: bool = False  # it was allowed by an older skc, whose digest was another
     sandbox: str = ""
     damaged: bool = False  # the decisions are: a denial may be lost, so only a person can answer
 
@@ -119,6 +121,8 @@ class ApprovalRequest:
             words = self.argv if label == "Command:" else [text]
             parts = [_show(word, label == "Command:", short) for word in _head(words, short)]
             lines.append(f"{label:<9} {' '.join(parts)}{_count_rest(words, short, 'arguments')}")
+        if self.is_old:
+            lines += ["", f"It was {OLD_DECISION}."]
         if self.changed is not None:
             lines += ["", "Since you allowed it:"]
             lines += [f"  {visible(change)}" for change in _head(self.changed, short)]
@@ -154,7 +158,7 @@ class TrustStatus:
 
     location: SkillLocation
     skill: ExecutableSkill
-    files: Fingerprint
+    files: SkillDigest
     verdict: str | None  # what counts now
     decision: Decision | None  # perhaps about other files
     damaged: bool = False  # the decisions are, so that every run asks
@@ -167,7 +171,9 @@ class TrustStatus:
     @property
     def changes(self) -> list[str]:
         """The differences between the files and those that the decision was about."""
-        return [] if self.decision is None else self.files.changes_since(self.decision.files)
+        if self.decision is None or not self.decision.digest:
+            return []
+        return [f"{kind}: {name}" for kind, name in self.files.changes_since(self.decision.files)]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -221,7 +227,7 @@ class TrustStatus:
         if self.decision is None:
             return "none yet"
         if not self.decision.digest:
-            return "from an older skc, whose digest did not cover everything; it asks again"
+            return OLD_DECISION
         return "its files changed since it was allowed"
 
     def _commands(self) -> list[tuple[str, str]]:
@@ -244,7 +250,7 @@ class Entry:
 
 def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
     """Return a skill as it is now and what was decided about it."""
-    files = fingerprint(location.directory)
+    files = digest_skill(location.directory)
     skill = load_executable(location.directory, location.skill_id)
     verdict, has_damage = store.verdict(location.path, files), store.damage() is not None
     return TrustStatus(location, skill, files, verdict, store.find(location.path), has_damage)
@@ -278,20 +284,20 @@ def _check_digest(status: TrustStatus, digest: str | None) -> None:
     if digest is not None and digest.lower() != files.digest:
         advice = f"'skc trust show {visible(name)}' prints that."
         raise ApprovalRequired(name, f"The digest is not the one it has now; {advice}")
-    if fingerprint(status.location.directory, files).digest != files.digest:
+    if digest_skill(status.location.directory, before=files).digest != files.digest:
         raise ApprovalRequired(name, "Its files changed meanwhile; nothing was decided.")
 
 
 def deny(location: SkillLocation, store: TrustStore) -> Entry:
     """Deny a skill, whatever becomes of its files; also one whose tools can't be read."""
     try:
-        files = fingerprint(location.directory)
+        files = digest_skill(location.directory)
     except SkillcError:  # such as a link that leads out of it: all the more reason
-        files = Fingerprint("", {})
+        files = SkillDigest("", {})
     return record_decision(location, DENY, files, store)
 
 
-def record_decision(location: SkillLocation, verdict: str, files: Fingerprint, store: TrustStore) -> Entry:
+def record_decision(location: SkillLocation, verdict: str, files: SkillDigest, store: TrustStore) -> Entry:
     """Store what was decided about a skill with these files."""
     skill, path, directory = location.skill_id, location.path, location.directory
     decision = Decision(skill, path, verdict, files.digest, files.files, directory)
@@ -305,7 +311,7 @@ def list_entries(store: TrustStore) -> list[Entry]:
 
 def _is_current(decision: Decision) -> bool:
     try:
-        return fingerprint(decision.directory or decision.path).digest == decision.digest
+        return digest_skill(decision.directory or decision.path).digest == decision.digest
     except (OSError, SkillcError):
         return False
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.paths import is_inside, user_home
+from skillc.skills import is_left_out
 
 ALLOWED = ("PATH", "HOME", "USER", "LANG", "LC_*", "TERM")
 # The specification's list, and other names of secrets. It also applies to what is allowed, where it
@@ -22,6 +23,8 @@ MAGIC = (  # how compiled programs begin
     *(b"\x7fELF" + bytes((size, order, 1)) for size in (1, 2) for order in (1, 2)),
     *(b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ"),  # on macOS and Windows
 )
+# No folder can be there: approvals do not cover compiled Python, so none is read or written [D64].
+NO_PYCACHE = os.path.join(os.devnull, "pycache")
 CHAIN = 4  # scripts whose interpreter is a script, as deep as the kernel follows them
 
 
@@ -44,7 +47,7 @@ def build_environment(
     env["PATH"] = os.pathsep.join(entries) or PATH
     for prefix in ("SKILLC", "GIBBERISH"):
         env |= {f"{prefix}_SKILL_NAME": skill_name, f"{prefix}_SKILL_DIR": skill_dir, f"{prefix}_MODE": mode}
-    return env
+    return env | {"PYTHONPYCACHEPREFIX": NO_PYCACHE}
 
 
 def find_working_directory(cwd: str) -> str:
@@ -99,6 +102,8 @@ def _find_in_skill(name: str, skill_dir: str) -> str:
     program = os.path.realpath(os.path.join(root, name))
     if program == root or not is_inside(program, root):
         raise PathEscapes(name)
+    if any(map(is_left_out, os.path.relpath(program, root).split(os.sep))):
+        raise CannotRun(name, "it is in a folder that approvals do not cover")
     if not os.path.lexists(program):
         raise CannotRun(name, "no such file in the skill")
     if not os.path.isfile(program):

@@ -14,12 +14,11 @@ from typing import Any
 
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.library import import_origin
-from skillc.skills import main_file, resolve_inside
+from skillc.skills import SkillDigest, digest_skill, main_file, resolve_inside
 from skillc.text import visible
 from skillc.tools import process, sandbox
 from skillc.tools.approval import Answer, ApprovalRequest, record_decision
 from skillc.tools.arguments import build_command_line, check_values
-from skillc.tools.digest import Fingerprint, fingerprint
 from skillc.tools.environment import build_environment, find_program, find_working_directory
 from skillc.tools.process import Envelope
 from skillc.tools.schemas import describe_tool
@@ -48,7 +47,7 @@ class Run:
     skill: SkillLocation
     tool: Tool
     launch: sandbox.Launch
-    files: Fingerprint
+    files: SkillDigest
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def run_tool(
 def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
     """Decide everything about a run; nothing is started and no approval asked for."""
     location = call.skill
-    files = fingerprint(location.directory)
+    files = digest_skill(location.directory)
     skill = load_executable(location.directory, location.skill_id)
     tool = skill.tool(call.tool, call.mode)
     main = resolve_inside(location.directory, main_file(location.directory))  # it may be a link
@@ -141,7 +140,7 @@ def start_run(
     approve_run(run, approve, store or TrustStore())
 
     def check_files() -> None:
-        if fingerprint(location.directory, run.files).digest != run.files.digest:
+        if digest_skill(location.directory, before=run.files).digest != run.files.digest:
             raise _change_error(location)
 
     return process.run(launch, cancel, check_files)
@@ -178,6 +177,7 @@ def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
 def _build_request(run: Run, store: TrustStore, has_damage: bool) -> ApprovalRequest:
     location, tool, launch = run.skill, run.tool, run.launch
     before = store.find(location.path)
+    is_old = before is not None and not before.digest
     is_other = before is not None and before.digest not in ("", run.files.digest)
     changes = run.files.changes_since(before.files) if before and is_other else None
     return ApprovalRequest(
@@ -195,7 +195,8 @@ def _build_request(run: Run, store: TrustStore, has_damage: bool) -> ApprovalReq
         digest=run.files.digest,
         read_only=tool.skill.read_only,
         always_ask=tool.skill.always_ask,
-        changed=changes,
+        changed=None if changes is None else [f"{kind}: {name}" for kind, name in changes],
+        is_old=is_old,
         sandbox=launch.sandbox,
         damaged=has_damage,
     )

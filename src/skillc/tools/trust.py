@@ -11,17 +11,15 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 
-from skillc import atomic, paths
+from skillc import atomic, paths, records
 from skillc.errors import Diagnostic, InvalidConfiguration, warning
-from skillc.startup import sha256_hex
-from skillc.tools.digest import Fingerprint
+from skillc.skills import SkillDigest
 
 # Runs until a file changes; runs so while it can't write; never runs.
 ALLOW, YES, DENY = "allow", "yes", "deny"
 MAX_FILE = 64 << 20  # bytes of trust.json
-VERSION = 2  # in version 1 the digests were source hashes, which two folders can share
+VERSION = 3  # the digests of versions 1 and 2 were others; what they allowed is asked for again [D64]
 
 
 class TrustLevel(StrEnum):
@@ -36,7 +34,7 @@ class TrustLevel(StrEnum):
 class Decision:
     """The user's decision about the skill at a path, whose files then had this digest.
 
-    Without a digest, an allowance no longer counts: it is from version 1.
+    Without a digest, an allowance no longer counts: it is from an older version.
     """
 
     skill: str
@@ -67,7 +65,7 @@ class TrustStore:
         try:
             self._parse(self._read())
         except _Damage:
-            return warning("W067", self.path, self._free_name())
+            return warning("W067", self.path, records.damaged_name(self.path))
         return None
 
     def _read(self) -> bytes | None:
@@ -101,19 +99,11 @@ class TrustStore:
     def _unusable(self, reason: str) -> InvalidConfiguration:
         return InvalidConfiguration(self.path, reason)
 
-    def _free_name(self) -> str:
-        """Return where a damaged file is kept: beside the new one, over no other."""
-        name, number = f"{self.path}.damaged", 1
-        while os.path.lexists(name):
-            number += 1
-            name = f"{self.path}.damaged-{number}"
-        return name
-
     def find(self, path: str) -> Decision | None:
         """Return the decision about the skill at a path, whatever its files are now."""
         return next((decision for decision in self.decisions() if decision.path == path), None)
 
-    def verdict(self, path: str, now: Fingerprint) -> str | None:
+    def verdict(self, path: str, now: SkillDigest) -> str | None:
         """Return what was decided about a skill as it is now, None where the user has to be asked.
 
         A denial covers the path, whatever files are there, and those files, wherever they are.
@@ -147,12 +137,13 @@ class TrustStore:
             if after == before and damage is None:
                 return
             decisions = [asdict(decision) for decision in after]
-            content = {"version": VERSION, "sha256": _checksum(VERSION, decisions), "decisions": decisions}
+            checksum = records.digest([VERSION, decisions])
+            content = {"version": VERSION, "sha256": checksum, "decisions": decisions}
             data = json.dumps(content, indent=1).encode()
             if len(data) > MAX_FILE:  # it could not be read again
                 raise self._unusable(f"over {MAX_FILE >> 20} MiB; 'skc trust prune' makes room")
             if damage is not None:
-                atomic.write(self._free_name(), damage, durable=True, private=True)
+                atomic.write(records.damaged_name(self.path), damage, durable=True, private=True)
             atomic.write(self.path, data, durable=True, private=True)
 
 
@@ -165,7 +156,7 @@ def _parse(data: bytes) -> tuple[int, list[Decision]]:
     content = json.loads(data)
     version, entries, checksum = content["version"], content["decisions"], content.get("sha256")
     is_first = version == 1 and len(content) == 2  # it had no checksum
-    if not (is_first or checksum == _checksum(version, entries)):
+    if not (is_first or checksum == records.digest([version, entries])):
         raise ValueError(checksum)
     if version > VERSION:
         return version, []
@@ -177,11 +168,8 @@ def _parse(data: bytes) -> tuple[int, list[Decision]]:
             raise ValueError(decision)
     if len({decision.path for decision in decisions}) != len(decisions):
         raise ValueError("one path twice")
-    return version, [replace(d, digest="", files={}) for d in decisions] if is_first else decisions
-
-
-def _checksum(version: int, entries: Sequence[Mapping[str, Any]]) -> str:
-    return sha256_hex(json.dumps([version, entries], sort_keys=True).encode())
+    is_old = version < VERSION
+    return version, [replace(d, digest="", files={}) for d in decisions] if is_old else decisions
 
 
 def _find_denials(data: bytes) -> list[Decision]:

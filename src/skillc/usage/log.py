@@ -168,7 +168,7 @@ def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
         from skillc.databases import RefusedLog
 
         raise RefusedLog(path, "it belongs to another user")
-    os.makedirs(fallback_directory(cwd), exist_ok=True)
+    paths.make_private(fallback_directory(cwd))
     with Lock(fallback_lock(cwd)):
         append_row(path, row)
         os.utime(path)  # its age counts from the last access, and a row in the WAL does not touch the file
@@ -213,12 +213,27 @@ def _open_foreign(path: str) -> Connection:
 
 
 def _open(path: str) -> Connection:
-    for _ in range(2):
+    _make_private(path)
+    return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+def _make_private(path: str) -> None:
+    """Create a log for its owner alone, before SQLite creates it for all; close one that others can read.
+
+    It has what people searched for. SQLite gives its other files the rights of the log.
+    """
+    try:
+        if not os.stat(path).st_mode & 0o077:
+            return  # as a rule, and all that a reading command pays for
+        paths.keep_private_database(path)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         try:
-            return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        except sqlite.OperationalError:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-    raise OSError("the log can't be opened")
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:  # another process was faster
+            pass
+    if paths.is_own_runtime(path):  # in a project, others may read the index beside it
+        paths.keep_private(os.path.dirname(path))
 
 
 def checkpoint(connection: Connection, path: str) -> None:

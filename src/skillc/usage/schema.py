@@ -13,7 +13,7 @@ it separates searches, of which there are many kinds, and failures from reads.
 
 from __future__ import annotations
 
-from skillc import databases
+from skillc import databases, paths
 from skillc.startup import BUSY_SECONDS, sqlite, sqlite_uri
 
 TYPE_CHECKING = False
@@ -204,11 +204,12 @@ def open_log(path: str) -> Connection | None:
 
 
 def open_database(path: str) -> Connection | None:
-    """Open a log without changing it; return None for a file that is none, or that is not ours."""
+    """Open a log without changing what it holds; return None for a file that is none, or that is not ours."""
     try:
         databases.check_database(path)
     except OSError:
         return None
+    paths.keep_private_database(path)
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         connection = None

@@ -40,6 +40,23 @@ def test_tokens(client: Client, registry: Registry) -> None:
         assert fault(client.post("/tokens", json=wrong)) == (422, "E100")
 
 
+def test_tokens_of_others(client: Client, registry: Registry) -> None:
+    """[SURFACES: Registry] others' tokens are for admins of the whole; a token ends none that may more."""
+    admin = client.get("/whoami").json()["token"]
+    small = Client(registry, Role.ADMIN, "payments")
+    wanted = {"role": "reader", "prefix": "payments", "owner": "bob"}
+    assert fault(small.post("/tokens", json=wanted)) == (403, "E090")
+    assert client.post("/tokens", json=wanted).status_code == 201
+    reader = Client(registry, Role.READER)
+    for other in (small, reader):
+        listed = [token["id"] for token in other.get("/tokens").json()["tokens"]]
+        assert admin not in listed
+        assert other.get("/whoami").json()["token"] in listed
+        assert fault(other.delete(f"/tokens/{admin}")) == (400, "E062")
+        assert other.delete(f"/tokens/{other.get('/whoami').json()['token']}").status_code == 204
+    assert client.get("/whoami").status_code == 200
+
+
 def test_grants(client: Client, registry: Registry) -> None:
     """[SURFACES: Registry] grants are set, listed and taken back; the last admin stays."""
     grant = {"subject": "mia", "role": "publisher", "prefix": "payments"}

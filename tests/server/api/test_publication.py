@@ -112,6 +112,17 @@ def test_bad_requests(client: Client) -> None:
     assert client.get("/skills").json() == {"skills": []}
 
 
+def test_large_numbers(client: Client) -> None:
+    """[D74] a version with more than nine digits in a number is 422, wherever it is said."""
+    good = body("payments/refunds", version="1.0.999999999")
+    assert fault(client.post("/skills", json=good | {"version": "1.10000000000.0"})) == (422, "E062")
+    main = good["skill_md"].replace("description:", "metadata:\n  version: '10000000000'\ndescription:")
+    assert fault(client.post("/skills", json=body("payments/refunds") | {"skill_md": main})) == (422, "E062")
+    assert client.post("/skills", json=good).status_code == 201
+    more = client.put(PATH, json=body("payments/refunds", "More."))
+    assert fault(more) == (422, "E062")  # there is no next number
+
+
 def test_lone_surrogates(client: Client) -> None:
     """[SURFACES: Registry] text that is no Unicode is refused or kept, and never ends the request in 500."""
     data = json.dumps({"id": "a", "skill_md": skill_md("a", "\ud800")}).encode()

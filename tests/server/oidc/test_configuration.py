@@ -30,7 +30,6 @@ allowed_groups = ["staff"]
 require_verified_email = false
 default_role = "reader"
 default_prefix = "docs"
-sign_out = "offer"
 
 [publishing]
 github = ["https://ghe.example.com/_services/token"]
@@ -66,7 +65,7 @@ def test_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("staff",),
         False,
     )
-    assert (oidc.role, oidc.prefix, oidc.sign_out) == (Role.READER, "docs", "offer")
+    assert (oidc.role, oidc.prefix) == (Role.READER, "docs")
     assert settings.publishing.kind("https://ghe.example.com/_services/token") == "github"
     assert settings.publishing.kind(GITHUB) == settings.publishing.kind(GITLAB) == ""
     assert "MY_SECRET" not in os.environ

@@ -1,6 +1,6 @@
 """Sign-in with an issuer of our own in a browser, on both stores, with JavaScript and without.
 
-The issuer asks with a page of its own, remembers who signed in, and lets people sign out.
+The issuer asks with a page of its own, and remembers who signed in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from playwright.sync_api import Browser
 from skillc.registry import SYSTEM, Grant, Registry, Role
 from skillc.server import OidcSettings, SignInSettings
 from tests.server.pages.conftest import Visitor
-from tests.support.axe import find_barriers
 from tests.support.http import Stub
 from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, Issuer, issuer
 from tests.support.pages import make_person, serving
@@ -36,7 +35,6 @@ def has_script(request: pytest.FixtureRequest) -> bool:
 def visit(registry: Registry, browser: Browser, issuer: Issuer, has_script: bool) -> Iterator[Open]:
     """A function that serves the registry with settings of sign-in, and returns a visitor."""
     issuer.asks = True
-    issuer.changes = {"end_session_endpoint": f"{issuer.url}/end-session"}
     registry.accounts.create_first_admin()
     registry.accounts.grant(SYSTEM, Grant("ana@example.com", Role.READER))
     visitors = []
@@ -46,7 +44,6 @@ def visit(registry: Registry, browser: Browser, issuer: Issuer, has_script: bool
             oidc = OidcSettings(issuer.url, CLIENT_ID, CLIENT_SECRET, **settings)
             sign_in = SignInSettings(oidc)
             url = stack.enter_context(serving(registry, public_read=public_read, sign_in=sign_in))
-            issuer.returns = {f"{url}/logout/callback"}
             context = browser.new_context(java_script_enabled=has_script)
             stack.callback(context.close)
             context.set_default_timeout(20_000)
@@ -60,7 +57,7 @@ def visit(registry: Registry, browser: Browser, issuer: Issuer, has_script: bool
 
 
 def names(visitor: Visitor) -> set[str]:
-    return {cookie["name"] for cookie in visitor.context.cookies(f"{visitor.url}/logout")}
+    return {cookie["name"] for cookie in visitor.context.cookies(visitor.url)}
 
 
 def answer(visitor: Visitor, word: str = "yes") -> None:
@@ -201,90 +198,16 @@ def test_people_of_others(visit: Open, issuer: Issuer) -> None:
     check_problem(visitor, "Sign-in is for other e-mail domains", "Sign in with another account, or ask")
 
 
-def sign_out(visitor: Visitor) -> None:
-    visitor.go("/account")
-    answer(visitor)
-    assert names(visitor) == {"skillc-session", "skillc-id"}
-    assert len(visitor.context.cookies(f"{visitor.url}/account")) == 1  # the ID token is for /logout alone
-    visitor.page.click("text=Sign out")
-
-
-def test_sign_out_at_the_issuer(visit: Open, issuer: Issuer, has_script: bool) -> None:
-    """[SURFACES: Sign-in] where it is offered, one more click ends the session at the issuer, too."""
-    visitor = visit(sign_out="offer")
-    sign_out(visitor)
-    assert visitor.page.inner_text("h1") == "You are signed out"
-    host = urlsplit(issuer.url).netloc
-    assert f"At {host} you are still signed in" in visitor.text
-    assert issuer.has_session
-    assert "skillc-session" not in names(visitor)
-    assert not has_script or find_barriers(visitor.page) == []
-    visitor.page.click("main a >> text=Sign out there, too")
-    visitor.page.wait_for_url("**/logout/callback?**")
-    assert f"Here, and at {host}." in visitor.text
-    assert not issuer.has_session
-    assert names(visitor) == set()
-    assert not has_script or find_barriers(visitor.page) == []
-    (end,) = issuer.ends
-    assert {*end} == {"client_id", "id_token_hint", "post_logout_redirect_uri", "state"}
-    visitor.page.click("main a >> text=Sign in")
-    assert visitor.page.inner_text("h1") == "Sign in to skillc?"  # it asks again
-
-
-def test_sign_out_that_goes_on_by_itself(visit: Open, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] `sign_out = "issuer"` goes on to the issuer without a click or a script."""
-    visitor = visit(sign_out="issuer")
-    sign_out(visitor)
-    visitor.page.wait_for_url("**/logout/callback?**")
-    assert "Here, and at" in visitor.text
-    assert not issuer.has_session
-    visitor.page.reload()
-    assert visitor.path == "/"
-
-
-def test_sign_out_with_a_large_id_token(visit: Open, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] an ID token that no cookie holds is no hint: the issuer asks, and it works."""
-    issuer.person["groups"] = [f"group-{number:04}" for number in range(300)]
-    visitor = visit(sign_out="issuer")
-    visitor.go("/account")
-    answer(visitor)
-    assert names(visitor) == {"skillc-session"}
-    visitor.page.click("text=Sign out")
-    visitor.page.wait_for_url(f"{issuer.url}/end-session?**")
-    answer(visitor)
-    assert "Here, and at" in visitor.text
-    assert "id_token_hint" not in issuer.ends[0]
-
-
-def test_sign_out_where_the_issuer_can_not(visit: Open, issuer: Issuer, registry: Registry) -> None:
-    """[SURFACES: Sign-in] without such an endpoint, or with a token's session, signing out ends here."""
-    issuer.changes = {"end_session_endpoint": "http://10.0.0.1/logout"}
-    visitor = visit(sign_out="issuer")
-    sign_out(visitor)
-    assert visitor.path == "/"
-    assert names(visitor) == set()
-    issuer.changes = {"end_session_endpoint": f"{issuer.url}/end-session"}
-    visitor = visit(sign_out="issuer")
-    visitor.sign_in(make_person(registry, "eva", Role.READER))
-    visitor.go("/account")
-    visitor.page.click("text=Sign out")
-    assert visitor.path == "/"
-    assert issuer.ends == []
-
-
-def test_pages_of_other_sites(visit: Open, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] a form or link of another site signs no one out, here or at the issuer."""
-    visitor = visit(sign_out="issuer")
+def test_pages_of_other_sites(visit: Open) -> None:
+    """[SURFACES: Sign-in] a form of another site signs no one out."""
+    visitor = visit()
     visitor.go("/account")
     answer(visitor)
     before = names(visitor)
     evil = Stub()
     try:
         form = f'<form method="post" action="{visitor.url}/logout"><button>Win</button></form>'
-        links = (
-            f'<a href="{visitor.url}/logout/issuer">one</a> <a href="{visitor.url}/logout/callback">two</a>'
-        )
-        html = f'<link rel="icon" href="data:,">{form}{links}'.encode()
+        html = f'<link rel="icon" href="data:,">{form}'.encode()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(html)}\r\n\r\n"
         evil.gives(head.encode() + html)
         address = evil.url.replace("127.0.0.1", "localhost")  # to browsers another site, not just a port
@@ -293,31 +216,25 @@ def test_pages_of_other_sites(visit: Open, issuer: Issuer) -> None:
         visitor.page.click("button")
         visitor.page.wait_for_url(f"{visitor.url}/**")
         assert "requests are accepted from pages of this server only" in visitor.text
-        for link in ("one", "two"):
-            visitor.page.goto(address)
-            visitor.page.click(f"text={link}")
-            visitor.page.wait_for_url(f"{visitor.url}/")
     finally:
         visitor.page.goto("about:blank")
         evil.close()
     assert names(visitor) == before
-    assert issuer.ends == []
     visitor.go("/account")
     assert visitor.page.inner_text("h1") == "Ana Example"
 
 
-def test_no_secret_in_addresses(visit: Open, issuer: Issuer) -> None:
+def test_no_secret_in_addresses(visit: Open) -> None:
     """[SURFACES: Sign-in] no address of ours has a session or a token, and no page has the ID token."""
-    visitor = visit(sign_out="offer")
+    visitor = visit()
     urls: list[str] = []
     visitor.page.on("request", lambda request: urls.append(request.url))
-    sign_out(visitor)
+    visitor.go("/account")
+    answer(visitor)
     html = visitor.page.content()
-    visitor.page.click("main a >> text=Sign out there, too")
-    visitor.page.wait_for_url("**/logout/callback?**")
-    hint = issuer.ends[0]["id_token_hint"]
-    assert hint not in html + visitor.page.content()
+    visitor.page.click("text=Sign out")
+    assert "eyJ" not in html + visitor.page.content()  # the start of an ID token
     own = [url for url in urls if url.startswith(visitor.url)]
-    assert [url for url in own if hint in url or "skc_" in url] == []
+    assert [url for url in own if "eyJ" in url or "skc_" in url] == []
     keys = {key for url in own for key in parse_qs(urlsplit(url).query)}
     assert keys == {"next", "code", "state"}

@@ -1,18 +1,19 @@
-"""`skc add`: get skills from repositories, sites, registries, MCP servers, archives and folders."""
+"""`skc add`: get skills from repositories, sites, registries, archives and folders."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from skillc import audit, compiler, install, library
 from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
+from skillc.cli.commands.install import ACCEPT_BLOCKS
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
 from skillc.cli.progress import Activity, Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
-from skillc.later import contextlib
 from skillc.spelling import suggest
 from skillc.startup import value
 from skillc.text import count_of, cut, fold_line, one_line
@@ -33,8 +34,8 @@ COMMAND = Command(
     arguments=(
         Argument(
             "source",
-            "owner/repo[/path][@ref], an address (also of a SKILL.md, a marketplace.json or an MCP server),"
-            " an archive, a folder, or <registry>/<id>[@version].",
+            "owner/repo[/path][@ref], an address (also of a SKILL.md or a marketplace.json), an archive, a"
+            " folder, or <registry>/<id>[@version].",
             repeat=True,
             completes="origins",
         ),
@@ -45,7 +46,6 @@ COMMAND = Command(
             "A skill to add, by its name or path, or a plugin. Can be repeated.",
             value="<name>",
             repeat=True,
-            completes="offered",
         ),
         Option("--all", "Add every skill that the source has."),
         Option(
@@ -59,7 +59,8 @@ COMMAND = Command(
         Option("--copy", "Deploy copies instead of links."),
         ALLOW_HOST,
         Option("--dry-run", "Say what would be added, and write nothing."),
-        Option("--yes", "Do not ask, and add what the audit blocks, too."),
+        Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
+        ACCEPT_BLOCKS,
         FORMAT,
     ),
     description=(
@@ -110,7 +111,7 @@ def _check(
 ) -> None:
     """Stop at what the audit blocks, after showing it, and at names that are taken."""
     try:
-        install.check_offers(offers, store, targets, allow=arguments.has("yes"))
+        install.check_offers(offers, store, targets, accept=arguments.has("accept_blocks"))
     except AuditBlocked:
         if not arguments.as_json:
             print("\n".join(_summary(offers, store, targets)), file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -13,7 +14,6 @@ from skillc.cli.progress import Activity, Progress
 from skillc.cli.style import paint_report
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
-from skillc.later import contextlib
 from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False

@@ -113,8 +113,8 @@ def _build_all(here: Workspace, options: compiler.PublishOptions, arguments: Arg
             results.append(result)
             progress.clear()
             here.tell_publication(result)
-    library.record_deployments(record for result in results for record in result.records())
-    here.tell(library.find_ghosts())
+    here.tell(library.record_deployments(record for result in results for record in result.records()))
+    here.tell(library.check_deployments())
     failures = len(errors) + sum(bool(result.failures) for result in results)
     same = sum(result.build.status == "unchanged" for result in results)
     value = {"built": [result.as_json() for result in results], "failed": errors}

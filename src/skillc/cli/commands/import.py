@@ -8,6 +8,7 @@ import os
 from skillc import install  # lazy: what downloads is loaded for --lock alone
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
+from skillc.cli.commands.install import ACCEPT_BLOCKS
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
 from skillc.cli.output import table
@@ -35,6 +36,7 @@ COMMAND = Command(
         ALLOW_HOST,
         Option("--global", "Import copies into ~/.skillc/skills, also in a project."),
         Option("--project", "Import the project's directories of agents, and into the project's store."),
+        ACCEPT_BLOCKS,
         Option("--dry-run", "Say what would be done, and do nothing."),
         Option("--yes", "Do not ask first. Without a terminal, nothing is asked."),
         FORMAT,
@@ -44,16 +46,16 @@ COMMAND = Command(
         " the folder's place, so that the agent has it all the time. Skills in other folders are copied;"
         " 'skc build --all' deploys them. Without a folder and --from, all agents are imported.\n"
         "Links, what skc deployed, broken skills and names that are taken are skipped, with the reason.\n"
-        "With --lock, <folder> is a lock file: skills-lock.json, .skill-lock.json, .clawhub/lock.json,"
-        " agr.lock, apm.lock.yaml, or a SKILL.md of 'gh skill'; without one, those of the project and of the"
-        " home. Skills are downloaded at the versions that the lock states, and noted in skills-lock.json."
+        "With --lock, <folder> is a lock file: skills-lock.json, .skill-lock.json or .clawhub/lock.json;"
+        " without one, those of the project and of the home. Skills are downloaded at the versions that the"
+        " lock states, and noted in skills-lock.json."
     ),
     examples=(
         "skc import --dry-run",
         "skc import --from claude,codex",
         "skc import ~/work/my-skills",
         "skc import --project --from claude",
-        "skc import --lock agr.lock",
+        "skc import --lock .clawhub/lock.json",
     ),
 )
 
@@ -102,7 +104,7 @@ def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
             result, diagnostics = install.bring_in_pins(
                 some,
                 store,
-                allow=arguments.has("yes"),
+                accept=arguments.has("accept_blocks"),
                 hosts=allowed_hosts(arguments),
                 tell_step=progress.step,
             )

@@ -12,6 +12,7 @@ from skillc.paths import current_directory
 from skillc.text import count_of, one_line
 
 GLOBAL = Option("--global", "Use the home directory's store and its lock, ~/.skillc/skills-lock.json.")
+ACCEPT_BLOCKS = Option("--accept-blocks", "Take what the audit blocks. Read first what it does.")
 NO_LOCK = "The lock has no skills; 'skc add' gets some and notes them there."
 
 COMMAND = Command(
@@ -20,13 +21,15 @@ COMMAND = Command(
         Option("--frozen", "Fail and change nothing if a skill is not available exactly as it is locked."),
         GLOBAL,
         ALLOW_HOST,
+        ACCEPT_BLOCKS,
         Option("--dry-run", "Say what would change, and do nothing."),
         FORMAT,
     ),
     description=(
         "Installs the skills of skills-lock.json, of the project or else of the home directory, that are"
-        " missing or differ: from the locked commit, with every file verified. Skills that left the lock are"
-        " removed. What was edited goes to the trash. What is there already is not fetched again."
+        " missing or differ: from the locked commit, with every file verified, and audited as 'skc add' does."
+        " Skills that left the lock are removed. What was edited goes to the trash. What is there already is"
+        " not fetched again."
     ),
     examples=("skc install", "skc install --frozen", "skc install --global"),
 )
@@ -35,20 +38,26 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     root = install.find_root(current_directory(), is_global=arguments.has("global"))
     is_preview = arguments.has("dry_run")
-    with Progress(0, "steps") as progress:
-        result = install.restore_locked(
-            root,
-            frozen=arguments.has("frozen"),
-            dry_run=is_preview,
-            hosts=allowed_hosts(arguments),
-            tell_step=progress.step_of,
-        )
+    plan = install.make_plan(root, frozen=arguments.has("frozen"))
+    result = plan.preview() if is_preview or plan.is_empty else _apply(arguments, root, plan)
     report_all(result.diagnostics, result.failures)
     show(arguments, result.as_json, lambda: _lines(result, is_preview), "paint_report")
     return 1 if result.failures else 0
 
 
-def _lines(result: install.Restoration, is_preview: bool) -> list[str]:
+def _apply(arguments: Arguments, root: str, plan: install.InstallPlan) -> install.InstallResult:
+    with Progress(0, "steps") as progress:
+        return install.apply_plan(
+            root,
+            plan,
+            frozen=arguments.has("frozen"),
+            accept=arguments.has("accept_blocks"),
+            hosts=allowed_hosts(arguments),
+            tell_step=progress.step_of,
+        )
+
+
+def _lines(result: install.InstallResult, is_preview: bool) -> list[str]:
     verbs = ("Would install", "Would remove") if is_preview else ("Installed", "Removed")
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]

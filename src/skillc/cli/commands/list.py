@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit"),
         check_obsolete=arguments.has("check_obsolete"),
     )
-    here.tell((*listing.diagnostics, *library.find_ghosts()))
+    here.tell((*listing.diagnostics, *library.check_deployments()))
     file = here.switched_off_by()
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))

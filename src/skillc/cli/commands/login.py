@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import sys
 
@@ -14,7 +15,6 @@ from skillc.cli.progress import Pause
 from skillc.cli.registry import connect
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.later import getpass
 from skillc.text import one_line
 
 MAX_INPUT = 8192  # bytes that are read from stdin

@@ -9,7 +9,7 @@ from skillc.cli import workspace
 from skillc.cli.mistakes import unknown_choice
 from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.errors import InvalidOption, SkillcError, require_extra
+from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import current_directory
 from skillc.workspace import Workspace
 
@@ -64,7 +64,7 @@ COMMAND = Command(
         "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
         " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN. If"
         " that is not set, it makes a token and prints it on stderr.\n"
-        "docs/mcp.md lists tools, resources and prompts. Needs: pip install 'skillc[mcp]'"
+        "docs/mcp.md lists tools, resources and prompts."
     ),
     examples=(
         "skc mcp",
@@ -94,8 +94,8 @@ def run(arguments: Arguments) -> int:
     address = arguments.optional("http")
     if arguments.as_json and address is None:
         raise InvalidOption("--format json goes with --http, --install and --uninstall; stdout is MCP's here")
-    with require_extra("mcp"):  # the SDK takes long to import; --install does without
-        from skillc.mcp import serve_http, serve_stdio
+    from skillc.mcp import serve_http, serve_stdio  # the SDK is slow to import
+
     workspace()  # says on stderr which directories are not used
     here = Workspace(capabilities=arguments.texts("capability"))
     preload = arguments.texts("preload")
@@ -133,6 +133,9 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _install(agent: str, arguments: Arguments) -> int:
+    if not arguments.has("print"):
+        from skillc.mcp import serve_stdio  # noqa: F401 -- fails before an agent is told to start it
+
     change = install.plan_addition(agent, current_directory(), project=arguments.has("project"))
     return _finish(agent, change, arguments, "it is there already")
 

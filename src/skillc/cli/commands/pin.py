@@ -29,9 +29,8 @@ def run(arguments: Arguments) -> int:
 def set_pins(arguments: Arguments, is_pinned: bool) -> int:
     """Note in the lock whether skills are pinned."""
     root = install.find_root(current_directory(), is_global=arguments.has("global"))
-    entries = find_entries(root, arguments.texts("skill"))
-    warn(install.change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
-    names = [entry.name for entry in entries]
+    names = [entry.name for entry in find_entries(root, arguments.texts("skill"))]
+    warn(install.set_pins(root, names, is_pinned))
     verb = "Pinned" if is_pinned else "Unpinned"
     value = {"skills": [{"id": name, "pinned": is_pinned} for name in names]}
     return show(arguments, lambda: value, lambda: [one_line(f"{verb} '{name}'") for name in names])

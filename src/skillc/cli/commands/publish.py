@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.library import RegistryApi  # needs the extra
+    from skillc.library import RegistryApi  # loads httpx2
 
 MAX_LISTED = 20  # files that a dry run names
 
@@ -28,7 +28,7 @@ COMMAND = Command(
             "--id",
             "The skill's ID in the registry. Default: its collection and name.",
             value="<id>",
-            completes="registry_ids",
+            completes="ids",
         ),
         Option(
             "--version",
@@ -39,11 +39,12 @@ COMMAND = Command(
             "--tag",
             "The tag that points at this version. Default: latest.",
             value="<tag>",
-            completes="registry_tags",
+            completes="latest",
         ),
         Option("--note", "What changed, for people.", value="<text>"),
         Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),
-        Option("--yes", "Publish what the audit blocks, too."),
+        Option("--accept-blocks", "Publish what the audit blocks. The registry may refuse it."),
+        Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
         FORMAT,
     ),
     description=(
@@ -69,7 +70,8 @@ def run(arguments: Arguments) -> int:
     here.tell(skill.diagnostics)
     skill_id = _parse_id(arguments.optional("id"), skill)
     with Activity("Packing and checking the skill"):
-        package = install.check_skill(skill, skill_id, audit.read_policy(), allow=arguments.has("yes"))
+        accept = arguments.has("accept_blocks")
+        package = install.check_skill(skill, skill_id, audit.read_policy(), accept=accept)
     credential = admit_job(credential, skill_id, may_fail=arguments.has("dry_run"))
     with advise(credential), connect(credential) as api:
         upload = install.plan_upload(api, package, arguments.optional("version") or "")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
+import threading
 
 from skillc import tools
 from skillc.cli import workspace
@@ -10,7 +13,6 @@ from skillc.cli.approval import ask_to_run, terminal
 from skillc.cli.output import print_json
 from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError
-from skillc.later import json, signal, threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import ipaddress
+import logging
 import os
 import sys
+from urllib import parse as urls
 
 from skillc import registry, server, skills
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.errors import InvalidOption, MissingExtra, require_extra
-from skillc.later import dataclasses, functools, ipaddress, logging, urls
+from skillc.errors import InvalidOption
 
 TYPE_CHECKING = False
 
@@ -92,7 +96,7 @@ COMMAND = Command(
         "/skill-collections, /search and /healthz, and POST /turns; requests need the token in "
         "SKILLC_SERVE_TOKEN if that is set, which an address that other machines can reach needs. "
         "Both check the Host and Origin headers. Prints its URL when it is ready. Stop it with Ctrl+C or "
-        "SIGTERM. Needs: pip install 'skillc[server,registry]'"
+        "SIGTERM. A registry needs the extra: pip install 'skillc[registry]'"
     ),
     examples=(
         "skc serve",
@@ -168,14 +172,9 @@ def _announce(arguments: Arguments, url: str) -> None:
 
 
 def _mount_mcp(service: Service) -> Mapping[str, Any]:
-    """Return the applications of other surfaces: MCP, where its extra is installed."""
-    try:
-        with require_extra("mcp"):  # the SDK takes long to import, and a registry does without
-            from skillc.mcp import create_registry_endpoint
-    except MissingExtra as error:
-        if service.number == 0:  # of all workers, one says it
-            print(f"note: /mcp is not served: {error.message}", file=sys.stderr)
-        return {}
+    """Return the applications of other surfaces: MCP."""
+    from skillc.mcp import create_registry_endpoint  # the SDK is slow to import
+
     return {"/mcp": create_registry_endpoint(service)}
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from skillc.library import RegistryApi  # needs the extra
+    from skillc.library import RegistryApi  # loads httpx2
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
 COLUMNS = ("id", "owner", "role", "prefix", "label", "created_at", "expires_at", "revoked_at")
@@ -39,14 +39,19 @@ COMMAND = Command(
         ),
         Option("--expires", "With create: how long it is valid, such as 12h, 90d or 8w.", value="<time>"),
         Option("--label", "With create: what it is for.", value="<text>"),
-        Option("--owner", "With create: the subject that it is for; only admins may.", value="<subject>"),
+        Option(
+            "--owner",
+            "With create: the subject that it is for; it needs an admin of the whole registry.",
+            value="<subject>",
+        ),
         TO,
         FORMAT,
     ),
     description=(
         "A token may do what both its role and the grants of its owner allow. It is printed once, by"
         " 'create', and can't be shown again. It may do no more, and lasts no longer, than the token that"
-        " makes it. 'revoke' ends it, and the tokens that were made with it."
+        " makes it. 'revoke' ends it, and the tokens that were made with it. 'list' and 'revoke' reach your"
+        " own tokens that may do no more than the one you use; for an admin of the whole registry, all."
     ),
     examples=(
         "skc token create --role publisher --prefix payments --expires 90d --label ci",

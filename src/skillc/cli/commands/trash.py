@@ -48,12 +48,11 @@ def run(arguments: Arguments) -> int:
 
 def restore(arguments: Arguments, name: str) -> int:
     """Put an item back and say where."""
-    item = trash.find(name)
-    path = trash.restore(item)
+    item = install.restore_item(name)
     return show(
         arguments,
         lambda: {"restored": item.as_json()},
-        lambda: [one_line(f"Restored {path}")],
+        lambda: [one_line(f"Restored {item.origin}")],
         "paint_report",
     )
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+import threading
+import webbrowser
 
 from skillc import server
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.errors import InvalidOption, require_extra
-from skillc.later import logging, threading, webbrowser
+from skillc.errors import InvalidOption
 
 COMMAND = Command(
     "ui",
@@ -22,7 +24,7 @@ COMMAND = Command(
     description=(
         "Shows every skill in use here: its text and files, what it asks for, and how agents used it; "
         "and finds skills for a task. Only this machine can reach it, and only with the key in the printed "
-        "address. Changes nothing. Stop it with Ctrl+C. Needs: pip install 'skillc[server]'"
+        "address, which works once. Changes nothing. Stop it with Ctrl+C."
     ),
     examples=("skc ui", "skc ui --no-open --port 8090"),
 )
@@ -33,16 +35,18 @@ def run(arguments: Arguments) -> int:
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
         raise InvalidOption(f"--port takes a number from 0 to 65535, not '{port}'")
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
-    with require_extra("server"):
-        serve_ui = server.serve_ui  # loads it
 
-    def open_browser(url: str) -> None:
+    def print_address(url: str) -> None:
         announce(arguments, f"Your skills: {url}", url=url)
-        if not arguments.has("no_open") and _has_screen():
-            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    serve_ui(workspace(progress=True), int(port), open_browser)
+    is_shown = not arguments.has("no_open") and _has_screen()
+    open_browser = _open_browser if is_shown else None
+    server.serve_ui(workspace(progress=True), int(port), print_address, open_browser)
     return 0
+
+
+def _open_browser(url: str) -> None:
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def _has_screen() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.commands.install import GLOBAL, NO_LOCK
+from skillc.cli.commands.install import ACCEPT_BLOCKS, GLOBAL, NO_LOCK
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import report_all
 from skillc.cli.progress import Progress
@@ -28,7 +28,8 @@ COMMAND = Command(
     options=(
         Option("--diff", "Show what changes in the text."),
         MIN_AGE,
-        Option("--yes", "Take a version whose audit has findings that block."),
+        ACCEPT_BLOCKS,
+        Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
         Option("--dry-run", "Say what would change, and do nothing."),
         GLOBAL,
         ALLOW_HOST,
@@ -56,7 +57,7 @@ def run(arguments: Arguments) -> int:
             min_age=install.parse_age(age) if age else 0,
             with_diff=arguments.has("diff"),
             dry_run=is_preview,
-            accept=arguments.has("yes"),
+            accept=arguments.has("accept_blocks"),
             hosts=allowed_hosts(arguments),
             tell_step=progress.step,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import library, registry, skills
+from skillc import registry, skills
 from skillc.cli import show
 from skillc.cli.mistakes import see
 from skillc.cli.registry import TO, connect, find_registry
@@ -46,7 +46,6 @@ def run(arguments: Arguments) -> int:
             api.unyank(skill_id, version)
         else:
             api.yank(skill_id, version, reason or "")
-        library.note_version(api.registry, skill_id, version, is_yanked=not undo)
     value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": credential.registry}
     verb = "Unyanked" if undo else "Yanked"
     return show(

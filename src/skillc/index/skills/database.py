@@ -8,6 +8,9 @@ values, and what is read is compared with them: `seal` is that of a folder's row
 that of all its skills and directories, `checksum` that of a row. A term that is missing is missed by the
 term before it, which says what comes `next`, a skill in a slot by the sum of its segment's `slots`, a twin by
 the `members` of its group, and a row of `kin`, by which twins are found, by the checksum of their sums.
+
+Damage to the order of a page makes SQLite return a sound row that was not asked for. So the keys of a row
+are in its checksum, and are compared with those that were asked for.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-VERSION = 7  # of the tables; a file with another one is rebuilt
+VERSION = 8  # of the tables; a file with another one is rebuilt
+_DAMAGE = ("no such", "malformed", "Could not decode", "unsupported file format")  # beginnings of messages
+_MISREAD = (AttributeError, LookupError, TypeError, ValueError)  # of a value that we did not write
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
 MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"
@@ -49,6 +54,8 @@ CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER,
     skills INTEGER, slots INTEGER);
 CREATE TABLE postings (segment INTEGER, term TEXT, next TEXT, heads INTEGER, bodies INTEGER, lists INTEGER,
     checksum INTEGER, head BLOB, body BLOB, PRIMARY KEY (segment, term)) WITHOUT ROWID;
+CREATE TABLE spellings (segment INTEGER, letter TEXT, terms TEXT, counts TEXT, checksum INTEGER,
+    PRIMARY KEY (segment, letter)) WITHOUT ROWID;
 CREATE TABLE twins (number INTEGER PRIMARY KEY, members TEXT, checksum INTEGER);
 CREATE TABLE kin (key INTEGER, skill INTEGER, PRIMARY KEY (key, skill)) WITHOUT ROWID;
 CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT, checksum INTEGER) WITHOUT ROWID;
@@ -90,12 +97,8 @@ class Database:
         with self._lock:
             try:
                 return self._read(query)
-            except sqlite.Error as error:
+            except (sqlite.Error, *_MISREAD) as error:
                 self._recover(error)
-            except (AttributeError, TypeError, ValueError):  # of a value that we did not write
-                if not self.persistent:
-                    raise
-                self._rebuild()
             return self._read(query)
 
     def write(self, change: Callable[[Any], Result], timeout: float = LOCK_TIMEOUT) -> Result | None:
@@ -105,9 +108,9 @@ class Database:
             try:
                 execute(f"PRAGMA busy_timeout={int(timeout * 1000)}")
                 execute("BEGIN IMMEDIATE")
-            except sqlite.OperationalError:
-                return None
-            except sqlite.Error:
+            except sqlite.Error as error:
+                if not self._is_damage(error):  # otherwise another process that writes, say
+                    return None
                 self._rebuild()
                 return self.write(change, timeout) if self.persistent else None
             try:
@@ -115,10 +118,10 @@ class Database:
                 execute("COMMIT")
             except BaseException as error:
                 self._roll_back()
-                if not isinstance(error, sqlite.Error):
-                    raise
-                if _is_damage(error):  # otherwise a full disk, say
+                if self._is_damage(error):
                     self._rebuild()
+                elif not isinstance(error, sqlite.Error):  # such as a full disk
+                    raise
                 return None
             return result
 
@@ -201,12 +204,23 @@ class Database:
             return False
         return True
 
-    def _recover(self, error: sqlite.Error) -> None:
-        """Rebuild a damaged file; go on in memory after any other failure, such as a lock."""
-        if _is_damage(error) and self.persistent:
+    def _recover(self, error: Exception) -> None:
+        """Rebuild a damaged file; go on in memory after any other failure of it, such as a lock."""
+        if self._is_damage(error):
             self._rebuild()
-        else:
+        elif isinstance(error, sqlite.Error):
             self.move_to_memory()
+        else:
+            raise error
+
+    def _is_damage(self, error: BaseException) -> bool:
+        """Return whether an error means that the file is not as it was written."""
+        text = str(error)
+        if not self.persistent or not isinstance(error, (sqlite.Error, *_MISREAD)):
+            return False
+        if text.startswith("attempt to write a readonly"):  # its header says so, if the system does not
+            return all(os.access(path, os.W_OK) for path in (self.path, os.path.dirname(self.path)))
+        return not isinstance(error, sqlite.OperationalError) or text.startswith(_DAMAGE)
 
     def move_to_memory(self) -> None:
         with self._lock:
@@ -263,11 +277,6 @@ def select_in(execute: Any, sql: str, key: Any, values: Sequence[Any]) -> Iterat
         group = values[start : start + MAX_VALUES]
         marks = ", ".join("?" * len(group))
         yield from execute(f"{sql} IN ({marks})", (key, *group)).fetchall()
-
-
-def _is_damage(error: sqlite.Error) -> bool:
-    messages = ("no such", "malformed", "Could not decode")
-    return not isinstance(error, sqlite.OperationalError) or str(error).startswith(messages)
 
 
 def _prepare(connection: Any, persistent: bool, mapped: bool) -> None:

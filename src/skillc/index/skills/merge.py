@@ -6,10 +6,10 @@ import heapq
 from itertools import groupby, islice, repeat
 
 from skillc.index.skills import postings
-from skillc.index.skills.database import MAX_VALUES, checksum, select_in, verify
+from skillc.index.skills.database import MAX_VALUES, checksum
 from skillc.index.skills.invert import MIN_FREQUENCY, encode_list, posting
 from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS
-from skillc.index.skills.snapshot import CONTENTS
+from skillc.index.skills.snapshot import read_skills
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
         slots = size * (size - 1) // 2
         execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", (new, folder, size, size, slots))
     for number in numbers:
-        execute("DELETE FROM postings WHERE segment = ?", (number,))
+        postings.delete_lists(execute, number)
         execute("DELETE FROM segments WHERE number = ?", (number,))
 
 
@@ -87,11 +87,10 @@ def _move_skills(execute: Any, skills: list[int], segment: int) -> None:
     """Give skills the slots of a new segment, in their order."""
     slots = {number: slot for slot, number in enumerate(skills)}
     for start in range(0, len(skills), MAX_VALUES):
-        sql = f"SELECT number, checksum, segment, slot, {CONTENTS} FROM skills WHERE ? AND number"  # noqa: S608
-        rows = list(select_in(execute, sql, 1, skills[start : start + MAX_VALUES]))
-        for number, check, old_segment, old_slot, *contents in rows:
-            verify(check, old_segment, old_slot, *contents)
-            values = segment, slots[number], checksum(segment, slots[number], *contents), number
+        for _, row in list(read_skills(execute, "number", skills[start : start + MAX_VALUES])):
+            number, folder, _, _, *contents = row
+            place = segment, slots[number]
+            values = *place, checksum(number, folder, *place, *contents), number
             execute("UPDATE skills SET segment = ?, slot = ?, checksum = ? WHERE number = ?", values)
 
 

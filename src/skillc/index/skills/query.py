@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from skillc.index.skills.database import damage
+from skillc.index.skills.database import damage, verify
+from skillc.index.skills.near_duplicates import Traits, read_group
 from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
-from skillc.index.skills.snapshot import OFFERED, read_skills, split_lines
+from skillc.index.skills.snapshot import COLUMNS, PLACE, SEGMENT, SLOT, read_skills, split_lines
 from skillc.index.skills.tokens import STOP_WORDS, is_unspaced, split_typed
-from skillc.index.skills.twins import Traits, read_group
 from skillc.index.skills.typos import choose_term, nearest_terms
 from skillc.index.skills.weights import BYTE, K1, idf
 from skillc.text import remove_accents
@@ -58,8 +58,12 @@ class FolderReader:
             yield cache.get(number) or cache.setdefault(number, Segment(number, size))
 
     def has_skill(self, skill_id: str) -> bool:
-        sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered = ?"
-        return self.execute(sql, (skill_id, self.folder, OFFERED)).fetchone() is not None
+        """Return whether the folder offers a skill; raise DatabaseError if one is missing in the index."""
+        rows = list(read_skills(self.execute, "id", [skill_id], ("folder", self.folder)))
+        if not rows:
+            for segment in self.segments():
+                segment.verify_absence(self.execute, skill_id)
+        return any(is_offered for is_offered, _ in rows)
 
 
 class Candidate:
@@ -110,16 +114,32 @@ class Segment:
         low, high = 0, self.size
         if text in self._bounds:
             return self._bounds[text]
-        sql = "SELECT slot, id FROM skills WHERE segment = ? AND slot >= ? ORDER BY slot LIMIT 1"
         while low < high:
             middle = (low + high) // 2
-            slot, skill_id = execute(sql, (self.number, middle)).fetchone() or (self.size, None)
+            slot, skill_id = self._next_skill(execute, middle)
             if skill_id is not None and slot < high and skill_id < text:
                 low = slot + 1
             else:
                 high = middle
         self._bounds[text] = low
         return low
+
+    def _next_skill(self, execute: Any, slot: int) -> tuple[int, str | None]:
+        """Return the first slot from one on that is not empty, and the ID there."""
+        sql = f"SELECT checksum, {COLUMNS} FROM skills WHERE segment = ? AND slot >= ? ORDER BY slot LIMIT 1"  # noqa: S608
+        row = execute(sql, (self.number, slot)).fetchone()
+        if row is None:
+            return self.size, None
+        verify(*row)
+        _, _, _, segment, found, _, skill_id, *_ = row
+        if segment != self.number or found < slot:
+            raise damage()
+        return found, skill_id
+
+    def verify_absence(self, execute: Any, skill_id: str) -> None:
+        """Raise DatabaseError if a slot has an ID that was not found by itself."""
+        if self._next_skill(execute, self._bound(execute, skill_id))[1] == skill_id:
+            raise damage()
 
     def counts(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return how many heads and bodies have each of some terms."""
@@ -142,23 +162,29 @@ class Segment:
             self._lists.clear()
             self._list_bytes = 0
         new = [term for term in terms if term not in self._lists]
-        lists = dict.fromkeys(new, (b"", b"")) | dict(read_lists(execute, self.number, new))
+        here = [term for term, count in self.counts(execute, new).items() if count != (0, 0)]
+        lists = dict.fromkeys(new, (b"", b"")) | dict(read_lists(execute, self.number, here))
         self._lists |= lists
         self._list_bytes += sum(len(head) + len(body) for head, body in lists.values())
         return self._lists
 
     def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, list[Any]]:
         """Return the rows of the offered skills in some slots, by slot."""
-        rows = list(read_skills(execute, "segment = ? AND slot", self.number, slots))
+        rows = list(read_skills(execute, "slot", slots, ("segment", self.number)))
         if len(rows) < len(slots):
-            self._verify_slots(execute)
-        return {slot: row for is_offered, _, slot, *row in rows if is_offered}
+            self._verify_slots(execute, {*slots}.difference(row[SLOT] for _, row in rows))
+        return {row[SLOT]: row[PLACE:] for is_offered, row in rows if is_offered}
 
-    def _verify_slots(self, execute: Any) -> None:
-        """Raise DatabaseError if a slot is empty although no skill was removed from it."""
-        count = "SELECT count(*), coalesce(sum(slot), 0) FROM skills WHERE segment = ?"
+    def _verify_slots(self, execute: Any, missing: Collection[int]) -> None:
+        """Raise DatabaseError if a slot is empty although no skill was removed from it.
+
+        Such a skill is not there at all, or is there and was not found.
+        """
+        at = f"total(slot IN ({', '.join(map(str, missing))}))"
+        sql = f"SELECT count(*), coalesce(sum(slot), 0), {at} FROM skills WHERE segment = ?"  # noqa: S608
+        *found, misses = execute(sql, (self.number,)).fetchone()
         sql = "SELECT skills, slots FROM segments WHERE number = ?"
-        if execute(count, (self.number,)).fetchone() != execute(sql, (self.number,)).fetchone():
+        if misses or (*found,) != execute(sql, (self.number,)).fetchone():
             raise damage()
 
 
@@ -232,14 +258,14 @@ class Query:
         """Return the group of a candidate in all folders, itself included, without scores."""
         execute = self._readers[candidate.precedence].execute
         numbers = read_group(execute, candidate.group)
-        rows = list(read_skills(execute, "? AND number", 1, numbers))
+        rows = list(read_skills(execute, "number", numbers))
         if len(rows) < len(numbers):
             raise damage()
         return [
-            Candidate(precedence, 0.0, row)
-            for is_offered, segment, _, *row in rows
+            Candidate(precedence, 0.0, row[PLACE:])
+            for is_offered, row in rows
             for precedence, its_execute, its in self._segments
-            if is_offered and its.number == segment and its_execute is execute
+            if is_offered and its.number == row[SEGMENT] and its_execute is execute
         ]
 
     def word(self, term: str) -> str:

@@ -28,8 +28,13 @@ if TYPE_CHECKING:
         tuple[str, ...],
     ]
 
-# The columns that a search reads, after segment and slot; they are in a row's checksum.
-CONTENTS = "path, id, description, capabilities, tags, digest, size, modified, changed, sketch, twins"
+# The columns that a search reads: where a skill is, and what it says. All are in the row's checksum.
+COLUMNS = (
+    "number, folder, segment, slot,"
+    " path, id, description, capabilities, tags, digest, size, modified, changed, sketch, twins"
+)
+SEGMENT, SLOT, PLACE = 2, 3, 4  # of them: two, and how many say where a skill is
+_PLACES = {name: at for at, name in enumerate(COLUMNS.replace(" ", "").split(","))}
 OFFERED, HIDDEN = "yes", "no"  # whether a skill can be found; damage to one byte makes neither of the other
 
 
@@ -150,14 +155,22 @@ def find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int 
     return number, revision, digest
 
 
-def read_skills(execute: Any, where: str, key: int, values: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield whether skills are offered, their segment, slot and contents; `where` takes key and values."""
-    sql = f"SELECT offered, checksum, segment, slot, {CONTENTS} FROM skills WHERE {where}"  # noqa: S608
+def read_skills(
+    execute: Any, column: str, values: Sequence[Any], within: tuple[str, int] = ("1", 1)
+) -> Iterator[tuple[bool, list[Any]]]:
+    """Yield the COLUMNS of skills, with whether they are offered: those with one of some values in a column.
+
+    `within` is another column, and the value that they have there.
+    """
+    name, key = within
+    sql = f"SELECT offered, checksum, {COLUMNS} FROM skills WHERE {name} = ? AND {column}"  # noqa: S608
+    wanted = set(values)
     for state, check, *row in select_in(execute, sql, key, values):
         verify(check, *row)
-        if state not in (OFFERED, HIDDEN):
+        is_wanted = row[_PLACES[column]] in wanted and (name not in _PLACES or row[_PLACES[name]] == key)
+        if not is_wanted or state not in (OFFERED, HIDDEN):
             raise damage()
-        yield state == OFFERED, *row
+        yield state == OFFERED, row
 
 
 def seal_folder(execute: Any, number: int, with_digest: bool = True) -> None:

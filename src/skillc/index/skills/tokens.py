@@ -15,7 +15,7 @@ from __future__ import annotations
 from itertools import chain
 from operator import add
 
-from skillc.index.skills.twins import hash_term
+from skillc.index.skills.near_duplicates import hash_term
 from skillc.startup import sqlite
 from skillc.text import remove_accents
 

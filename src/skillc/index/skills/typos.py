@@ -7,6 +7,7 @@ A word whose ending is misspelt keeps it where the right one is stemmed, so endi
 
 from __future__ import annotations
 
+from skillc.index.skills.postings import MIN_TERM, read_spellings
 from skillc.text import count_edits
 
 TYPE_CHECKING = False
@@ -26,21 +27,19 @@ def nearest_terms(execute: Any, segment: int, size: int, word: str, stem: str) -
     if len(word) < MIN_WORD:
         return {}
     limit = 1 if len(word) < LONG_WORD else 2
-    sql = (
-        "SELECT term, heads + bodies FROM postings WHERE segment = ? AND term >= ? AND term < ? "
-        "AND length(term) BETWEEN ? AND ? AND heads + bodies >= ?"
-    )
-    shortest = max(min(len(stem) - limit, len(word) - MAX_ENDING), MIN_WORD - limit)
-    bounds = stem[0], chr(ord(stem[0]) + 1), shortest, len(stem) + limit, 2 if size > MANY else 1
+    shortest = max(min(len(stem) - limit, len(word) - MAX_ENDING), MIN_WORD - limit, MIN_TERM)
     letters = set(stem)
     near: dict[str, tuple[int, int]] = {}
-    for term, skills in execute(sql, (segment, *bounds)).fetchall():
+    terms, counts = read_spellings(execute, segment, stem[0])
+    for at, term in enumerate(terms):
+        if not shortest <= len(term) <= len(stem) + limit:
+            continue
         distance = limit + 1
         if word.startswith(term) and len(term) >= MIN_WORD:
             distance = min(count_edits(word[len(term) :], ending, limit) for ending in ENDINGS)
         elif len(letters.symmetric_difference(term)) <= 2 * limit:  # which takes less time to see
             distance = _count_edits_of_stem(stem, term, limit)
-        if distance <= limit and term.isalpha():
+        if distance <= limit and (skills := int(counts[at])) >= (2 if size > MANY else 1):
             near[term] = distance, skills
     return near
 

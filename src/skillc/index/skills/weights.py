@@ -14,8 +14,8 @@ from __future__ import annotations
 from itertools import repeat
 from math import log
 
+from skillc.index.skills.near_duplicates import make_sketch
 from skillc.index.skills.tokens import split_words
-from skillc.index.skills.twins import make_sketch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

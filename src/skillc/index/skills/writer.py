@@ -6,9 +6,9 @@ import os
 
 from skillc.index.skills.database import checksum
 from skillc.index.skills.merge import merge_if_due, next_segment
-from skillc.index.skills.postings import MAX_SLOTS, store_lists
-from skillc.index.skills.snapshot import HIDDEN, OFFERED, find_folder, seal_folder, stored_path
-from skillc.index.skills.twins import Traits, TwinChange
+from skillc.index.skills.near_duplicates import Traits, TwinChange
+from skillc.index.skills.postings import MAX_SLOTS, delete_lists, store_lists
+from skillc.index.skills.snapshot import HIDDEN, OFFERED, find_folder, read_skills, seal_folder, stored_path
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> 
         columns = entry.columns(batch.start)
         path, skill_id, _, size, mtime, ctime, description, needs, _, _, tags = columns
         contents = path, skill_id, description, needs, tags, entry.digest, size, mtime, ctime, sketch, None
-        check = checksum(*position, *contents)  # as CONTENTS
+        check = checksum(number + place, folder, *position, *contents)  # as COLUMNS
         execute(_INSERT, (number + place, folder, *columns, *position, entry.digest, sketch, None, check))
         if sketch is not None and entry.digest is not None:
             twins.add(number + place, Traits(skill_id, description, entry.digest, sketch))
@@ -127,10 +127,9 @@ def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> 
 
 def _remove_skill(execute: Any, twins: TwinChange, folder: int, path: str) -> None:
     key = folder, stored_path(path)
-    sql = "SELECT number, id, segment, slot FROM skills WHERE folder = ? AND path = ?"
-    row = execute(sql, key).fetchone()
-    if row:
-        number, skill_id, segment, slot = row
+    for _, (number, _, segment, slot, _, skill_id, *_) in read_skills(
+        execute, "path", key[1:], ("folder", folder)
+    ):
         twins.remove(number)
         execute("DELETE FROM skills WHERE number = ?", (number,))
         sql = "UPDATE segments SET skills = skills - 1, slots = slots - ? WHERE number = ?"
@@ -155,8 +154,8 @@ def _remove_vanished_folders(execute: Any, cache: str) -> None:
             twins = TwinChange(execute)
             for (skill,) in execute("SELECT number FROM skills WHERE folder = ?", (number,)).fetchall():
                 twins.remove(skill)
-            segments = "SELECT number FROM segments WHERE folder = ?"
-            execute(f"DELETE FROM postings WHERE segment IN ({segments})", (number,))  # noqa: S608
+            for (segment,) in execute("SELECT number FROM segments WHERE folder = ?", (number,)).fetchall():
+                delete_lists(execute, segment)
             for table in ("skills", "segments", "directories"):
                 execute(f"DELETE FROM {table} WHERE folder = ?", (number,))  # noqa: S608 -- our own words
             twins.store()

@@ -8,11 +8,11 @@ from functools import partial
 
 from skillc import paths
 from skillc.compiler import detect_targets, read_agents
-from skillc.install import ghosts
+from skillc.install import dangling
 from skillc.install.clients import find_registrations
+from skillc.install.dangling import agent_directories
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.doctor.repair import build_command, discard, redeploy, unlink
-from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, stored_skills
 from skillc.quotes import shell_quote
@@ -80,7 +80,7 @@ def check_links(place: Place) -> Iterator[Check]:
                 continue  # a check of its own
             target = os.path.join(directory, os.readlink(path))
             text = f"'{short(path)}' is a link to '{short(target)}', which does not exist"
-            if record is not None and ghosts.inspect_deployment(record) == ghosts.LINK:
+            if record is not None and dangling.inspect_deployment(record) == dangling.LINK:
                 mend = partial(redeploy, record, place.cwd)
                 yield Check("links", WARNING, text, build_command(record.source, [record]), mend)
             elif name in references:
@@ -94,7 +94,7 @@ def check_links(place: Place) -> Iterator[Check]:
 
 def check_ghosts(place: Place) -> Iterator[Check]:
     """Find deployments whose source is gone [D51]."""
-    for waste in ghosts.find_ghost_deployments():
+    for waste in dangling.find_ghost_deployments():
         if os.path.lexists(waste.path):
             text = f"'{short(waste.path)}' is deployed, but its source '{short(waste.origin)}' is gone"
             yield Check("ghosts", WARNING, text, "skc clean", partial(discard, waste))
@@ -105,19 +105,19 @@ def check_deployments(place: Place) -> Iterator[Check]:
     """Find deployments that are gone, were replaced or edited, or are older than their build."""
     records = [record for record in read_deployments() if os.path.isdir(record.source)]
     for record in records:
-        state = ghosts.inspect_deployment(record)
+        state = dangling.inspect_deployment(record)
         build = build_command(record.source, [record])
         force = build_command(record.source, [record], force=True)
         what = f"'{short(record.path)}', which was deployed for '{record.skill}',"
-        if state == ghosts.GONE and os.path.isdir(os.path.dirname(record.path)):
+        if state == dangling.GONE and os.path.isdir(os.path.dirname(record.path)):
             yield Check("deployments", WARNING, f"{what} is not there any more", build)
-        elif state == ghosts.OTHER:
+        elif state == dangling.OTHER:
             text = f"{what} is something else now; --force moves that to the trash"
             yield Check("deployments", WARNING, text, force)
-        elif state == ghosts.EDITED:
+        elif state == dangling.EDITED:
             text = f"{what} was edited there; --force moves that to the trash and deploys again"
             yield Check("deployments", WARNING, text, force)
-        elif state == ghosts.FOLDER and _is_older(record):
+        elif state == dangling.FOLDER and _is_older(record):
             yield Check(
                 "deployments",
                 WARNING,

@@ -1,17 +1,14 @@
-"""Checks of the configuration: settings, repositories, what they need, and whether they answer."""
+"""Checks of the configuration: settings, repositories, their variables, and whether they answer."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from skillc.errors import NEEDS, InvalidConfiguration, unexpected
-from skillc.install.clients import find_registrations
+from skillc.errors import InvalidConfiguration, unexpected
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.library import (
     Refresh,
@@ -27,7 +24,6 @@ from skillc.text import count_of
 
 PATIENCE = 10.0  # seconds for a repository to answer
 GRACE = 2.0  # seconds more, so that a source can say itself what is wrong
-MODULES = {"git": "dulwich", "http": "httpx2", "mcp": "mcp"}  # by extra, which is also a repository's type
 
 
 def check_configuration(place: Place) -> Iterator[Check]:
@@ -46,35 +42,6 @@ def check_configuration(place: Place) -> Iterator[Check]:
         yield Check("configuration", WARNING, text)
     what = count_of(len(config.repositories), "repository").replace("repositorys", "repositories")
     yield Check("configuration", OK, f"{what} configured" if config.repositories else "the default folders")
-
-
-def check_extras(place: Place) -> Iterator[Check]:
-    """Check that the libraries are installed that repositories and agents' configurations need."""
-    needs: dict[str, list[SkillRepositoryConfig]] = {}
-    for repository in _repositories(place):
-        if repository.type in MODULES:
-            needs.setdefault(repository.type, []).append(repository)
-        has_url = repository.type in ("clawhub", "well-known")
-        if has_url or (repository.type == "mcp" and repository.settings.get("url")):
-            needs.setdefault("http", []).append(repository)
-    for extra, repositories in needs.items():
-        if not _is_installed(MODULES[extra]):
-            names = ", ".join(f"'{repository.name}'" for repository in repositories)
-            status = ERROR if any(repository.required for repository in repositories) else WARNING
-            yield Check("extras", status, f"{NEEDS[extra]}: {names}", f"pip install 'skillc[{extra}]'")
-    python = os.path.abspath(sys.executable)
-    own = [entry for entry in find_registrations(place.cwd) if entry.program == python]
-    if own and not _is_installed(MODULES["mcp"]):
-        text = f"{NEEDS['mcp']}: '{short(own[0].path)}' starts it"
-        yield Check("extras", ERROR, text, "pip install 'skillc[mcp]'")
-    yield Check("extras", OK, "what the configuration needs is installed")
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def check_variables(place: Place) -> Iterator[Check]:
@@ -100,7 +67,7 @@ def check_variables(place: Place) -> Iterator[Check]:
 def check_repositories(place: Place) -> Iterator[Check]:
     """Ask all configured repositories at once; nothing else is asked of any host."""
     repositories = _repositories(place)
-    ready = [r for r in repositories if _is_ready(r)]
+    ready = [r for r in repositories if all(os.environ.get(name) for name in r.variables())]
     for repository, result in zip(ready, _refresh_all(ready), strict=True):
         fix = f"skc repo sync {shell_quote(repository.name)}"
         status = ERROR if repository.required else WARNING
@@ -111,13 +78,6 @@ def check_repositories(place: Place) -> Iterator[Check]:
             yield Check("repositories", status, result.failure.message, fix)
     if repositories:
         yield Check("repositories", OK, f"{len(ready)} of {len(repositories)} asked")
-
-
-def _is_ready(repository: SkillRepositoryConfig) -> bool:
-    """Return whether nothing is missing here that another check names."""
-    module = MODULES.get(repository.type)
-    has_module = module is None or _is_installed(module)
-    return has_module and all(os.environ.get(name) for name in repository.variables())
 
 
 def _refresh_all(repositories: Sequence[SkillRepositoryConfig]) -> list[Refresh | None]:

@@ -13,13 +13,13 @@ from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place
 
 CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
     "versions": machine.check_versions,
+    "libraries": machine.check_libraries,
     "path": machine.check_path,
     "sandbox": machine.check_sandbox,
     "home": files.check_home,
     "owners": files.check_owners,
     "records": files.check_records,
     "configuration": configuration.check_configuration,
-    "extras": configuration.check_extras,
     "variables": configuration.check_variables,
     "repositories": configuration.check_repositories,
     "agents": agents.check_agents,

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
 from collections.abc import Iterator
 from functools import partial
 
-from skillc import paths, trash
+from skillc import paths, records, trash
 from skillc.errors import InvalidConfiguration, unexpected
+from skillc.install.blocks import accepted_rules
+from skillc.install.dangling import find_leftovers, find_orphans
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.doctor.repair import change_mode, discard
-from skillc.install.orphans import find_leftovers, find_orphans
 from skillc.install.waste import list_names, measure_size
-from skillc.library import allowed_variables, read_switches
+from skillc.library import allowed_variables, read_credentials, read_switches
 from skillc.quotes import shell_quote
 from skillc.text import count_of, size_of
 from skillc.tools import TrustStore
 
-PRIVATE = ("trust.json", "variables.json")  # others may not even read these
+PRIVATE = (
+    "trust.json",
+    "variables.json",
+    "credentials.json",
+    "accepted-blocks.json",
+)  # others may not even read these
 PARTS = ("skills", "runtime", "cache", "imports", "trash", "logs", "versions", "installed")
 MAX_RECORD = 64 << 20  # bytes of deployments.json
 MIN_FREE = 100 << 20  # bytes; a build of a large skill takes about as much
@@ -120,15 +125,24 @@ def check_owners(place: Place) -> Iterator[Check]:
     yield Check("owners", OK, "no configuration of another user is here or above")
 
 
+# What reads the records that are for their owner alone, each before its file in `.skillc`.
+_PRIVATE = (
+    (allowed_variables, "variables.json"),
+    (read_credentials, "credentials.json"),
+    (accepted_rules, "accepted-blocks.json"),
+)
+
+
 def check_records(place: Place) -> Iterator[Check]:
     """Check the files in which skc keeps what it knows: trust, variables, deployments, notes on imports."""
     if place.own is None or not os.path.isdir(place.own):
         return  # a check of its own
     yield from _check_trust()
-    try:
-        allowed_variables()
-    except InvalidConfiguration as error:
-        yield Check("records", ERROR, error.message, _mend_by_hand(paths.variables_file(place.home or "")))
+    for read, file in _PRIVATE:
+        try:
+            read()
+        except InvalidConfiguration as error:
+            yield Check("records", ERROR, error.message, _mend_by_hand(os.path.join(place.own, file)))
     yield from _check_switches(place.own)
     record = os.path.join(place.own, "deployments.json")
     reason = _find_damage(record)
@@ -142,7 +156,25 @@ def check_records(place: Place) -> Iterator[Check]:
         listing = ", ".join(short(name) for name in failures[:MAX_OWNERS])
         text = f"{count_of(len(failures), 'note')} on imports can't be read ({listing}): they are not trusted"
         yield Check("records", WARNING, text, "skc trust list")
-    yield Check("records", OK, "trust, variables, switches, deployments and imports can be read")
+    yield from _check_installed(os.path.join(place.own, "installed"))
+    yield Check("records", OK, "trust, tokens, variables, switches, deployments and imports are as written")
+
+
+def _check_installed(folder: str) -> Iterator[Check]:
+    """Check the records of what was installed into each store."""
+    for name in list_names(folder):
+        path = os.path.join(folder, name)
+        if name.endswith(".json") and _is_damaged(path):
+            text = f"'{short(path)}' is damaged, so it is not known what was installed"
+            yield Check("records", WARNING, text, f"{_move_away(path)} && skc install")
+
+
+def _is_damaged(path: str) -> bool:
+    try:
+        records.read_record(path, MAX_RECORD, unsealed=0)
+    except (OSError, ValueError):
+        return True
+    return False
 
 
 def _check_trust() -> Iterator[Check]:
@@ -176,7 +208,7 @@ def _check_switches(own: str) -> Iterator[Check]:
 def _find_damage(path: str) -> str:
     """Return what is wrong with the record of deployments; empty if nothing is, or there is none."""
     try:
-        entries = json.loads(paths.read_regular(path, MAX_RECORD))["deployments"]
+        entries = records.read_record(path, MAX_RECORD, unsealed=1)["deployments"]
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             return "its entries are no list"
     except FileNotFoundError:
@@ -190,10 +222,9 @@ def _find_damage(path: str) -> str:
 
 def _is_note(path: str) -> bool:
     try:
-        note = json.loads(paths.read_regular(path, 1 << 16))
-    except (OSError, ValueError, RecursionError):
+        return isinstance(records.read_record(path, 1 << 16, unsealed=0).get("copy"), str)
+    except (OSError, ValueError):
         return False
-    return isinstance(note, dict) and isinstance(note.get("copy"), str)
 
 
 def check_leftovers(place: Place) -> Iterator[Check]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
-from skillc.install.lock import find_root, is_home, lock_file
+from skillc.install.lock import DAMAGED, accept_entry, find_root, is_home, lock_file
 from skillc.install.verify import ABSENT, DIFFERENT, INCOMPLETE, check_lock
 from skillc.text import count_of
 
@@ -26,6 +27,9 @@ def check_locks(place: Place) -> Iterator[Check]:
             continue
         for problem in problems:
             text = f"'{problem.id}' and '{short(lock_file(root))}' disagree: {problem.problem}"
+            if problem.problem == DAMAGED:
+                yield Check("lock", ERROR, text, "skc doctor --fix", partial(accept_entry, root, problem.id))
+                continue
             fix = FIXES.get(problem.problem, "skc lock --check")
             yield Check("lock", WARNING, text, f"{fix}{' --global' if is_home(root) else ''}")
     number = count_of(len(locks), "lock")

@@ -1,4 +1,4 @@
-"""Checks of the machine: versions, the sandbox, and whether agents find the command `skc`."""
+"""Checks of the machine: versions, libraries, the sandbox, and whether agents find the command `skc`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import metadata
 
 from skillc import __version__
+from skillc.errors import install_command, required_libraries
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.quotes import shell_quote
 from skillc.startup import sqlite
@@ -39,6 +41,22 @@ def check_versions(place: Place) -> Iterator[Check]:
         yield Check("versions", OK, f"{text} with FTS5")
     else:
         yield Check("versions", ERROR, f"{text} without FTS5, which builds need; use another Python")
+
+
+def check_libraries(place: Place) -> Iterator[Check]:
+    """Check that what every installation brings is there: an upgrade that was cut short leaves gaps."""
+    missing = [name for name in required_libraries() if not _is_installed(name)]
+    if missing:
+        text = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+        yield Check("libraries", ERROR, text, install_command())
+    yield Check("libraries", OK, "all are installed")
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return bool(metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def check_sandbox(place: Place) -> Iterator[Check]:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from skillc import paths
 from skillc.compiler import PublishOptions, publish_skill
 from skillc.errors import SkillcError
+from skillc.install.dangling import FOLDER, inspect_deployment
 from skillc.install.doctor.check import short
-from skillc.install.ghosts import FOLDER, inspect_deployment
 from skillc.install.waste import KEPT, TRASHED, Waste, remove_waste
 from skillc.library import (
     PROJECT,

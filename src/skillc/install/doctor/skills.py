@@ -6,13 +6,21 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-from skillc.compiler import list_skills
+from skillc.compiler import find_damaged_stubs, list_skills
 from skillc.errors import InvalidConfiguration, SkillcError
+from skillc.install.dangling import agent_directories
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.doctor.repair import build_command, rebuild
-from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
-from skillc.library import Skill, is_compiled, is_skill, read_deployments, read_switches, stored_skills
+from skillc.library import (
+    DeploymentRecord,
+    Skill,
+    is_compiled,
+    is_skill,
+    read_deployments,
+    read_switches,
+    stored_skills,
+)
 from skillc.quotes import shell_quote
 from skillc.skills import parse, read_main_file, read_metadata
 from skillc.text import count_of
@@ -96,9 +104,20 @@ def check_builds(place: Place) -> Iterator[Check]:
             own = [record for record in records if record.source == entry.skill.source]
             fix = build_command(entry.skill.reference, own)
             yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
+        for stub in _damaged_stubs(entry.skill, records):
+            text = f"'{short(stub)}', which agents read, is not as it was built"
+            own = [record for record in records if record.source == entry.skill.source]
+            fix = build_command(entry.skill.reference, own, force=True)
+            yield Check("builds", WARNING, text, fix)
     backlog = sum(entry.status == "not-built" for entry in listing.skills)
     rest = f", {backlog:,} not built" if backlog else ""
     yield Check("builds", OK, f"{count_of(listing.total, 'skill')} in the stores{rest}")
+
+
+def _damaged_stubs(skill: Skill, records: list[DeploymentRecord]) -> list[str]:
+    """Return the compiled stubs that are not as they were built; copies at agents are another check's."""
+    copies = [record.path for record in records]
+    return [path for path in find_damaged_stubs(skill) if os.path.dirname(path) not in copies]
 
 
 def check_disabled(place: Place) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""Skills in git repositories, fetched without a git program; fetching needs the extra `git`."""
+"""Skills in git repositories, fetched without a git program."""
 
 from skillc.library.git.config import GitAuth, GitRef, GitSkillConfig, HttpsToken, SshKey
 from skillc.library.git.source import GitSkillSource

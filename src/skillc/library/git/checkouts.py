@@ -24,9 +24,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic, paths
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, require_extra, unexpected
-from skillc.library.copies import evict
+from skillc.errors import RepositoryUnavailable, SkillcError, unexpected
 from skillc.library.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
+from skillc.library.skill_cache import evict
 from skillc.library.source import to_seconds
 from skillc.text import one_line
 
@@ -130,8 +130,8 @@ class Checkouts:
 
     def _fetch(self, old: State) -> State:
         """Fetch, and make the new commit the current one. The caller holds the lock."""
-        with require_extra("git"):
-            from skillc.library.git.fetch import check_out  # dulwich is an extra, and slow to import
+        from skillc.library.git.fetch import check_out  # dulwich is slow to import
+
         atomic.sweep(self._directory)
         temporary = atomic.temporary_path(os.path.join(self._directory, "checkout"))
         os.mkdir(temporary, 0o700)
@@ -170,7 +170,7 @@ class Checkouts:
             log.warning("%s", unexpected(error).message)
 
     def _failure_for(self, error: Exception, operation: str) -> SkillcError:
-        if isinstance(error, RepositoryUnavailable | MissingExtra):
+        if isinstance(error, RepositoryUnavailable):
             return error
         message = str(error) if isinstance(error, FetchError) else unexpected(error).message
         return self.unavailable(f"{operation}: {message}")

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
+from skillc.library.addresses import is_plain
 from skillc.library.hosts import SETTING, Hosts
 from skillc.library.secrets import hide_secrets
 from skillc.library.source import require_text, to_seconds
@@ -225,7 +226,7 @@ class Remote:
 
 def parse_address(address: str) -> Remote:
     """Parse a URL, `user@host:path` or a path; errors don't repeat it, because it can hold a secret."""
-    if not address or not address.isprintable() or address.startswith("-"):
+    if not is_plain(address) or not address.isprintable() or address.startswith("-"):
         raise invalid("the address of the repository is empty or has control characters, or is an option")
     if re.match(r"[A-Za-z0-9][A-Za-z0-9+.-]*::", address):
         raise invalid("remote helpers ('name::address') are not supported")

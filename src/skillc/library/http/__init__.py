@@ -1,4 +1,4 @@
-"""Skills of a server that speaks the Skills API, over HTTP; requests need the extra `http`."""
+"""Skills of a server that speaks the Skills API, over HTTP."""
 
 from skillc.library.http.source import HttpSkillSource
 from skillc.library.http.wire import BearerAuth, HeaderAuth, StoredAuth

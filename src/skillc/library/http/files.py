@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from skillc import atomic, paths
 from skillc.errors import SkillcError
-from skillc.library.copies import evict
 from skillc.library.http.wire import FileEntry, FileListing
+from skillc.library.skill_cache import evict
 from skillc.skills import SkillId, list_files
 from skillc.startup import sha256_hex
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from skillc import __version__
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, require_extra
+from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
 from skillc.library.hosts import SETTING, Hosts
 from skillc.library.http import wire
@@ -115,8 +115,6 @@ class HttpSkillSource(base.SkillSource):
             self._problem = "the credentials can't be sent in a header"
         self._files = FileCache(self.base_url)
         self._list_path = "skills"  # of the resource with the list
-        self.tell_list = base.ignore_list  # gets each list that is new
-        self._told: wire.Listing | None = None
         self._lock = threading.Lock()  # held for moments, never during a request
         self._cache: dict[str, CacheEntry] = {}
         self._flights: dict[str, _Flight] = {}
@@ -126,9 +124,6 @@ class HttpSkillSource(base.SkillSource):
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         listing = await self._list()
-        if listing is not self._told:
-            self._told = listing
-            await asyncio.to_thread(self.tell_list, [*listing.skills.values()])
         return [skill for skill in listing.skills.values() if filter.matches(skill)]
 
     async def load(self, skill_id: SkillId) -> base.SkillDocument:
@@ -166,8 +161,8 @@ class HttpSkillSource(base.SkillSource):
         self, skill_id: SkillId, version: str, files: Sequence[wire.FileEntry]
     ) -> dict[str, bytes]:
         """Fetch files, some at a time, over connections that are used again; raises Failure."""
-        with require_extra("http"):
-            from skillc.library.http.client import fetch, open_client  # httpx2 is an extra
+        from skillc.library.http.client import fetch, open_client  # httpx2 is slow to import
+
         base_url = f"{self.base_url}/skills/{quote(skill_id, safe='')}/files"
         query = f"?version={quote(version, safe='')}" if version else ""
         headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": f"skillc/{__version__}"}
@@ -287,11 +282,6 @@ class HttpSkillSource(base.SkillSource):
             if self._problem:
                 raise Failure(self._problem)
             entry = await self._ask(resource, old)
-        except MissingExtra as error:
-            with self._lock:
-                del self._flights[resource.path]
-            flight.set_exception(error)
-            return
         except Exception as error:
             reason = str(error) if isinstance(error, Failure) else type(error).__name__
             entry = self._fall_back(resource, old, reason, time.monotonic() - start)
@@ -302,8 +292,8 @@ class HttpSkillSource(base.SkillSource):
         return self._to_entry(resource, await self._send(resource, old.etag if old else ""), old)
 
     async def _send(self, resource: Resource, etag: str) -> Response:
-        with require_extra("http"):
-            from skillc.library.http.client import fetch  # httpx2 is an extra
+        from skillc.library.http.client import fetch  # httpx2 is slow to import
+
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         headers["User-Agent"] = f"skillc/{__version__}"
         if etag:

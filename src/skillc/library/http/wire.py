@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError
+from skillc.library.addresses import is_plain
 from skillc.library.source import SkillDescriptor, SkillDocument, SkillScope, SourceDiagnostic, require_text
 from skillc.paths import SKILL_FILES
 from skillc.skills import SkillId, find_collision, is_portable
@@ -66,6 +67,8 @@ class HeaderAuth:
 
 def parse_base_url(base_url: str) -> tuple[str, dict[str, str], str | None]:
     """Return the API's root without a final slash, its user as a header, and what is wrong with it."""
+    if not is_plain(base_url.strip()):
+        return "", {}, "the URL is empty or has control characters"
     try:
         parts = urlsplit(base_url.strip())
         host, port = parts.hostname or "", parts.port

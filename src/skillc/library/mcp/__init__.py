@@ -1,4 +1,4 @@
-"""Skills of other servers over MCP (SEP-2640), verified and cached; requests need the extra `mcp`."""
+"""Skills of other servers over MCP (SEP-2640), verified and cached."""
 
 from skillc.library.mcp.source import McpSkillSource
 

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from skillc import atomic, paths
 from skillc.errors import SkillcError
-from skillc.library.copies import evict
 from skillc.library.mcp.entries import FileEntry, Refusal, SkillEntry
+from skillc.library.skill_cache import evict
 from skillc.skills import list_files, write_files
 
 MAX_AGE = 30 * 24 * 3600.0  # seconds after which a file of no listed skill is removed

@@ -30,7 +30,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
 
 from skillc.errors import SkillcError
-from skillc.library.mcp.entries import FileEntry, LoginRequired, NoEndpoint, Refusal, Unreachable
+from skillc.library.mcp.entries import FileEntry, Refusal, Unreachable
 from skillc.library.secrets import hide_secrets, private_logs
 from skillc.text import one_line
 
@@ -40,8 +40,6 @@ MAX_SKILLS = 5000
 MAX_MESSAGE = 32 << 20  # bytes of one message: a file of 16 MiB in base64, and some more
 GRACE = 1.0  # seconds that a process has to end after its stdin is closed
 READ_TIME_OUT = 30.0  # seconds in which data must arrive over HTTP
-ANSWERS = ("application/json", "text/event-stream")  # the media types of the protocol
-ABSENCES = (404, 405, 410, 501)  # statuses for a request where there is no endpoint
 MIN_SECRET = 6  # characters; a longer value in a query may be a secret
 
 Answer = TypeVar("Answer")
@@ -69,9 +67,6 @@ class _Faults:
 
     refusal = ""  # the server sent what is not accepted
     outage = ""  # the server could not be reached
-    has_answer = False  # the server answered a request as the protocol says
-    is_absent = False  # the last answer was none of the protocol
-    needs_login = False
 
 
 class _Result(types.Result):
@@ -107,13 +102,7 @@ def talk(server: Server, question: Callable[[Skills], Awaitable[Answer]], time_o
         raise cause
     if faults.refusal:
         raise Refusal(faults.refusal)
-    raise _kind(faults)(server.hide(faults.outage or _explain(cause, time_out)))
-
-
-def _kind(faults: _Faults) -> type[Unreachable]:
-    if faults.needs_login:
-        return LoginRequired
-    return NoEndpoint if faults.is_absent and not faults.has_answer else Unreachable
+    raise Unreachable(server.hide(faults.outage or _explain(cause, time_out)))
 
 
 def _explain(error: Exception, time_out: float) -> str:
@@ -311,11 +300,7 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
     def _note(self, response: httpx2.Response) -> None:
         """Note what the status of an answer to a request says about the server."""
         faults, status = self._faults, response.status_code
-        kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        faults.is_absent = status in ABSENCES or kind not in ANSWERS
-        faults.has_answer = faults.has_answer or (status < 300 and kind in ANSWERS)
         if status in (401, 403):
-            faults.needs_login = True
             faults.outage = f"the server wants other credentials (status {status})"
         elif 300 <= status < 400:
             target = one_line(response.headers.get("Location", ""))[:200]

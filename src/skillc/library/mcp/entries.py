@@ -36,22 +36,6 @@ class Unreachable(Refusal):
     """A server answers no question at all; the message says why."""
 
 
-class NoEndpoint(Unreachable):
-    """At an address there is something else than MCP, or nothing."""
-
-
-class LoginRequired(Unreachable):
-    """A server wants credentials, or others."""
-
-
-class WrongFile(Refusal):
-    """The bytes of a file are not the announced ones; digests are in hexadecimal."""
-
-    def __init__(self, reason: str, file: FileEntry, actual: str) -> None:
-        super().__init__(reason)
-        self.path, self.digest, self.actual = file.path, file.digest, actual
-
-
 @dataclass(frozen=True, slots=True)
 class FileEntry:
     """A file of a skill: its path in the skill's folder, its URI, and what its bytes must be."""
@@ -62,13 +46,11 @@ class FileEntry:
     size: int
 
     def verify(self, data: bytes) -> None:
-        """Raise WrongFile unless size and digest are the announced ones."""
-        digest = sha256_hex(data)
+        """Raise Refusal unless size and digest are the announced ones."""
         if len(data) != self.size:
-            reason = f"'{self.path}' has {len(data)} bytes, not the {self.size} that were announced"
-            raise WrongFile(reason, self, digest)
-        if digest != self.digest:
-            raise WrongFile(f"'{self.path}' has another digest than was announced", self, digest)
+            raise Refusal(f"'{self.path}' has {len(data)} bytes, not the {self.size} that were announced")
+        if sha256_hex(data) != self.digest:
+            raise Refusal(f"'{self.path}' has another digest than was announced")
 
 
 @dataclass(frozen=True, slots=True)

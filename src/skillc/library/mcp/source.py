@@ -26,9 +26,9 @@ from skillc.errors import (
     InvalidSkill,
     RepositoryUnavailable,
     SkillNotFound,
-    require_extra,
 )
 from skillc.library import source as base
+from skillc.library.addresses import is_plain
 from skillc.library.mcp import entries
 from skillc.library.mcp.cache import Cache
 from skillc.paths import SKILL_FILE
@@ -94,7 +94,6 @@ class McpSkillSource(base.SkillSource):
         # Entries that were fetched one by one, each with its expiry.
         self._extra_entries: dict[str, tuple[entries.SkillEntry, float]] = {}
         self._mutex = threading.Lock()  # held by the thread that lists
-        self.tell_list = base.ignore_list  # gets each list that is new
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         listing = await asyncio.to_thread(self._list)
@@ -177,7 +176,6 @@ class McpSkillSource(base.SkillSource):
                 self.error = None
                 self._extra_entries.clear()
                 self._listing = listing
-                self.tell_list([self._describe(entry) for entry in listing.all_entries()])
                 self._cache.sweep({file.digest for e in listing.all_entries() for file in e.files})
             listing.expires = time.monotonic() + self.cache_ttl
             return listing
@@ -260,8 +258,8 @@ class McpSkillSource(base.SkillSource):
     def _talk(self, question: Callable[[Skills], Coroutine[Any, Any, Answer]]) -> Answer:
         if self._problem:
             raise entries.Unreachable(self._problem)
-        with require_extra("mcp"):
-            from skillc.library.mcp.client import Server, talk  # the SDK is an extra, and slow to import
+        from skillc.library.mcp.client import Server, talk  # the SDK is slow to import
+
         headers = dict([self._auth.header()]) if self._auth else {}
         server = Server(self._command, self._url, headers, self._environment, self._cwd)
         return talk(server, question, self.time_out)
@@ -275,6 +273,8 @@ def _check_url(url: str) -> str:
     """Return what is wrong with a URL; nothing for a good one."""
     if not url:
         return ""
+    if not is_plain(url):
+        return "the URL has control characters"
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from skillc import __version__, atomic, paths
-from skillc.errors import RepositoryUnavailable, SkillNotFound, require_extra
+from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
 from skillc.library.addresses import LOOPBACK
-from skillc.library.copies import evict
 from skillc.library.hosts import host_of
 from skillc.library.http.source import HttpSkillSource
 from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth, Listing
+from skillc.library.skill_cache import evict
 from skillc.library.stores import folder_name
 from skillc.skills import SkillId, parse, read_main_file, read_metadata
 from skillc.startup import sha256_hex
@@ -141,8 +141,8 @@ class FolderSource(HttpSkillSource, Generic[Item]):
 
         Credentials are for the source's own host alone.
         """
-        with require_extra("http"):
-            from skillc.library.http.client import fetch  # httpx2 is an extra
+        from skillc.library.http.client import fetch  # httpx2 is slow to import
+
         refusal = self._problem or self._hosts.refusal(url) or _refuse_plain(url)
         if refusal:
             raise Failure(refusal)

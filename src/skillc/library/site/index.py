@@ -17,6 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from skillc import atomic
 from skillc.errors import WrongDigest
+from skillc.library.addresses import is_plain
 from skillc.library.archive import MAX_PACKED, split_name, unpack_data, unwrap
 from skillc.library.hosts import address_after
 from skillc.library.http.wire import Failure
@@ -99,7 +100,7 @@ def _read_entry(item: Any, index: str) -> Entry | None:
     name, kind, url, digest = (item.get(key) for key in ("name", "type", "url", "digest"))
     if not isinstance(name, str) or not is_name(name) or kind not in ("skill-md", "archive"):
         return None
-    if not isinstance(url, str) or not url or not isinstance(digest, str):
+    if not isinstance(url, str) or not is_plain(url) or not isinstance(digest, str):
         return None
     if not re.fullmatch("sha256:[0-9a-f]{64}", digest):
         return None

@@ -16,7 +16,7 @@ from skillc.compiler import (
 )
 from skillc.errors import InvalidOption
 from skillc.install import advise_first_skill
-from skillc.library import Skill, find_ghosts, stored_skills
+from skillc.library import Skill, check_deployments, stored_skills
 from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
@@ -64,7 +64,7 @@ def skc_list(
         here.cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
     )
     here.tell_owners()
-    here.tell((*listing.diagnostics, *find_ghosts()))
+    here.tell((*listing.diagnostics, *check_deployments()))
     if not listing.total:
         return Answer(listing.as_json(), advise_first_skill())
     rows = [row[:3] for row in listing.rows()]

@@ -6,14 +6,17 @@ transaction, so that of several servers that start at once one migrates, and the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import time_ns
 
 from skillc.errors import RegistryUnavailable
-from skillc.registry.store.database import Store
+from skillc.registry.store.database import Connection, Store
+from skillc.registry.store.names import fill_names
+
+Step = str | Callable[[Connection], None]
 
 # Times are microseconds since 1970. TEXT stands for the store's type of text that is sorted bytewise.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
+MIGRATIONS: tuple[tuple[Step, ...], ...] = (
     (
         "CREATE TABLE skills (id TEXT PRIMARY KEY, deleted_at BIGINT)",
         """CREATE TABLE versions (skill TEXT NOT NULL REFERENCES skills (id) ON DELETE CASCADE,
@@ -73,10 +76,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         query TEXT NOT NULL, count BIGINT NOT NULL, PRIMARY KEY (machine, day, skill, query))""",
         "CREATE INDEX misses_skill ON misses (skill, day)",
     ),
+    (
+        # Both are kept when a skill is gone, so they refer to no other table.
+        "CREATE TABLE names (place TEXT NOT NULL, name TEXT NOT NULL, skill TEXT NOT NULL, "
+        "PRIMARY KEY (place, name))",
+        "CREATE UNIQUE INDEX names_skill ON names (skill, place)",
+        fill_names,
+        "CREATE TABLE origins (skill TEXT PRIMARY KEY, mirrored INTEGER NOT NULL)",
+        # By its first version that is there or, for a skill that is gone, the first that ever was. Mirrors
+        # are callers with such a name, and without a token.
+        """INSERT INTO origins (skill, mirrored) SELECT changes.skill,
+        CASE WHEN substr(subject, 1, 10) = 'mirror of ' AND token = '' THEN 1 ELSE 0 END
+        FROM changes JOIN (SELECT skill, min(sequence) AS number FROM versions GROUP BY skill) AS starts
+        ON sequence = number""",
+        """INSERT INTO origins (skill, mirrored) SELECT changes.skill,
+        CASE WHEN substr(subject, 1, 10) = 'mirror of ' AND token = '' THEN 1 ELSE 0 END
+        FROM changes JOIN (SELECT min(sequence) AS number FROM changes WHERE action = 'publish'
+        AND skill NOT IN (SELECT skill FROM versions) GROUP BY skill) AS starts ON sequence = number""",
+    ),
 )
 
 
-def migrate(store: Store, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> None:
+def migrate(store: Store, migrations: Sequence[Sequence[Step]] = MIGRATIONS) -> None:
     """Run the migrations that a store lacks; raises RegistryUnavailable for a store of a newer program."""
     with store.write() as connection:
         connection.execute(
@@ -86,8 +107,11 @@ def migrate(store: Store, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> N
         if last_number > len(migrations):
             reason = f"a newer skillc wrote it (migration {last_number}; this one knows {len(migrations)})"
             raise RegistryUnavailable("store", reason)
-        for number, statements in enumerate(migrations[last_number:], last_number + 1):
-            for statement in statements:
-                connection.execute(statement.replace(" TEXT", f" {store.text_type}"))
+        for number, steps in enumerate(migrations[last_number:], last_number + 1):
+            for step in steps:
+                if isinstance(step, str):
+                    connection.execute(step.replace(" TEXT", f" {store.text_type}"))
+                else:
+                    step(connection)
             values = number, time_ns() // 1000
             connection.execute("INSERT INTO migrations (number, applied_at) VALUES (?, ?)", *values)

@@ -13,6 +13,7 @@ from weakref import WeakSet
 
 from skillc import atomic
 from skillc.errors import RegistryUnavailable
+from skillc.paths import keep_private_database
 from skillc.registry.store.database import Listener, Row
 from skillc.registry.store.migrations import migrate
 from skillc.startup import BUSY_SECONDS
@@ -103,6 +104,7 @@ class SqliteStore:
         with _translate_errors(self._path):
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # others see no hashes of tokens
+            keep_private_database(self._path)
             with atomic.Lock(f"{self._path}.lock"), self._borrow() as connection:
                 connection.execute("PRAGMA journal_mode=WAL")  # does not wait for others by itself
         try:

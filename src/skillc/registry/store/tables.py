@@ -226,6 +226,29 @@ def _version(row: Row) -> Version:
     return Version(SkillId(skill_id), version, digest, fields, archive, size, to_time(published_at), *rest)
 
 
+# Origins, which are kept when a skill is gone
+
+
+def claim_origin(connection: Connection, skill_id: str, mirrored: bool) -> bool:
+    """Note where a skill comes from, unless that is known, and return whether a mirror brought it first."""
+    values = skill_id, int(mirrored)
+    connection.execute(
+        "INSERT INTO origins (skill, mirrored) VALUES (?, ?) ON CONFLICT (skill) DO NOTHING", *values
+    )
+    ((flag,),) = connection.execute("SELECT mirrored FROM origins WHERE skill = ?", skill_id)
+    return bool(flag)
+
+
+def adopt_skill(connection: Connection, skill_id: str) -> None:
+    """Make a skill that a mirror brought one that is published here."""
+    connection.execute("UPDATE origins SET mirrored = 0 WHERE skill = ?", skill_id)
+
+
+def was_published_here(connection: Connection, skill_id: str) -> bool:
+    """Return whether a skill was ever published here, and not by a mirror alone."""
+    return bool(connection.execute("SELECT 1 FROM origins WHERE skill = ? AND mirrored = 0", skill_id))
+
+
 # Blobs
 
 

@@ -175,7 +175,7 @@ OPERATIONS = (
     Operation(
         "GET",
         "/sessions",
-        "List the caller's sessions that are not over; all of them for admins of the whole registry.",
+        "List the sessions that the caller may end; all of them for admins of the whole registry.",
         list_sessions,
         {200: SessionList},
         needs_token=True,

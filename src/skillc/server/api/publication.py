@@ -6,12 +6,10 @@ import asyncio
 import base64
 import binascii
 import os
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, SkillNotFound
@@ -94,7 +92,7 @@ async def _receive(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
     if not skill_id:
         raise Refusal(400, "an archive needs the query parameter 'id'")
     options = {key: call.query[key] for key in ("version", "tag", "note")}
-    async with _receive_archive(call.request, skill_id) as folder:
+    async with _receive_archive(call, skill_id) as folder:
         return await call.service.call(_read_folder, skill_id, folder), _fill(options)
 
 
@@ -162,12 +160,12 @@ def _read_references(call: Call, skill_id: SkillId, references: dict[str, str]) 
 
 
 @asynccontextmanager
-async def _receive_archive(request: Request, skill_id: str) -> AsyncIterator[str]:
+async def _receive_archive(call: Call, skill_id: str) -> AsyncIterator[str]:
     """Give the folder of an archive, unpacked as the installer does it."""
-    with tempfile.TemporaryDirectory(prefix="skillc-upload-", ignore_cleanup_errors=True) as place:
+    with call.service.workplace.open() as place:
         packed, folder = os.path.join(place, "packed"), os.path.join(place, "skill")
         with open(packed, "xb") as file:
-            await receive_body(request, file.write, MAX_ARCHIVE, UPLOAD_TIME)
+            await receive_body(call.request, file.write, MAX_ARCHIVE, UPLOAD_TIME)
         await asyncio.to_thread(_unpack, packed, folder, skill_id)
         yield folder
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from skillc.server.answers import SCOPE, answer_search, answer_turn
 from skillc.server.api.declaration import LIMIT, Call, Operation, Parameter
 from skillc.server.api.shapes import TurnRequest, TurnResult
+from skillc.server.engine_endpoints import SCOPE, answer_search, answer_turn
 
 
 async def find_skills(call: Call) -> Response:

@@ -13,9 +13,9 @@ from starlette.responses import Response, StreamingResponse
 from skillc.errors import FileNotFound
 from skillc.library import SkillFilter
 from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
-from skillc.server.answers import answer_collections, describe_document
 from skillc.server.api.declaration import IF_NONE_MATCH, LIMIT, TAG, VERSION, Call, Operation, Parameter
 from skillc.server.api.shapes import CollectionList, FileList, SkillList, SkillText, VersionList
+from skillc.server.engine_endpoints import answer_collections, describe_document
 from skillc.server.responses import HEADERS, Refusal, respond, respond_tagged, unchanged
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex

@@ -24,7 +24,6 @@ from skillc.skills import SkillId
 SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
 GITHUB = "https://token.actions.githubusercontent.com"
 GITLAB = "https://gitlab.com"
-HERE, OFFER, ISSUER = SIGN_OUT = ("here", "offer", "issuer")  # where signing out ends a session
 REGISTRY_TABLES = ("policy", "review", "mirror")  # that RegistryConfig reads
 
 
@@ -33,8 +32,7 @@ class OidcSettings:
     """The issuer that people sign in with. `subject` and `groups` are names of claims.
 
     Where `domains` or `groups_allowed` are given, a person needs a verified address in one of the domains,
-    and one of the groups. `role` below `prefix` is what new people get. `sign_out` says what signing out does
-    at the issuer: nothing (`here`), or it is offered (`offer`), or follows by itself (`issuer`).
+    and one of the groups. `role` below `prefix` is what new people get.
     """
 
     issuer: str
@@ -48,7 +46,6 @@ class OidcSettings:
     needs_verified_email: bool = True
     role: Role | None = None
     prefix: str = ""
-    sign_out: str = HERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,6 @@ _OIDC: dict[str, tuple[type, str]] = {
     "default_role": (str, "role"),
     "default_prefix": (str, "prefix"),
     "client_secret_env": (str, "client_secret"),
-    "sign_out": (str, ""),
 }
 _PUBLISHING: dict[str, tuple[type, str]] = {"github": (list, ""), "gitlab": (list, ""), "audience": (str, "")}
 
@@ -127,8 +123,6 @@ def _parse_oidc(values: dict[str, Any]) -> OidcSettings:
     values["role"] = _parse(Role.parse, values.get("role"), "[oidc] default_role") or None
     values["prefix"] = _parse(SkillId, values.get("prefix"), "[oidc] default_prefix")
     values["domains"] = tuple(domain.lower().lstrip("@") for domain in values.get("domains", ()))
-    if values.get("sign_out", HERE) not in SIGN_OUT:
-        raise _Fault(f"[oidc] sign_out: it is one of {', '.join(SIGN_OUT)}")
     if "openid" not in values.get("scopes", ("openid",)):
         raise _Fault("[oidc] scopes: 'openid' is one of them")
     return OidcSettings(**values)

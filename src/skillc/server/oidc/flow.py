@@ -1,7 +1,5 @@
 """Run the code flow of OpenID Connect with PKCE: lead a browser to the issuer, and read what it brings back.
 
-Lead it there once more to sign out, where the issuer offers that (RP-Initiated Logout 1.0).
-
 State, nonce and verifier of a sign-in are made of one random text, which is in a cookie of the browser. So
 the server keeps nothing, any of its processes can go on, and no other browser can.
 """
@@ -13,7 +11,6 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -24,19 +21,10 @@ from skillc.server.oidc.configuration import OidcSettings
 from skillc.server.oidc.directory import Directory
 
 CALLBACK = "/login/callback"
-SIGNED_OUT = "/logout/callback"
 
 
 def create_attempt() -> str:
     return secrets.token_urlsafe(32)
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A person that came back from the issuer, with the ID token that says so."""
-
-    identity: Identity
-    id_token: str = field(repr=False)
 
 
 class Flow:
@@ -46,7 +34,6 @@ class Flow:
         self.settings = settings
         self._issuer = directory.get(settings.issuer)
         self._redirect = f"{url}{CALLBACK}"
-        self._signed_out = f"{url}{SIGNED_OUT}"
 
     async def begin(self, attempt: str) -> str:
         """Return the address at the issuer that a browser is led to."""
@@ -63,14 +50,15 @@ class Flow:
             "code_challenge": _encode(hashlib.sha256(derive(attempt, "verifier").encode()).digest()),
             "code_challenge_method": "S256",
         }
-        return _extend(endpoint, query)
+        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
 
     def check(self, attempt: str, query: Mapping[str, str]) -> None:
         """Raise RegistryRefused for a browser that comes back from a sign-in that it did not begin."""
-        if not _is_state(attempt, "state", query):
+        state = query.get("state", "").encode()
+        if not attempt or not hmac.compare_digest(derive(attempt, "state").encode(), state):
             raise RegistryRefused("this sign-in was not begun in this browser, or too long ago", _AGAIN)
 
-    async def finish(self, attempt: str, query: Mapping[str, str]) -> Arrival:
+    async def finish(self, attempt: str, query: Mapping[str, str]) -> Identity:
         """Return the person that a browser came back as; raises RegistryRefused.
 
         The details of a refusal say what the person can do.
@@ -86,28 +74,7 @@ class Flow:
         nonce = str(claims.get("nonce", ""))
         if not hmac.compare_digest(derive(attempt, "nonce").encode(), nonce.encode("utf-8", "replace")):
             raise RegistryRefused("the ID token is of another sign-in", _TELL)
-        identity = read_identity(await self._complete(claims, answer), self.settings)
-        return Arrival(identity, str(answer["id_token"]))
-
-    async def can_end(self) -> bool:
-        """Return whether people can sign out at the issuer."""
-        return bool((await self._issuer.metadata()).end_session_endpoint)
-
-    async def end(self, attempt: str, id_token: str) -> str:
-        """Return the address at the issuer where a browser signs out, and that leads back here."""
-        endpoint = (await self._issuer.metadata()).end_session_endpoint
-        if not endpoint:
-            raise IssuerUnavailable(self.settings.issuer, "people can't sign out there")
-        query = {
-            "client_id": self.settings.client_id,
-            "post_logout_redirect_uri": self._signed_out,
-            "state": derive(attempt, "end"),
-        }
-        return _extend(endpoint, query | ({"id_token_hint": id_token} if id_token else {}))
-
-    def has_ended(self, attempt: str, query: Mapping[str, str]) -> bool:
-        """Return whether a browser comes back from signing out at the issuer, where we led it."""
-        return _is_state(attempt, "end", query)
+        return read_identity(await self._complete(claims, answer), self.settings)
 
     async def _exchange(self, attempt: str, code: str) -> Mapping[str, Any]:
         """Return the issuer's answer to a code, with an ID token."""
@@ -167,16 +134,6 @@ def derive(attempt: str, purpose: str) -> str:
 _AGAIN = "Sign in again from here, and finish within ten minutes. If you are signed in already, go on."
 _DENIED = "It was cancelled, or your account may not use this registry. Try again, or ask its operators."
 _TELL = "Sign in again. If it happens again, tell the operators of this server: the issuer's answer is wrong."
-
-
-def _is_state(attempt: str, purpose: str, query: Mapping[str, str]) -> bool:
-    """Return whether a query has the state that was made of an attempt."""
-    state = query.get("state", "").encode()
-    return bool(attempt) and hmac.compare_digest(derive(attempt, purpose).encode(), state)
-
-
-def _extend(endpoint: str, query: Mapping[str, str]) -> str:
-    return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
 
 
 def _encode(data: bytes) -> str:

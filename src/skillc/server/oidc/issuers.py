@@ -46,7 +46,6 @@ class Metadata:
     authorization_endpoint: str = ""
     token_endpoint: str = ""
     userinfo_endpoint: str = ""
-    end_session_endpoint: str = ""
     auth_methods: tuple[str, ...] = ()
     names_itself: bool = False  # in every answer to a browser (RFC 9207)
 
@@ -121,7 +120,6 @@ class Issuer:
             authorization_endpoint=self._endpoint(document, "authorization_endpoint", optional=True),
             token_endpoint=self._endpoint(document, "token_endpoint", optional=True),
             userinfo_endpoint=self._endpoint(document, "userinfo_endpoint", optional=True),
-            end_session_endpoint=self._end_session(document),
             auth_methods=tuple(methods) if isinstance(methods, list) else (),
             names_itself=document.get("authorization_response_iss_parameter_supported") is True,
         )
@@ -133,13 +131,6 @@ class Issuer:
         if not isinstance(url, str) or not is_secure(url, loopback=self.url.startswith("http:")):
             raise IssuerUnavailable(self.url, f"'{name}' of its discovery document is no https URL")
         return url
-
-    def _end_session(self, document: Mapping[str, Any]) -> str:
-        """Return where people sign out; signing in works without it, so one that can't be used is none."""
-        try:
-            return self._endpoint(document, "end_session_endpoint", optional=True)
-        except IssuerUnavailable:
-            return ""
 
     async def _fetch_keys(self) -> KeySet:
         metadata = await self.metadata()

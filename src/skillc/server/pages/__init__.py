@@ -18,6 +18,7 @@ from skillc.server.pages import (
     account,
     admin,
     home,
+    maintenance,
     people,
     publish,
     publishers,
@@ -25,11 +26,10 @@ from skillc.server.pages import (
     search,
     skill,
     static_files,
-    upkeep,
     usage,
 )
 from skillc.server.pages.assets import quote_path
-from skillc.server.pages.own import OwnSite
+from skillc.server.pages.local_catalog import OwnSite
 from skillc.server.pages.session import RegistrySite, SignInPages
 from skillc.server.pages.visit import Site, prefers_html, show_missing
 from skillc.server.responses import refuse_route
@@ -38,7 +38,7 @@ from skillc.workspace import Workspace
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
     """Return the routes of a registry's pages."""
-    parts = (account, publish, upkeep, review, admin, people, publishers)
+    parts = (account, publish, maintenance, review, admin, people, publishers)
     return [
         BrowserRoute("/skills/{id:path}", _lead_to_page),
         *_reading_routes(site),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,13 +28,14 @@ from skillc.errors import (
 )
 from skillc.library import unpack_archive, unwrap
 from skillc.registry import LATEST, Package, Role, Skill, read_package
-from skillc.server.inspection import inspect_package, make_report
+from skillc.server.audit import inspect_files, make_report
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits
 from skillc.server.pages.session import RegistrySite
-from skillc.server.pages.shelf import MAX_AUDIT_BYTES, Audits
 from skillc.server.pages.skill import describe_audit
 from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
 from skillc.server.responses import Refusal
 from skillc.server.service import UPLOAD_TIME
+from skillc.server.workplace import Workplace
 from skillc.skills import SkillId
 
 FIELDS = ("id", "version", "tag", "note")
@@ -105,20 +105,21 @@ class Desk:
         return redirect(f"/s/{version.skill}@{version.version}")
 
     def _draft(self, visit: Visit, skill_id: SkillId) -> Draft:
-        package = _receive(visit, skill_id)
+        package = _receive(visit, skill_id, self._service.workplace)
         try:
             skill = self._registry.skill(visit.person, skill_id)
         except SkillNotFound:
             skill = None
-        audit = self._audits.find((skill_id, package.digest), lambda: _inspect(package))
+        audit = self._audits.find((skill_id, package.digest), lambda: self._inspect(package))
         before = visit.shelf.audit(skill.latest) if skill is not None and skill.latest is not None else None
         changes = compare_audits(before, audit) if before is not None and audit is not None else None
         return Draft(package, skill, audit, changes)
 
-
-def _inspect(package: Package) -> Audit | None:
-    """Return the audit of a package; None where it is too large for a page to wait for."""
-    return inspect_package(package) if sum(map(len, package.contents.values())) <= MAX_AUDIT_BYTES else None
+    def _inspect(self, package: Package) -> Audit | None:
+        """Return the audit of a package; None where it is too large for a page to wait for."""
+        if sum(map(len, package.contents.values())) > MAX_AUDIT_BYTES:
+            return None
+        return inspect_files(self._service.workplace, package.skill, package.contents)
 
 
 def _require_publisher(visit: Visit) -> None:
@@ -132,12 +133,12 @@ def _show_form(visit: Visit, draft: Draft | None, fields: dict[str, str], status
     return visit.page("publish.html", status, draft=draft, fields=every, max_upload=MAX_UPLOAD, **values)
 
 
-def _receive(visit: Visit, skill_id: SkillId) -> Package:
+def _receive(visit: Visit, skill_id: SkillId, workplace: Workplace) -> Package:
     """Return the skill in the archive that was sent; raises Refusal for one that can't be published."""
     upload = visit.file("archive")
     if upload is None:
         raise InvalidParameter("archive", "choose a file: .zip or .tar.gz")
-    with tempfile.TemporaryDirectory(prefix="skillc-upload-") as place:
+    with workplace.open() as place:
         packed, folder = os.path.join(place, "packed"), os.path.join(place, "skill")
         with open(packed, "xb") as file:
             shutil.copyfileobj(upload.file, file)

@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc.registry import PUBLIC
-from skillc.server.observer import CALLER
 from skillc.server.pages.assets import create_environment, read_assets
-from skillc.server.pages.registry_shelf import RegistryData, RegistryShelf
+from skillc.server.pages.registry_catalog import RegistryData, RegistryShelf
 from skillc.server.pages.visit import NOT_KEPT, Visit
+from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.sessions import read_cookie
 from skillc.server.signin.pages import Problem
@@ -52,9 +52,6 @@ class SignInPages:
 
     def show_question(self, form_token: str) -> Response:
         return self._visit.page("sign-out.html", 200, NOT_KEPT, form_token=form_token)
-
-    def show_end(self, issuer: str, path: str = "") -> Response:
-        return self._visit.page("signed-out.html", 200, NOT_KEPT, issuer=issuer, path=path)
 
     def show_problem(self, problem: Problem, target: str) -> Response:
         values = {"problem": problem, "next": target, "has_issuer": self._has_issuer}

@@ -23,7 +23,7 @@ from starlette.types import Message
 
 from skillc import errors
 from skillc.registry import Caller, Role
-from skillc.server.pages.shelf import Shelf
+from skillc.server.pages.catalog import Shelf
 from skillc.server.requests import REQUEST_TIME
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
 from skillc.server.sessions import FIELD, check_form_token, check_origin, make_form_token

@@ -1,16 +1,16 @@
 """List what a caller may install: the latest version of each skill, under names that clients can use.
 
-Clients of other protocols know a skill by one name without slashes. The skills of a list take their names in
-the order in which they were first published: each takes the last segment of its ID, or its whole ID with
-hyphens where an older one has that name. So no new skill takes the name of another one.
+Clients of other protocols know a skill by one name without slashes, which the store keeps for good: for the
+list of each prefix, and of the whole. A caller that may read below one prefix alone gets the names of that
+prefix's list, so that they tell nothing of other skills.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skillc.registry import APPROVED, Caller, Registry, Skill, Version
-from skillc.skills import MAX_SEGMENT, SkillId, is_name, to_segment
+from skillc.registry import APPROVED, Caller, Registry, Role, Skill, Version
+from skillc.skills import SkillId
 
 MAX_SKILLS = 20_000  # in a list that has no pages
 MAX_DESCRIPTION = 1024  # characters, which is what the format allows
@@ -35,12 +35,9 @@ def list_entries(registry: Registry, caller: Caller, prefix: str = "") -> list[E
     Those without a version to choose are left out, and those for which no name is left.
     """
     entries = [entry for skill in read_skills(registry, caller, prefix) if (entry := _entry(skill))]
-    owners: dict[str, SkillId] = {}
-    for entry in sorted(entries, key=lambda entry: (entry.since, entry.id)):
-        for name in (to_name(entry.id.name), to_name(entry.id)):
-            if name and owners.setdefault(name, entry.id) == entry.id:
-                break
-    names = {skill_id: name for name, skill_id in owners.items()}
+    readable = caller.narrow_prefix(Role.READER, prefix)
+    place = readable[0] if len(readable) == 1 else prefix
+    names = registry.read_names(place, [entry.id for entry in entries])
     return [replace(entry, name=names[entry.id]) for entry in entries if entry.id in names]
 
 
@@ -66,11 +63,3 @@ def _entry(skill: Skill) -> Entry | None:
     """Return the entry of a skill, the same for all its readers: what waits for a review does not count."""
     since = [version.published_at for version in skill.versions if version.status == APPROVED]
     return to_entry(skill.latest, since=min(since).timestamp()) if skill.latest else None
-
-
-def to_name(text: str) -> str:
-    """Return an ID as a name of the Agent Skills format; empty where it is too long for one."""
-    name = text.replace("/", "-")
-    if is_name(name):
-        return name
-    return to_segment(name) if len(name) <= MAX_SEGMENT else ""

@@ -23,10 +23,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.registry import LATEST, Caller, Version
-from skillc.server.listings import respond_listing
+from skillc.registry import LATEST, Caller, Version, to_name
+from skillc.server.list_cache import respond_listing
 from skillc.server.protocols import git
-from skillc.server.protocols.catalog import Entry, list_entries, to_entry, to_name
+from skillc.server.protocols.catalog import Entry, list_entries, to_entry
 from skillc.server.protocols.pack import Files, Repository, make_repository
 from skillc.server.protocols.request import find_address, find_caller, find_prefix
 from skillc.server.protocols.response import plain

@@ -7,14 +7,13 @@ from starlette.routing import BaseRoute
 from skillc.errors import InvalidOption
 from skillc.server.oidc.flow import Flow
 from skillc.server.service import Service
-from skillc.server.signin import login, logout
+from skillc.server.signin import login
 from skillc.server.signin.pages import Pages
 
 
 def routes(service: Service, pages: Pages) -> list[BaseRoute]:
     """Return all routes; raises InvalidOption or MissingExtra where the configured issuer can't be used."""
-    flow = _create_flow(service)
-    return [*login.routes(service, flow, pages), *logout.routes(service, flow, pages)]
+    return login.routes(service, _create_flow(service), pages)
 
 
 def _create_flow(service: Service) -> Flow | None:

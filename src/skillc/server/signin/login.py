@@ -1,4 +1,4 @@
-"""Sign in with a browser: GET and POST /login, GET /login/callback."""
+"""Sign in and out with a browser: GET and POST /login, GET /login/callback, GET and POST /logout."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.errors import SignInRequired
 from skillc.registry import NewSession
-from skillc.server.oidc.configuration import HERE
 from skillc.server.oidc.flow import CALLBACK, Flow, create_attempt
 from skillc.server.responses import Refusal
 from skillc.server.service import Service
-from skillc.server.sessions import check_origin, clear_cookie, local_path, read_cookie, set_cookie
+from skillc.server.sessions import (
+    FIELD,
+    check_form_token,
+    check_origin,
+    clear_cookie,
+    local_path,
+    make_form_token,
+    read_cookie,
+    set_cookie,
+)
 from skillc.server.signin.forms import read_form
-from skillc.server.signin.logout import keep_hint
 from skillc.server.signin.pages import Pages, fail, guard, redirect
 
 ATTEMPT = "skillc-login"  # the cookie of a sign-in that was begun
@@ -61,15 +68,12 @@ class Login:
         return response
 
     async def _welcome(self, request: Request, flow: Flow, attempt: str, target: str) -> Response:
-        arrival = await flow.finish(attempt, request.query_params)
+        identity = await flow.finish(attempt, request.query_params)
         settings = flow.settings
         new = await self._service.call(
-            self._registry.sessions.sign_in, arrival.identity, settings.role, settings.prefix
+            self._registry.sessions.sign_in, identity, settings.role, settings.prefix
         )
-        response = await self._enter(request, new, target)
-        if settings.sign_out != HERE:
-            keep_hint(response, self._url, arrival.id_token, _seconds(new))
-        return response
+        return await self._enter(request, new, target)
 
     async def sign_in(self, request: Request) -> Response:
         """Take a token from the form."""
@@ -89,7 +93,26 @@ class Login:
         if visitor := await self._service.visitor(request):
             await self._service.call(self._registry.sessions.sign_out, visitor.session)
         response = redirect(target)
-        set_cookie(response, self._url, new.secret, _seconds(new))
+        session = new.session
+        seconds = int((session.expires_at - session.created_at).total_seconds())
+        set_cookie(response, self._url, new.secret, seconds)
+        return response
+
+    async def ask(self, request: Request) -> Response:
+        """Ask whether to sign out."""
+        if not await self._service.visitor(request):
+            return redirect("/")
+        return self._pages.show_question(make_form_token(read_cookie(request, self._url)))
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session. Without one there is nothing to end."""
+        check_origin(request, self._url)
+        visitor = await self._service.visitor(request)
+        if visitor:
+            check_form_token(read_cookie(request, self._url), (await read_form(request)).get(FIELD, ""))
+            await self._service.call(self._registry.sessions.sign_out, visitor.session)
+        response = redirect("/")
+        clear_cookie(response, self._url)
         return response
 
 
@@ -99,11 +122,9 @@ def routes(service: Service, flow: Flow | None, pages: Pages) -> list[BaseRoute]
         Route("/login", guard(login.begin, service, pages), methods=["GET"]),
         Route("/login", guard(login.sign_in, service, pages), methods=["POST"]),
         Route(CALLBACK, guard(login.finish, service, pages), methods=["GET"]),
+        Route("/logout", guard(login.ask, service, pages), methods=["GET"]),
+        Route("/logout", guard(login.sign_out, service, pages), methods=["POST"]),
     ]
-
-
-def _seconds(new: NewSession) -> int:
-    return int((new.session.expires_at - new.session.created_at).total_seconds())
 
 
 def _decode(encoded: str) -> str:

@@ -44,10 +44,6 @@ class Pages(Protocol):
         """Ask whether to sign out."""
         ...
 
-    def show_end(self, issuer: str, path: str = "") -> Response:
-        """Say that the session is over, and where that at the issuer can be ended; it is, without a path."""
-        ...
-
     def show_problem(self, problem: Problem, target: str) -> Response: ...
 
 

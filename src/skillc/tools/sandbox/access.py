@@ -115,9 +115,12 @@ def own_home(launch: Launch) -> str:
 def list_homes(launch: Launch) -> list[str]:
     """Return every home directory of the user: HOME may be unset or wrong, and the account has one too.
 
-    Accounts of services have "/" or a directory of programs for a home; those hold nothing to hide.
+    A relative HOME, or one with `..` behind a link, is one place to programs and another to skc, which lets
+    commands work there. Accounts of services have "/" or a directory of programs for a home; those hold
+    nothing to hide.
     """
-    homes = dict.fromkeys([own_home(launch), os.path.realpath(_account_home() or "/")])
+    others = [os.path.realpath(home or "/") for home in (paths.user_home(), _account_home())]
+    homes = dict.fromkeys([own_home(launch), *others])
     return [home for home in homes if home not in NO_HOMES and not _is_installed(home)]
 
 

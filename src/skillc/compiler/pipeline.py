@@ -1,0 +1,160 @@
+"""Publish a skill from any folder to the agents that read it: import, build and deploy."""
+
+from __future__ import annotations
+
+import os
+
+from skillc.compiler.build import build_skill
+from skillc.compiler.deploy import deploy_skill, record_of
+from skillc.compiler.scaffold import import_skill
+from skillc.compiler.undeploy import remove_runtime
+from skillc.errors import SkillcError, SkillNotFound, unexpected, warning
+from skillc.library import find_switch, is_skill, lock_store, record_deployments
+from skillc.startup import value
+from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from skillc.compiler.agents import Target
+    from skillc.compiler.build import BuildResult
+    from skillc.compiler.deploy import Deployment
+    from skillc.errors import Diagnostic
+    from skillc.library import DeploymentRecord, Skill
+    from skillc.settings import Settings
+
+
+@value
+class PublishOptions:
+    """Targets and options of a publication.
+
+    `to_global` builds into the home's runtime directory, `copy` deploys copies instead of links, and
+    `force` builds from scratch and replaces whatever stands where the skill is imported or deployed; with
+    `own_only` nothing but what skc deployed.
+    """
+
+    targets: Sequence[Target] = ()
+    to_global: bool = False
+    copy: bool = False
+    force: bool = False
+    own_only: bool = False
+
+
+@value
+class Publication:
+    """A skill that was built, with its deployments and the errors of those that failed.
+
+    `import_note` says what was copied into a store first. `warnings` are about targets that were left out
+    and about the record.
+    """
+
+    build: BuildResult
+    deployments: tuple[Deployment, ...]
+    failures: tuple[SkillcError, ...]
+    import_note: str = ""
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        deployments = (diagnostic for each in self.deployments for diagnostic in each.diagnostics)
+        return (*self.build.diagnostics, *deployments, *self.warnings)
+
+    def records(self) -> list[DeploymentRecord]:
+        """Return the deployments as they go on record [D51]; a copy that was left alone is there already."""
+        return _records(self.build, self.deployments)
+
+    def as_json(self) -> dict[str, Any]:
+        deployments = [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployments]
+        return {
+            "id": self.build.skill.name,
+            "skill": self.build.skill.name,  # as `id`; goes with the next release
+            "status": self.build.status,
+            "source_path": self.build.skill.source,
+            "runtime_path": self.build.runtime,
+            "source_hash": self.build.source_hash,
+            "files": self.build.files,
+            "changed": self.build.changes,
+            "deployments": deployments,
+            "warnings": [diagnostic.line() for diagnostic in self.build.diagnostics],
+        }
+
+    def report(self) -> str:
+        build = self.build
+        files = f"{build.files} file{'' if build.files == 1 else 's'}"
+        detail = files if build.status == "unchanged" else f"{files}, {build.changes} changed"
+        lines = [self.import_note] if self.import_note else []
+        lines += [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
+        lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
+        return "\n".join(map(one_line, lines))
+
+
+def publish_skill(
+    skill: Skill,
+    options: PublishOptions,
+    config: Settings,
+    cwd: str,
+    *,
+    deploy: bool = True,
+    record: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Publication:
+    """Import, build and deploy a skill; a target that fails does not stop the others.
+
+    Without `record`, the caller puts the deployments on record, many at once. `progress` gets the number of
+    files done and of all, and may raise.
+    """
+    note = ""
+    if not skill.is_stored:
+        may_replace = options.force and not options.own_only
+        skill, note = import_skill(skill, cwd, force=may_replace)
+    build = build_skill(
+        skill,
+        tokenizer=config.tokenizer,
+        formats=config.formats,
+        to_global=options.to_global,
+        force=options.force,
+        progress=progress,
+    )
+    with lock_store(skill.root):
+        if not is_skill(skill.source):  # 'skc remove' was faster; nothing of it may stay with an agent
+            remove_runtime(skill, build.runtime)
+            raise SkillNotFound(skill.name, "it was removed while it was built")
+        deployments, failures, warnings = _deploy(skill, build, options if deploy else PublishOptions())
+        if record:
+            warnings += record_deployments(_records(build, deployments))
+    return Publication(build, tuple(deployments), tuple(failures), note, tuple(warnings))
+
+
+def _deploy(
+    skill: Skill, build: BuildResult, options: PublishOptions
+) -> tuple[list[Deployment], list[SkillcError], list[Diagnostic]]:
+    """Deploy a skill that was built to all targets for which it is not disabled."""
+    deployments: list[Deployment] = []
+    failures: list[SkillcError] = []
+    warnings: list[Diagnostic] = []
+    switch = find_switch(skill.source)
+    for target in options.targets:
+        try:
+            if switch.covers(os.path.join(target[1], skill.segment)):
+                warnings.append(warning("W090", skill.name, target[0]))
+                continue
+            deployment = deploy_skill(
+                skill,
+                build.runtime,
+                target,
+                copy=options.copy,
+                force=options.force,
+                own_only=options.own_only,
+            )
+            deployments.append(deployment)
+        except (SkillcError, OSError) as error:
+            failures.append(unexpected(error))
+    return deployments, failures, warnings
+
+
+def _records(build: BuildResult, deployments: Sequence[Deployment]) -> list[DeploymentRecord]:
+    # Where many are recorded at once, another command may have taken one away meanwhile.
+    new = [each for each in deployments if each.is_new and os.path.lexists(each.path)]
+    return [record_of(build.skill, build.runtime, build.source_hash, each) for each in new]

@@ -1,0 +1,352 @@
+"""Find what lost its source: deployments (ghosts), builds and notes (orphans), and files of killed processes.
+
+What we wrote goes; what was edited goes to the trash [D51]. Of a runtime directory goes exactly what a build
+wrote there: stub, manifest, indexes and links to assets. The access log is its author's history and stays,
+and so does whatever a person put there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+
+from skillc import atomic, paths, trash
+from skillc.compiler import digest_folder, is_link, read_agents, withdraw
+from skillc.index.sections import (
+    DatabaseError,
+    UnreadableIndex,
+    connect,
+    parse_manifest,
+    read_manifest,
+    read_meta,
+)
+from skillc.install.waste import (
+    GHOST,
+    LEFTOVER,
+    ORPHAN,
+    Waste,
+    delete_path,
+    list_folders,
+    list_names,
+    make_waste,
+    measure_size,
+)
+from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
+
+MAX_NOTE = 1 << 16  # bytes of a note on an import
+MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
+_TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
+INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
+LINK, FOLDER, EDITED, OTHER, GONE = (
+    "link",
+    "folder",
+    "edited",
+    "other",
+    "gone",
+)  # what is at the place of a deployment
+
+
+def find_ghost_deployments() -> Iterator[Waste]:
+    """Yield the deployments on record whose source is gone, also those that are gone themselves."""
+    for record in read_deployments():
+        if os.path.isdir(record.source) or not os.path.isabs(record.source):
+            continue
+        state = inspect_deployment(record)
+        what = {
+            LINK: "deployed link",
+            FOLDER: "deployed folder",
+            EDITED: "deployed folder that was edited, for the trash",
+            OTHER: "record; something else is there now",
+            GONE: "record; nothing is there any more",
+        }[state]
+        size = None if state in (LINK, FOLDER, EDITED) else 0
+        yield make_waste(
+            GHOST, what, record.path, _remove_deployment(record), origin=record.source, size=size
+        )
+
+
+def inspect_deployment(record: DeploymentRecord) -> str:
+    """Return what is at the place of a deployment: our link, our folder, an edited one, or something else."""
+    path = record.path
+    if not os.path.lexists(path):
+        return GONE
+    if is_link(path):
+        target = os.path.join(os.path.realpath(os.path.dirname(path)), os.readlink(path))
+        is_ours = record.method != "copy" and _real(target) in map(_real, (record.runtime, record.source))
+        return LINK if is_ours else OTHER
+    source = parse_manifest(read_manifest(path)).get("source")
+    if record.method != "copy" or not record.source or source != record.source:
+        return OTHER  # whatever the record says, which may be damaged
+    return FOLDER if is_unchanged(record) else EDITED
+
+
+def is_unchanged(record: DeploymentRecord) -> bool:
+    """Return whether a deployed folder holds what the build wrote, and nothing else."""
+    own = os.path.dirname(paths.manifest_file(record.path))
+    try:
+        return os.listdir(own) == ["manifest.json"] and digest_folder(record.path) == record.digest
+    except OSError:
+        return False
+
+
+def _remove_deployment(record: DeploymentRecord) -> Callable[[], trash.TrashItem | None]:
+    def remove() -> trash.TrashItem | None:
+        if os.path.isdir(record.source):
+            return None  # it came back
+        withdrawal = withdraw([record], f"deployed copy of '{record.skill}', edited; its source is gone")
+        is_in_trash = any(diagnostic.code == "W092" for diagnostic in withdrawal.diagnostics)
+        return trash.find(record.path) if is_in_trash else None
+
+    return remove
+
+
+def _real(path: str) -> str:
+    """Return a path with its parents resolved, but for the last part, which may be gone."""
+    path = os.path.normpath(path)
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+
+
+def find_orphans(cwd: str, removals: Collection[str] = ()) -> Iterator[Waste]:
+    """Yield builds and notes whose source is gone, or among the paths that are about to go."""
+    for own in _own_folders(cwd):
+        for runtime in list_folders(os.path.join(own, "runtime")):
+            if not any(map(os.path.islink, _parts_of(runtime))):
+                yield from _find_builds(runtime, removals)
+    home = paths.home()
+    if home is not None:
+        yield from _find_notes(paths.imports_directory(home))
+        yield from _find_versions(os.path.join(home, paths.DIRECTORY))
+
+
+def find_leftovers(cwd: str) -> Iterator[Waste]:
+    """Yield what killed processes left behind an hour ago or earlier.
+
+    In stores and agents' directories it may be all that is left of what stood there, so it goes to the trash.
+    """
+    for own in _own_folders(cwd):
+        for directory in _own_directories(own):
+            for path in _temporary_files(directory):
+                yield make_waste(LEFTOVER, "part of a write that was cut off", path)
+        store = os.path.join(own, "skills")
+        for directory in (store, *list_folders(store)):
+            yield from _find_parts(directory)
+    for directory in agent_directories(cwd):
+        yield from _find_parts(directory)
+
+
+def agent_directories(cwd: str) -> list[str]:
+    """Return the agents' directories for skills that exist: the user's, and those of the project, if any.
+
+    A link in a project is none: a clone may have brought it, and it leads anywhere.
+    """
+    home = paths.user_home()
+    project = next(paths.project_roots(cwd), None)
+    places: dict[str, bool] = {}
+    for agent in read_agents():
+        for root, folder in ((home, agent.user), (project, agent.project)):
+            if root and folder:
+                places.setdefault(os.path.join(root, *folder.split("/")), root == home)
+    folders = [place for place in places if os.path.isdir(place)]
+    return [folder for folder in folders if places[folder] or _is_inside(folder, project or "")]
+
+
+def _is_inside(folder: str, root: str) -> bool:
+    return paths.is_inside(os.path.realpath(folder), os.path.realpath(root))
+
+
+def _own_folders(cwd: str) -> Iterator[str]:
+    """Yield the `.skillc` folders here, above and in the home, but no links that a clone may have brought."""
+    for scope, root in roots(cwd):
+        own = os.path.join(root, paths.DIRECTORY)
+        if scope == GLOBAL or not any(map(os.path.islink, (own, os.path.join(own, "runtime")))):
+            yield own
+
+
+def _parts_of(runtime: str) -> tuple[str, str]:
+    return os.path.dirname(paths.manifest_file(runtime)), paths.meta_directory(runtime)
+
+
+def _own_directories(own: str) -> list[str]:
+    """Return the directories of a `.skillc` that only skc writes; those of caches go with the caches."""
+    runtimes = list_folders(os.path.join(own, "runtime"))
+    parts = [place for runtime in runtimes for place in (runtime, *_parts_of(runtime))]
+    names = ("runtime", "imports", "cache", "logs", "trash", "versions", "installed")
+    places = [*(os.path.join(own, name) for name in names), *parts]
+    return [own, *(place for place in places if not os.path.islink(place))]
+
+
+def _temporary_files(directory: str) -> list[str]:
+    """Return what has the name of a temporary file of ours, and was left an hour ago or earlier."""
+    return [path for path in atomic.leftovers(directory) if _TEMPORARY.fullmatch(os.path.basename(path))]
+
+
+def _find_parts(directory: str) -> Iterator[Waste]:
+    for path in _temporary_files(directory):
+
+        def put(path: str = path) -> trash.TrashItem:
+            return trash.put(path, "left behind by a process that was killed")
+
+        yield make_waste(LEFTOVER, "part of a change that was cut off", path, put)
+
+
+def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
+    """Yield a runtime directory whose source is gone, else its indexes of sources that are gone."""
+    source = parse_manifest(read_manifest(runtime)).get("source")
+    indexes = _read_indexes(runtime)
+    if isinstance(source, str) and os.path.isabs(source) and _is_gone(source, removals):
+        parts = _written_parts(runtime, source, indexes, removals)
+        stub = paths.stub_file(runtime)
+        custom_stub = stub if os.path.lexists(stub) and stub not in parts else ""
+        remove = _remove_build(runtime, source, parts, custom_stub)
+        size = sum(map(measure_size, parts))
+        yield make_waste(ORPHAN, "build", runtime, remove, origin=source, size=size)
+        return
+    for path, meta in indexes.items():
+        place = meta.get("skill_path", "")
+        if os.path.isabs(place) and _is_gone(place, removals):
+            files = _index_files(path)
+            size = sum(map(measure_size, files))
+            remove = _remove_build(runtime, place, files)
+            yield make_waste(ORPHAN, "index", path, remove, origin=place, size=size)
+
+
+def _is_gone(source: str, removals: Collection[str]) -> bool:
+    return source in removals or not os.path.isdir(source)
+
+
+def _read_indexes(runtime: str) -> dict[str, dict[str, str]]:
+    """Return the metadata of the indexes in a runtime directory, by path; none of what can't be read."""
+    directory = paths.meta_directory(runtime)
+    if os.path.islink(directory):
+        return {}
+    names = [name for name in list_names(directory) if name.startswith("search-") and name.endswith(".db")]
+    return {os.path.join(directory, name): _read_index(os.path.join(directory, name)) for name in names}
+
+
+def _read_index(path: str) -> dict[str, str]:
+    try:
+        connection = connect(path)
+        try:
+            return read_meta(connection)
+        finally:
+            connection.close()
+    except (UnreadableIndex, DatabaseError, OSError):
+        return {}
+
+
+def _index_files(path: str) -> list[str]:
+    files = [path.removesuffix(".db") + ending for ending in INDEX_ENDINGS]
+    return [file for file in files if os.path.lexists(file)]
+
+
+def _written_parts(
+    runtime: str, source: str, indexes: dict[str, dict[str, str]], removals: Collection[str]
+) -> list[str]:
+    """Return what builds wrote into a runtime directory: its stub is among it only if it was not edited."""
+    orphans = [path for path, meta in indexes.items() if _is_gone(meta.get("skill_path", ""), removals)]
+    parts = [file for path in orphans for file in _index_files(path)]
+    stub = paths.stub_file(runtime)
+    with suppress(OSError):
+        text = paths.read_regular(stub, 1 << 20)
+        if any(meta.get("stub", "").encode("utf-8", "surrogateescape") == text for meta in indexes.values()):
+            parts.append(stub)
+    for name in list_names(runtime):
+        path = os.path.join(runtime, name)
+        if os.path.islink(path):
+            target = os.path.normpath(os.path.join(os.path.realpath(runtime), os.readlink(path)))
+            if paths.is_inside(target, source):
+                parts.append(path)
+    return [*parts, paths.manifest_file(runtime)]  # last: without it this is no build
+
+
+def _remove_build(
+    runtime: str, source: str, parts: list[str], stub: str = ""
+) -> Callable[[], trash.TrashItem | None]:
+    """Return what removes these parts while no build runs, and then the directories that are empty.
+
+    A stub that was edited goes to the trash.
+    """
+    meta = paths.meta_directory(runtime)
+    lock = os.path.join(meta, "build.lock")
+
+    def remove() -> trash.TrashItem | None:
+        if os.path.isdir(source):
+            return None  # it came back
+        os.makedirs(meta, exist_ok=True)
+        with atomic.Lock(lock, wait=False):
+            item = trash.put(stub, "a stub that was edited; its skill is gone") if stub else None
+            for path in parts:
+                with suppress(FileNotFoundError):
+                    delete_path(path)
+            if list_names(meta) == [os.path.basename(lock)]:
+                atomic.discard(lock)
+        for directory in (*_parts_of(runtime), runtime):
+            with suppress(OSError):
+                os.rmdir(directory)
+        return item
+
+    return remove
+
+
+def _find_notes(directory: str) -> Iterator[Waste]:
+    """Yield the notes on imports whose copy is gone.
+
+    A note keeps a copy untrusted, so it stays while the copy can come back: from the trash, or from an import
+    that has just begun and writes the note first. One that can't be read stays, too.
+    """
+    try:
+        in_trash = {item.origin for item in trash.items()}
+    except OSError:  # nothing is known of what can come back
+        return
+    for name in list_names(directory):
+        path = os.path.join(directory, name)
+        try:
+            is_old = name.endswith(".json") and _is_old(path)
+            note = json.loads(paths.read_regular(path, MAX_NOTE))
+            copy = str(note["copy"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue
+        names = {copy, os.path.realpath(copy)}
+        if is_old and not os.path.lexists(copy) and not any(_was_at(item, names) for item in in_trash):
+            yield make_waste(ORPHAN, "note on an import", path, origin=copy)
+
+
+def _was_at(origin: str, places: Collection[str]) -> bool:
+    """Return whether something in the trash was one of these places, or held it."""
+    real = os.path.join(os.path.realpath(os.path.dirname(origin)), os.path.basename(origin))
+    return any(paths.is_inside(place, path) for place in places for path in (origin, real))
+
+
+def _find_versions(own: str) -> Iterator[Waste]:
+    """Yield the notes on installed skills of projects that are gone, and versions that no other note has.
+
+    An update is merged against these versions. So all stay if one note can't be read, and those of the last
+    hour, which an install writes before its note.
+    """
+    notes, versions = os.path.join(own, "installed"), os.path.join(own, "versions")
+    references: set[str] = set()
+    for name in list_names(notes):
+        path = os.path.join(notes, name)
+        if not name.endswith(".json"):
+            continue
+        try:
+            note = json.loads(paths.read_regular(path, MAX_INSTALLED))
+            root, digests = str(note["root"]), set(map(str, note["skills"].values()))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return
+        if os.path.isabs(root) and not os.path.isdir(root) and _is_old(path):
+            yield make_waste(ORPHAN, "note on installed skills", path, origin=root)
+        else:
+            references |= digests
+    for folder in list_folders(versions):
+        if os.path.basename(folder) not in references and _is_old(folder) and not folder.endswith(".tmp"):
+            yield make_waste(ORPHAN, "version that is installed nowhere", folder)
+
+
+def _is_old(path: str) -> bool:
+    """Return whether a file or folder is older than any command takes."""
+    return time.time() - os.lstat(path).st_mtime > atomic.ABANDONED_AFTER

@@ -1,0 +1,158 @@
+"""Make a store equal to its lock, as 'skc install' does: fetch, verify, audit, put, deploy and remove.
+
+Nothing that the lock says is believed before it was verified: files by their digest [D64], agents by the
+table [D63], and blocks of the audit by what this user accepted [D65]. What happens to the lock while files
+are fetched wins: entries are read again before anything is written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from skillc import atomic
+from skillc.audit import audit_folder, read_policy
+from skillc.errors import LockUnsatisfied, SkillcError, unexpected, warning
+from skillc.install.blocks import check_blocks
+from skillc.install.entry import LockEntry
+from skillc.install.fetch import Fetch, FetchedSkill, fetch_entries
+from skillc.install.lock import change_lock, lock_file, read_lock
+from skillc.install.names import store_folder
+from skillc.install.place import (
+    check_store,
+    find_locked_targets,
+    is_edited,
+    publish_entries,
+    put_version,
+    skill_of,
+)
+from skillc.install.plan import InstallPlan, InstallResult, make_plan
+from skillc.install.removal import remove_skill
+from skillc.install.versions import note_versions
+from skillc.library import lock_store, read_deployments
+
+REASON = "replaced by 'skc install'"
+
+TellStep = Callable[[str, int], None]  # a skill that is fetched or built, and the number of all steps
+
+
+def install_locked(root: str, *, frozen: bool = False, accept: bool = False) -> InstallResult:
+    """Make the store of a project or the home equal to its lock; raises as `apply_plan` does."""
+    plan = make_plan(root, frozen=frozen)
+    return plan.preview() if plan.is_empty else apply_plan(root, plan, frozen=frozen, accept=accept)
+
+
+def apply_plan(
+    root: str,
+    plan: InstallPlan,
+    *,
+    frozen: bool = False,
+    accept: bool = False,
+    hosts: Iterable[str] = (),
+    tell_step: TellStep = lambda name, total: None,
+) -> InstallResult:
+    """Install what is missing, complete entries, deploy what is idle and remove what left the lock.
+
+    With `frozen`, the first error is raised before anything changed. `accept` takes what the audit blocks,
+    and `hosts` may be asked besides those of the lock.
+    """
+    result = InstallResult([], sorted(entry.name for entry in plan.same), [], [], [])
+    check_store(root)
+    for entry in (*plan.additions, *plan.idle, *plan.loose):
+        find_locked_targets(root, entry)  # raises before anything is written
+    total = 2 * len(plan.additions) + len(plan.idle)  # to fetch, and to build
+    base = os.path.dirname(lock_file(root))
+    with fetch_entries(
+        base, [*plan.additions, *plan.loose], hosts, lambda name: tell_step(name, total)
+    ) as fetch:
+        _note_failures(plan, fetch, result)
+        skills = [skill for skill in fetch.skills if _may_install(skill.entry, skill.folder, accept, result)]
+        idle = [e for e in plan.idle if _may_install(e, store_folder(root, e.name), accept, result)]
+        if frozen and result.failures:
+            raise result.failures[0]
+        with lock_store(root):
+            entries = _apply(root, plan, skills, result)
+            _remove_all(root, plan.removals, result)
+    publish_entries(
+        root, [*entries, *idle], result.diagnostics, result.failures, lambda name: tell_step(name, total)
+    )
+    return result
+
+
+def _note_failures(plan: InstallPlan, fetch: Fetch, result: InstallResult) -> None:
+    """Note what could not be fetched; for a skill that is there, only its digest is missing still."""
+    result.diagnostics.extend(fetch.diagnostics)
+    names = {entry.name for entry in plan.loose}
+    for error in fetch.failures:
+        if isinstance(error, LockUnsatisfied) and error.skill in names:
+            result.diagnostics.append(warning("W086", error.skill, error.reason))
+        else:
+            result.failures.append(error)
+
+
+def _may_install(entry: LockEntry, folder: str, accept: bool, result: InstallResult) -> bool:
+    """Return whether the audit lets a skill in, as it does with 'skc add'; note the error if not."""
+    try:
+        audit = audit_folder(folder, entry.name, policy=read_policy())
+        check_blocks(entry.name, entry.content, audit, accept=accept)
+    except (SkillcError, OSError) as error:
+        result.failures.append(unexpected(error))
+        return False
+    return True
+
+
+def _apply(
+    root: str, plan: InstallPlan, skills: Sequence[FetchedSkill], result: InstallResult
+) -> list[LockEntry]:
+    """Put what was fetched into the store; return the entries to deploy. The store is locked."""
+    before = {entry.name: entry for entry in (*plan.additions, *plan.loose)}
+    additions = {entry.name for entry in plan.additions}
+    now = read_lock(root)
+    entries: list[LockEntry] = []
+    for skill in skills:
+        name = skill.entry.name
+        if now.get(name) != before[name]:
+            result.diagnostics.append(warning("W097", name))
+            continue
+        if name not in additions and skill.entry.hash != before[name].hash:
+            continue  # its origin has other files now; those that are there are as locked
+        try:
+            put_version(root, skill, result.diagnostics, REASON)
+        except (SkillcError, OSError) as error:
+            result.failures.append(unexpected(error))
+            continue
+        entries.append(_with_targets(root, skill.entry))
+    result.diagnostics.extend(change_lock(root, record=[e for e in entries if e != before[e.name]]))
+    result.installed.extend(sorted(entry.name for entry in entries if entry.name in additions))
+    return [entry for entry in entries if entry.name in additions]
+
+
+def _with_targets(root: str, entry: LockEntry) -> LockEntry:
+    """Return an entry that another tool wrote with the agents that have the skill, if any is on record."""
+    if entry.has_targets:
+        return entry
+    source = skill_of(root, entry.name).source
+    names = {each.target for each in read_deployments() if each.source == source and not each.is_at_path}
+    return entry.with_own(targets=sorted(names)) if names else entry
+
+
+def _remove_all(root: str, names: Sequence[str], result: InstallResult) -> None:
+    """Take out skills that left the lock, into the trash if they were edited. The store is locked."""
+    now = read_lock(root)
+    for name in names:
+        path = store_folder(root, name)
+        if name in now or not os.path.lexists(path):
+            continue
+        try:
+            has_edits = is_edited(path)
+            removal = remove_skill(skill_of(root, name), root, keep_source=not has_edits, is_locked=True)
+            result.diagnostics.extend(removal.diagnostics)
+            if removal.item:
+                result.diagnostics.append(warning("W007", path, removal.item))
+            if not has_edits:
+                atomic.discard(path)
+            change_lock(root, forget=[name])  # the npm package's global file may still have it
+            result.removed.append(name)
+        except (SkillcError, OSError) as error:
+            result.failures.append(unexpected(error))
+    note_versions(root, {}, forget=[name for name in names if name not in now])

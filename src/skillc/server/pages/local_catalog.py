@@ -1,0 +1,180 @@
+"""Show one's own skills: all that the repositories of a workspace have, each as it is now."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+
+from skillc import usage
+from skillc.audit import Audit, audit_folder
+from skillc.errors import FileNotFound, SkillcError
+from skillc.gateway import read_outline
+from skillc.index.skills import FoundSkills
+from skillc.library import Skill as FolderSkill, SkillDescriptor, SkillDocument, stored_skills
+from skillc.registry import LATEST, Skill, StoredFile, Version, parse_version
+from skillc.server.pages.assets import create_environment, read_assets
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage, count_collections
+from skillc.server.pages.visit import Visit
+from skillc.skills import SkillId, list_files, main_file, open_inside
+from skillc.startup import sha256_hex
+from skillc.workspace import Workspace
+
+NO_VERSION = "0.0.0"  # of a skill that does not say
+MAX_ROWS = 100  # of each kind of count
+MAX_FILE = 16 << 20  # bytes
+
+
+class OwnSite:
+    """The pages of `skc ui`."""
+
+    is_registry = False
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.url = ""
+        self.assets = read_assets()
+        self.environment = create_environment(self.assets)
+        self._shelf = OwnShelf(workspace)
+
+    async def open(self, request: Request) -> Visit:
+        return Visit(request, self, self._shelf)
+
+
+class OwnShelf:
+    """The skills of a workspace. Each has one version: what its files are now."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._audits = Audits()
+
+    def skills(self, prefix: str = "", after: str = "", limit: int = 50) -> list[Skill]:
+        every = sorted(self._list(), key=lambda skill: skill.id)
+        chosen = (s for s in every if s.id > after and (not prefix or f"{s.id}/".startswith(f"{prefix}/")))
+        return [_describe(skill) for skill, _ in zip(chosen, range(limit), strict=False)]
+
+    def collections(self) -> dict[str, int]:
+        return count_collections(skill.id for skill in self._list())
+
+    def skill(self, skill_id: str) -> Skill:
+        document, directory = asyncio.run(self._load(SkillId(skill_id)))
+        return _describe(document.descriptor, dict(document.extensions), directory)
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]:
+        directory = self._directory(version)
+        if directory is None:
+            size = len(self._document(version))
+            return (StoredFile("SKILL.md", size, ""),)
+        return tuple(
+            StoredFile(file.name, file.size, repr(file.stamp), os.access(file.path, os.X_OK))
+            for file in list_files(directory)
+        )
+
+    def read_file(self, version: Version, path: str) -> bytes:
+        directory = self._directory(version)
+        if directory is None:
+            if path != "SKILL.md":
+                raise FileNotFound(path)
+            return self._document(version)
+        if all(file.name != path for file in list_files(directory)):
+            raise FileNotFound(path)
+        try:
+            with os.fdopen(open_inside(directory, path), "rb") as file:
+                return file.read(MAX_FILE)
+        except OSError:
+            raise FileNotFound(path) from None
+
+    def find(self, task: str, limit: int) -> FoundSkills:
+        return self._workspace.find(task, limit)
+
+    def audit(self, version: Version) -> Audit | None:
+        directory = self._directory(version)
+        if directory is None or sum(file.size for file in list_files(directory)) > MAX_AUDIT_BYTES:
+            return None
+        return self._audits.get(version, lambda: audit_folder(directory, version.skill, notes=True))
+
+    def review(self, version: Version) -> None:
+        """Own skills need no review."""
+
+    def usage(self, skill_id: str = "", since: str = "") -> Usage:
+        filters = usage.Filters.parse(since or None, None, (), self._workspace.cwd)
+        if skill_id:
+            skills = [self._workspace.locate(skill_id, index=False)]
+        else:
+            skills = list(stored_skills(self._workspace.cwd))
+        return count_usage(skills, filters)
+
+    def _list(self) -> list[SkillDescriptor]:
+        return asyncio.run(self._workspace.library().list())
+
+    async def _load(self, skill_id: SkillId) -> tuple[SkillDocument, str | None]:
+        snapshot = await self._workspace.library().snapshot()
+        return await snapshot.load(skill_id), await snapshot.directory(skill_id)
+
+    def _directory(self, version: Version) -> str | None:
+        return asyncio.run(self._load(version.skill))[1]
+
+    def _document(self, version: Version) -> bytes:
+        """Return the text of a skill whose repository has no folders."""
+        return asyncio.run(self._load(version.skill))[0].body.encode("utf-8", "replace")
+
+
+def count_usage(skills: list[FolderSkill], filters: usage.Filters) -> Usage:
+    """Return what agents did with skills of this machine."""
+    searches = usage.compute_stats(skills, "search", filters).data
+    sections = usage.compute_stats(skills, "sections", filters).data
+    totals = {skill.name: _total(skill, filters) for skill in skills}
+    ranking = sorted(((n, c) for n, c in totals.items() if c), key=lambda row: (-row[1], row[0]))
+    misses = ((search["query"], search["empty"]) for search in searches if search["empty"])
+    unread: dict[str, list[tuple[int, str]]] = {}
+    for skill in skills:
+        for file, headings in _find_unread(skill, filters).items():
+            unread[f"{skill.name}: {file}" if len(skills) > 1 else file] = headings
+    return Usage(
+        tuple(usage.count_by_day(skills, filters)),
+        tuple(ranking[:MAX_ROWS]),
+        tuple((entry["section"], entry["file"], entry["count"]) for entry in sections[:MAX_ROWS]),
+        unread,
+        tuple(sorted(misses, key=lambda row: (-row[1], row[0]))[:MAX_ROWS]),
+        sum(totals.values()),
+    )
+
+
+def _total(skill: FolderSkill, filters: usage.Filters) -> int:
+    return sum(usage.compute_stats(skill, "commands", filters).data.values())
+
+
+def _find_unread(skill: FolderSkill, filters: usage.Filters) -> dict[str, list[tuple[int, str]]]:
+    try:
+        headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
+    except (SkillcError, OSError):  # a skill that can't be read has no outline
+        return {}
+    return usage.find_unread(headings, *usage.find_reads(skill, filters))
+
+
+def _describe(
+    skill: SkillDescriptor, extensions: dict[str, Any] | None = None, directory: str | None = None
+) -> Skill:
+    """Return a skill of a repository in the form of a registry's."""
+    fields = {"name": skill.name, "description": skill.description, **(extensions or {})}
+    if skill.metadata:
+        fields["metadata"] = dict(skill.metadata)
+    changed_at, digest = datetime.fromtimestamp(0, UTC), ""
+    if directory is not None:
+        main = os.path.join(directory, main_file(directory))
+        changed_at = datetime.fromtimestamp(os.path.getmtime(main), UTC)
+        stamps = [(file.name, file.stamp) for file in list_files(directory)]
+        digest = sha256_hex(repr((directory, stamps)).encode("utf-8", "replace"))
+    version = Version(
+        skill.id, _version_of(skill), digest, fields, "", 0, changed_at, skill.source_name, directory or ""
+    )
+    return Skill(skill.id, (version,), {LATEST: version.version})
+
+
+def _version_of(skill: SkillDescriptor) -> str:
+    try:
+        return parse_version(str(skill.metadata.get("version") or NO_VERSION))
+    except SkillcError:
+        return NO_VERSION

@@ -1,0 +1,155 @@
+"""Show the skills of a registry as one caller sees them."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any
+
+from skillc import usage
+from skillc.audit import Asks, Audit, Finding, find_rule
+from skillc.errors import SkillcError
+from skillc.index.skills import EVERYTHING, FoundSkills
+from skillc.registry import APPROVED, Caller, Census, Review, Skill, StoredFile, Version
+from skillc.server.audit import inspect_files
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
+from skillc.server.service import Service
+from skillc.skills import find_headings, parse
+
+MAX_OUTLINED = 20  # skills whose unread sections one page lists
+MAX_OUTLINED_FILES = 30  # of one skill
+MAX_OUTLINED_BYTES = 1 << 20
+MAX_ROWS = 1000  # sections that are compared with outlines
+
+
+class RegistryData:
+    """What the shelves of all callers of one process share: audits, and how many skills collections have."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.audits = Audits()
+        self.census = Census(service.registry)
+
+
+class RegistryShelf:
+    """A registry as one caller sees it."""
+
+    def __init__(self, data: RegistryData, caller: Caller) -> None:
+        self._data = data
+        self._service = data.service
+        self._registry = data.service.registry
+        self._caller = caller
+
+    def skills(self, prefix: str = "", after: str = "", limit: int = 50) -> list[Skill]:
+        return self._registry.skills(self._caller, prefix, after, limit)
+
+    def collections(self) -> dict[str, int]:
+        return self._data.census.count(self._caller)
+
+    def skill(self, skill_id: str) -> Skill:
+        return self._registry.skill(self._caller, skill_id)
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]:
+        return self._registry.files(self._caller, version)
+
+    def read_file(self, version: Version, path: str) -> bytes:
+        return self._registry.read_file(self._caller, version, path)
+
+    def find(self, task: str, limit: int) -> FoundSkills:
+        return self._service.search(self._caller, task, limit, EVERYTHING)
+
+    def audit(self, version: Version) -> Audit | None:
+        """Return the audit that was stored when a version was published, or one that is made now."""
+        report = self._registry.audit(self._caller, version) if version.audit else None
+        if report is not None:
+            return read_report(version.skill, report)
+        return self._data.audits.get(version, lambda: self._make_audit(version))
+
+    def _make_audit(self, version: Version) -> Audit | None:
+        if sum(file.size for file in self.files(version)) > MAX_AUDIT_BYTES:
+            return None
+        contents = _unpack(self._registry.read_archive(self._caller, version))
+        return inspect_files(self._service.workplace, version.skill, contents)
+
+    def review(self, version: Version) -> Review | None:
+        return self._registry.read_review(self._caller, version) if version.status != APPROVED else None
+
+    def usage(self, skill_id: str = "", since: str = "") -> Usage:
+        first = date.fromisoformat(since) if since else None
+        stats = self._registry.usage.stats(self._caller, skill_id, first, MAX_ROWS)
+        ids = [skill_id] if skill_id else [name for name, _ in stats.skills[:MAX_OUTLINED]]
+        unread: dict[str, list[tuple[int, str]]] = {}
+        for name in ids if stats.count else ():
+            places = {(section, file) for skill, file, section, _ in stats.sections if skill == name}
+            for file, headings in self._find_unread(name, places).items():
+                unread[file if skill_id else f"{name}: {file}"] = headings
+        sections = (row for row in stats.sections if row[2])
+        return Usage(
+            _fill_days(stats.days),
+            stats.skills if not skill_id else (),
+            tuple(
+                (section, file if skill_id else f"{name}: {file}", n) for name, file, section, n in sections
+            ),
+            unread,
+            tuple((query, n) for _, query, n in stats.misses if query),
+            stats.count,
+            sum(n for _, query, n in stats.misses if not query),
+        )
+
+    def _find_unread(self, skill_id: str, places: set[tuple[str, str]]) -> dict[str, list[tuple[int, str]]]:
+        """Return the sections of a skill that no agent read, by file."""
+        try:
+            version = self.skill(skill_id).latest
+            headings = list(self._outline(version)) if version is not None else []
+        except SkillcError:  # it was deleted, or is hidden now
+            return {}
+        sections = {(section, file) for section, file in places if section}
+        return usage.find_unread(headings, sections, [file for section, file in places if not section])
+
+    def _outline(self, version: Version) -> list[tuple[str, int, str]]:
+        files = [file for file in self.files(version) if file.path.lower().endswith(".md")]
+        outline: list[tuple[str, int, str]] = []
+        room = MAX_OUTLINED_BYTES
+        for file in files[:MAX_OUTLINED_FILES]:
+            room -= file.size
+            if room >= 0:
+                document = parse(self.read_file(version, file.path))
+                headings = find_headings(document.data, document.body)
+                outline += [(file.path, heading.level, heading.text) for heading in headings]
+        return outline
+
+
+def read_report(skill_id: str, report: Mapping[str, Any]) -> Audit:
+    """Return an audit from its stored report; rules that are not known any more are left out."""
+    asks = report.get("asks") or {}
+    findings = []
+    for entry in report.get("findings") or ():
+        rule = find_rule(str(entry.get("rule")))
+        if rule is not None:
+            place = str(entry.get("file", "")), int(entry.get("line", 1)), str(entry.get("fingerprint", ""))
+            findings.append(Finding(rule, str(entry.get("level")), str(entry.get("message", "")), *place))
+    return Audit(
+        skill_id,
+        "",
+        Asks(**{kind: tuple(map(str, values)) for kind, values in asks.items() if kind in Asks.__slots__}),
+        tuple(findings),
+    )
+
+
+def _unpack(archive: bytes) -> dict[str, bytes]:
+    """Return the files of an archive that a registry made: one blob instead of one for each file."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
+        contents = {member.name: members.extractfile(member) for member in members}
+        return {name: stream.read() for name, stream in contents.items() if stream is not None}
+
+
+def _fill_days(days: tuple[tuple[date, int], ...]) -> tuple[tuple[str, int], ...]:
+    """Return a count for each day from the first to the last."""
+    counts = dict(days)
+    first, last = min(counts, default=None), max(counts, default=None)
+    if first is None or last is None:
+        return ()
+    every = (first + timedelta(days=number) for number in range((last - first).days + 1))
+    return tuple((day.isoformat(), counts.get(day, 0)) for day in every)

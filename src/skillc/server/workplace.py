@@ -1,0 +1,63 @@
+"""Give private folders for skills that are unpacked and audited, and remove those of killed servers.
+
+    with workplace.open() as folder:
+        ...
+
+They are copies of what may be private, so they are below the registry's own folder, where a server finds them
+at its next start. Each has a file beside it that is locked while it is in use: the system releases the lock
+when a process ends in whatever way, and processes in other containers see it, too.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from skillc import atomic
+from skillc.paths import make_private
+
+PREFIX = "work-"
+_LOCK = ".lock"  # the end of the name of a folder's lock; alone, the lock of all names
+
+
+class Workplace:
+    """Folders below a root; without one, in the system's temporary folder, where nothing is swept."""
+
+    def __init__(self, root: str = "") -> None:
+        self._root = root
+
+    @contextmanager
+    def open(self) -> Iterator[str]:
+        """Make a folder that its owner alone can enter, and remove it at the end."""
+        if not self._root:
+            with tempfile.TemporaryDirectory(prefix=f"skillc-{PREFIX}", ignore_cleanup_errors=True) as folder:
+                yield folder
+            return
+        make_private(self._root)
+        with atomic.Lock(os.path.join(self._root, _LOCK)):  # no sweep runs before the folder's lock is taken
+            folder = tempfile.mkdtemp(prefix=PREFIX, dir=self._root)
+            lock = atomic.Lock(folder + _LOCK)
+            lock.__enter__()
+        try:
+            yield folder
+        finally:
+            _remove(folder)
+            lock.__exit__()
+
+    def sweep(self) -> None:
+        """Remove the folders that no process uses."""
+        if not self._root:
+            return
+        make_private(self._root)
+        with atomic.Lock(os.path.join(self._root, _LOCK)):
+            names = {name.removesuffix(_LOCK) for name in os.listdir(self._root) if name.startswith(PREFIX)}
+            for folder in (os.path.join(self._root, name) for name in sorted(names)):
+                with suppress(BlockingIOError), atomic.Lock(folder + _LOCK, wait=False):
+                    _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    atomic.discard(folder)
+    atomic.discard(folder + _LOCK)

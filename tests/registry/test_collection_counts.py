@@ -1,0 +1,96 @@
+"""How many skills each collection has, on both stores."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+import skillc.registry.collection_counts as module
+from skillc.errors import SkillcError
+from skillc.registry import (
+    SYSTEM,
+    Caller,
+    Census,
+    Permission,
+    Policies,
+    PolicyRegistry,
+    RegistryConfig,
+    ReviewRules,
+    Role,
+)
+from tests.registry.conftest import Clock, Team, package
+
+ADA = Caller("ada", (Permission(Role.PUBLISHER, "payments"),))
+
+
+def test_counts(registry: Team) -> None:
+    """[SURFACES: Registry] a collection has the skills below it, as far as the caller may read."""
+    census = Census(registry)
+    assert census.count(SYSTEM) == {}
+    for skill_id in ("payments/refunds", "payments/eu/refunds", "payments/eu/tax/vat", "tools/pdf", "alone"):
+        registry.release(skill_id=skill_id)
+    assert census.count(SYSTEM) == {"payments": 3, "payments/eu": 2, "payments/eu/tax": 1, "tools": 1}
+    assert census.count(ADA) == {"payments": 3, "payments/eu": 2, "payments/eu/tax": 1}
+    few = Caller("ben", (Permission(Role.READER, "payments/eu/tax"), Permission(Role.READER, "tools/pdf")))
+    assert census.count(few) == {"payments": 1, "payments/eu": 1, "payments/eu/tax": 1, "tools": 1}
+    assert census.count(Caller("eve")) == {}
+
+
+def test_changes(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry] after each change the counts are right, and only what changed is read."""
+    census = Census(registry)
+    census.count(SYSTEM)
+    counts: list[int] = []
+    list_visible = Team.list_visible
+
+    def count(team: Team) -> Iterator[str]:
+        counts.append(1)
+        return list_visible(team)
+
+    monkeypatch.setattr(Team, "list_visible", count)
+    chooser = random.Random(15)
+    ids = [f"team-{number % 3}/{'deep/' * (number % 2)}skill-{number}" for number in range(12)]
+    for step in range(80):
+        skill_id = chooser.choice(ids)
+        action = chooser.choice((registry.delete, registry.restore, None))
+        try:
+            if action is None:
+                registry.release(skill_id=skill_id, text=str(step))
+            else:
+                action(SYSTEM, skill_id)
+        except SkillcError:
+            continue  # there is no such skill, or it is reserved
+        counts.clear()
+        found = census.count(SYSTEM)
+        assert not counts
+        assert found == Census(registry).count(SYSTEM)
+    assert found
+
+
+def test_reviews(registry: Team) -> None:
+    """[SURFACES: Registry] what waits for a review is not counted, also not for its publisher."""
+    registry._rules = ReviewRules(("payments",))
+    census = Census(registry)
+    version = registry.publish(ADA, package("payments/new/refunds"))
+    assert census.count(ADA) == census.count(SYSTEM) == {}
+    registry.review(SYSTEM, "payments/new/refunds", version.version, approve=True)
+    assert census.count(ADA) == {"payments": 1, "payments/new": 1}
+
+
+def test_policies(registry: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry] what a policy hides is not counted; what becomes old enough is, a minute later."""
+    policies = Policies(timedelta(days=3), deny=("payments/legacy",), clock=clock)
+    strict = PolicyRegistry(registry._store, registry._blobs, clock, config=RegistryConfig(policies=policies))
+    registry.release(skill_id="payments/refunds")
+    registry.release(skill_id="payments/legacy/refunds")
+    census = Census(strict)
+    assert census.count(SYSTEM) == {}
+    clock.move(days=4)
+    assert census.count(SYSTEM) == {}
+    monkeypatch.setattr(module, "HIDDEN_SECONDS", -1.0)
+    assert census.count(SYSTEM) == {"payments": 1}
+    monkeypatch.undo()
+    assert Census(strict).count(SYSTEM) == {"payments": 1}

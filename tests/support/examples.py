@@ -1,0 +1,27 @@
+"""How many examples hypothesis tries: few at the gate, all with `scripts/test --all-examples`."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+FEW = 30
+ALL = 200  # of a test that names no number
+is_complete = False  # set before any test is collected
+
+
+def choose_examples(every: bool) -> None:
+    """Set how many examples the tests of this run try."""
+    global is_complete
+    is_complete = every
+    settings.register_profile(
+        "skillc",
+        deadline=None,
+        max_examples=ALL if every else FEW,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+    settings.load_profile("skillc")
+
+
+def examples(number: int) -> settings:
+    """Return the setting for a test that needs this number of examples to be complete."""
+    return settings(max_examples=number if is_complete else min(number, FEW))
