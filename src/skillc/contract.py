@@ -1,0 +1,80 @@
+"""Results as contracts: one encoder for what commands print, HTTP sends and MCP returns.
+
+A result is a frozen dataclass, and its fields are the keys of its JSON, in their order. A name that Python
+reserves ends in an underscore, which is not in the key. `optional()` declares a field whose key is left out
+while it has its default.
+
+>>> from dataclasses import dataclass
+>>> @dataclass(frozen=True, slots=True)
+... class Move:
+...     id: str
+...     from_: str
+...     note: str | None = optional()
+>>> encode(Move("pdf", "/a"))
+{'id': 'pdf', 'from': '/a'}
+
+Servers, MCP and the reference make schemas of the same classes with pydantic, which commands never import.
+Classes on the agents' reading path are no dataclasses, whose import costs as much as a search: they have
+`as_json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, field, fields, is_dataclass
+from datetime import date, datetime
+from enum import Enum
+from typing import Any
+
+from skillc.text import utf8_text
+
+OMIT = "omit"  # in the metadata of a field
+
+
+def optional(default: Any = None) -> Any:
+    """Declare a field whose key is left out of the JSON while it has its default."""
+    return field(default=default, metadata={OMIT: True})
+
+
+def key_of(each: Field[Any]) -> str:
+    """Return the key of a field in JSON."""
+    return each.name.rstrip("_")
+
+
+def is_optional(each: Field[Any]) -> bool:
+    """Return whether the key of a field can be absent."""
+    return OMIT in each.metadata
+
+
+def encode(value: Any) -> Any:
+    """Return the JSON value of a result; raises TypeError for what has none."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return value.value if isinstance(value, Enum) else utf8_text(value)
+    if is_dataclass(value) and not hasattr(value, "as_json"):
+        return _encode_fields(value)
+    if isinstance(value, Mapping):
+        return {str(key): encode(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [encode(each) for each in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    return _encode_other(value)
+
+
+def _encode_fields(value: Any) -> dict[str, Any]:
+    result = {}
+    for each in fields(value):
+        content = getattr(value, each.name)
+        if not (is_optional(each) and (each.default is not MISSING and content == each.default)):
+            result[key_of(each)] = encode(content)
+    return result
+
+
+def _encode_other(value: Any) -> Any:
+    if hasattr(value, "as_json"):
+        return encode(value.as_json())
+    if isinstance(value, Enum):
+        return encode(value.value)
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON")
