@@ -11,7 +11,7 @@ import pytest
 from skillc.errors import OriginNotFound
 from skillc.install import find_marketplace, open_download, parse_origin
 from skillc.install.plugins import read_plugins
-from skillc.library import host_of
+from skillc.remotes import host_of
 from tests.conftest import World
 from tests.support.git import Origin, Server
 from tests.support.http import Request, Stub, page

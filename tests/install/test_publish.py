@@ -13,9 +13,9 @@ import pytest
 
 from skillc.errors import SkillcError, SkillExists, VersionExists
 from skillc.install import plan_upload, send_upload
-from skillc.library import RegistryApi
-from skillc.library.http.api import skill_path
 from skillc.registry import SYSTEM, Role, read_package
+from skillc.remotes import RegistryApi
+from skillc.remotes.registry import skill_path
 from tests.conftest import World
 from tests.support.http import Stub, page
 from tests.support.team import Team

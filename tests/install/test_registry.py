@@ -17,7 +17,7 @@ import pytest
 
 from skillc.errors import AuditBlocked, Diagnostic, OriginNotFound, WrongDigest
 from skillc.install import open_download, parse_origin
-from skillc.library import fingerprint_of
+from skillc.remotes import fingerprint_of
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
 

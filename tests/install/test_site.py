@@ -15,7 +15,7 @@ import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
 from skillc.install import change_lock, open_download, parse_origin, read_lock
-from skillc.library.site.index import SCHEMA
+from skillc.remotes.site import SCHEMA
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
 
@@ -253,7 +253,7 @@ def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: st
 
 def test_too_large(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Well-known discovery] A file over the limit is not read to its end."""
-    monkeypatch.setattr("skillc.library.site.index.MAX_SKILL_FILE", 1 << 20)
+    monkeypatch.setattr("skillc.remotes.site.MAX_SKILL_FILE", 1 << 20)
     data = MAIN + bytes(2 << 20)
     place = "/.well-known/agent-skills/pdf/SKILL.md"
     serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=data)]}, place: data})

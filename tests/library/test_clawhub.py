@@ -21,8 +21,8 @@ from skillc.errors import (
     SkillNotFound,
     WrongDigest,
 )
-from skillc.library import BearerAuth, ClawHubSkillSource, fingerprint_of
-from skillc.library.clawhub import wire
+from skillc.library import BearerAuth, ClawHubSkillSource
+from skillc.remotes import clawhub as wire, fingerprint_of
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.http import Chunks, Request, Stub, page

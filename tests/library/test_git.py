@@ -23,19 +23,13 @@ import pytest
 from dulwich.objects import Blob, ObjectID, Tree
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library.git import (
-    GitAuth,
-    GitRef,
-    GitSkillConfig,
-    GitSkillSource,
-    HttpsToken,
-    SshKey,
-    tree as files,
-)
-from skillc.library.git.fetch import PackReader
-from skillc.library.git.transport import Watchdog
+from skillc.library import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillScope, SkillSource
+from skillc.remotes import GitAuth
+from skillc.remotes.git import tree as files
+from skillc.remotes.git.fetch import PackReader
+from skillc.remotes.git.transport import Watchdog
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.git import Handler, Origin, Server, serving
@@ -65,7 +59,7 @@ def script(cache: Path, url: str) -> list[str]:
     """A process that lists the skills of a repository."""
     text = f"""
 import asyncio
-from skillc.library.git import *
+from skillc.library import GitSkillConfig, GitSkillSource
 source = GitSkillSource(GitSkillConfig({url!r}, cache_dir={str(cache)!r}))
 print(*[skill.id for skill in asyncio.run(source.list())], source.status)
 """

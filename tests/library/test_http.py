@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, client, source as http, wire
+from skillc.library import BearerAuth, HeaderAuth, HttpSkillSource
+from skillc.library.http import source as http, wire
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillCollection, SkillDescriptor, SkillFilter, SkillScope, SkillSource
+from skillc.remotes import session as client
 from skillc.skills import SkillId
 from tests.support.http import LIST, Chunks, Request, Stub, entry, page
 from tests.support.skills import run

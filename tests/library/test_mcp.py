@@ -15,9 +15,9 @@ import pytest
 
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
+from skillc.library import BearerAuth
 from skillc.library.config import SkillsConfig
 from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.http import BearerAuth
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.mcp import McpSkillSource
 from skillc.library.repositories import resolve_repositories

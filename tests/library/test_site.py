@@ -16,7 +16,7 @@ import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound, WrongDigest
 from skillc.library import WellKnownSkillSource
-from skillc.library.site.index import SCHEMA
+from skillc.remotes.site import SCHEMA
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.http import Request, Stub, page

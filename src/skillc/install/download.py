@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from skillc import atomic, library, paths
+from skillc import atomic, library, paths, remotes
 from skillc.errors import (
     ArchiveRefused,
     Diagnostic,
@@ -29,9 +29,8 @@ from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
 from skillc.install.site import open_site
 from skillc.install.web import Web
-from skillc.library import (
+from skillc.remotes import (
     MAX_PACKED,
-    Remote,
     address_after,
     find_root,
     guess_type,
@@ -40,7 +39,7 @@ from skillc.library import (
 )
 
 if TYPE_CHECKING:
-    from skillc.library import RemoteTree, Response
+    from skillc.remotes import GitRemote, RemoteTree, Response
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_MAIN_FILE = 32 << 20
@@ -103,11 +102,11 @@ def _enter_git(
     stack: ExitStack, origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
 ) -> Download:
     """Open a git repository; if its server wants a login, with that of git's credential helpers."""
-    remote = library.with_token(_remote(origin))
+    remote = remotes.with_token(_remote(origin))
     try:
         return stack.enter_context(_download_git(origin, remote, folder, commit, names, report))
     except _LoginRefused:
-        login = library.ask_helpers(remote)
+        login = remotes.ask_helpers(remote)
         if login is None:
             raise
     return stack.enter_context(_download_git(origin, login, folder, commit, names, report))
@@ -152,7 +151,7 @@ def _temporary_folder() -> Iterator[str]:
 
 @contextmanager
 def _download_git(
-    origin: Origin, remote: Remote, folder: str, commit: str, names: Sequence[str], report: Report
+    origin: Origin, remote: GitRemote, folder: str, commit: str, names: Sequence[str], report: Report
 ) -> Iterator[Download]:
     files = os.path.join(folder, "tree")
     with _git_errors(origin, remote), _open_tree(origin, remote, folder, commit) as tree:
@@ -185,34 +184,34 @@ def _download_git(
 
 
 def _open_tree(
-    origin: Origin, remote: Remote, folder: str, commit: str
+    origin: Origin, remote: GitRemote, folder: str, commit: str
 ) -> AbstractContextManager[RemoteTree]:
-    return library.open_tree(remote, origin.ref, origin.path, folder, commit=commit)
+    return remotes.open_tree(remote, origin.ref, origin.path, folder, commit=commit)
 
 
-def _remote(origin: Origin) -> Remote:
+def _remote(origin: Origin) -> GitRemote:
     try:
-        return replace(library.parse_address(origin.address), hosts=origin.allowed_hosts)
+        return replace(remotes.parse_address(origin.address), hosts=origin.allowed_hosts)
     except InvalidConfiguration as error:
         raise OriginNotFound(origin.label(), error.message.rpartition(": ")[2]) from None
 
 
 @contextmanager
-def _git_errors(origin: Origin, remote: Remote) -> Iterator[None]:
+def _git_errors(origin: Origin, remote: GitRemote) -> Iterator[None]:
     """Turn errors of a fetch into OriginNotFound, without secrets."""
     try:
         yield
-    except library.RefNotFound as error:
+    except remotes.RefNotFound as error:
         name = str(error)
         if name == "HEAD":
             raise OriginNotFound(origin.label(), "the repository has no commits") from None
         hint = f"hint: a skill of it is named by --skill {name}"
         raise OriginNotFound(origin.label(), f"it has no branch, tag or commit '{name}'", hint) from None
-    except library.LoginRefused as error:
+    except remotes.LoginRefused as error:
         way = "git's credential helpers have no login for it that works"
-        reason = f"{error}; {way}; {library.describe_variable(remote)}"
+        reason = f"{error}; {way}; {remotes.describe_variable(remote)}"
         raise _LoginRefused(origin.label(), reason) from None
-    except library.FetchError as error:
+    except remotes.FetchError as error:
         raise OriginNotFound(origin.label(), remote.hide(hide_secrets(str(error)))) from None
 
 

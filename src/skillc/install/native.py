@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from skillc import atomic, library
+from skillc import atomic, remotes
 from skillc.errors import (
     Diagnostic,
     InvalidOption,
@@ -30,20 +30,14 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.origin import OURS, Candidate, Download, Origin
-from skillc.library import (
-    MAX_PACKED,
-    find_token,
-    is_skill,
-    parse_registry,
-    read_credentials,
-    unpack_data,
-)
+from skillc.library import is_skill
 from skillc.registry import LATEST, parse_version, suggest_version
+from skillc.remotes import MAX_PACKED, find_token, parse_registry, read_credentials, unpack_data
 from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
 
 if TYPE_CHECKING:
-    from skillc.library import PublishedVersion, RegistryApi  # loads httpx2
+    from skillc.remotes import PublishedVersion, RegistryApi  # loads httpx2
 
 PAGES = ("s/", "skills/")  # what precedes the ID in the address of a skill's page, and in that of its JSON
 
@@ -247,7 +241,7 @@ def _bases(address: str, root: str) -> list[str]:
 
 
 def _open(base: str) -> RegistryApi:
-    return library.RegistryApi(base, find_token(base))
+    return remotes.RegistryApi(base, find_token(base))
 
 
 def _choose(versions: Sequence[PublishedVersion], ref: str) -> PublishedVersion | None:

@@ -13,7 +13,7 @@ from skillc.errors import Diagnostic
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download, Origin
 from skillc.install.web import Web
-from skillc.library import (
+from skillc.remotes import (
     MAX_PAGES,
     Failure,
     HubSkill,

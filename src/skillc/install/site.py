@@ -15,7 +15,7 @@ from skillc.errors import Diagnostic, warning
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.web import Web
-from skillc.library import Failure, SiteIndex, index_addresses, read_index, write_entry
+from skillc.remotes import Failure, SiteIndex, index_addresses, read_index, write_entry
 from skillc.text import count_of
 
 Report = Callable[[Diagnostic], None]

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from skillc import __version__, library
+from skillc import __version__, remotes
 from skillc.errors import OriginNotFound
 from skillc.install.origin import Origin
-from skillc.library import LOOPBACK, Failure, find_token, hide_secrets
+from skillc.remotes import LOOPBACK, Failure, find_token, hide_secrets
 from skillc.text import cut, one_line
 
 if TYPE_CHECKING:
-    from skillc.library import Response
+    from skillc.remotes import Response
 
 TIME_OUT = 30.0  # seconds to connect, and between two pieces of an answer
 MAX_JSON = 16 << 20  # bytes of an index
@@ -80,7 +80,7 @@ class Web:
         stored = "" if credentials else find_token(url)
         if stored:
             credentials = {"Authorization": f"Bearer {stored}"}
-        request = library.fetch(
+        request = remotes.fetch(
             *(url, headers, credentials, TIME_OUT, limit), hosts=hosts, secure=True, resend=not stored
         )
         try:

@@ -18,10 +18,10 @@ from typing import Any
 
 from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
-from skillc.library import addresses, config, variables
+from skillc.library import config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
-from skillc.library.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.library.repositories import EMBEDDED
+from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, guess_type, resolve_path, resolve_url
 from skillc.spelling import unknown_repository
 from skillc.toml import Part, is_comment, split_lines, split_parts
 
@@ -104,7 +104,7 @@ def _allow_variables(file: str, name: str) -> None:
 
 
 def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
-    name, kind = new.name, new.type or addresses.guess_type(new.place)
+    name, kind = new.name, new.type or guess_type(new.place)
     if not name.isprintable() or name != name.strip() or name in ("", EMBEDDED) or len(name) > 64:
         raise InvalidOption(f"a repository's name is 1 to 64 printable characters and not '{EMBEDDED}'")
     if kind not in config.TYPES:
@@ -112,9 +112,9 @@ def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
         raise InvalidOption(f"repositories of type '{kind}' can't be used yet; {usable} can")
     table: dict[str, str | bool] = {"name": name, "type": kind}
     if kind == "filesystem":
-        table["path"] = addresses.resolve_path(new.place, cwd, base)
+        table["path"] = resolve_path(new.place, cwd, base)
     else:
-        table["url"] = addresses.resolve_url(new.place, kind, cwd)
+        table["url"] = resolve_url(new.place, kind, cwd)
     table |= _settings(kind, new.options)
     if kind in ("clawhub", "http", "well-known") and "strict" in new.switches:
         raise InvalidOption(f"--strict is not for repositories of type {kind}: the server sends no SKILL.md")

@@ -15,8 +15,8 @@ from typing import TypeVar
 from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, SkillNotFound, unexpected, warning
 from skillc.index.skills import Searchable
 from skillc.library import source as base
-from skillc.library.secrets import hide_secrets
 from skillc.library.wrappers import SnapshotSource, SourceSnapshot
+from skillc.remotes import hide_secrets
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")

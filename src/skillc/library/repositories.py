@@ -27,13 +27,12 @@ from skillc.library.config import (
     SkillsConfig,
     repositories_in_force,
 )
-from skillc.library.credentials import find_token
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
-from skillc.library.secrets import hide_secrets
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.library.variables import check_variables
 from skillc.library.wrappers import SnapshotSource
+from skillc.remotes import find_token, hide_secrets
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:

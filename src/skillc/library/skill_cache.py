@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
@@ -67,17 +66,6 @@ def write_copy(path: str, repository: str, document: SkillDocument, directory: s
         files = {ORIGIN: origin} if directory else {paths.SKILL_FILE: text, ORIGIN: origin}
         make_folder(path, copy_of=directory, files=files)
     return path
-
-
-def evict(directory: str, keep: Container[str], max_age: float) -> None:
-    """Remove what is older than `max_age` seconds from a directory, but for the names in `keep`."""
-    try:
-        for entry in os.scandir(directory):
-            age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-            if entry.name not in keep and age > max_age:
-                atomic.discard(entry.path)
-    except OSError:
-        pass  # there is none yet, or the next call tries again
 
 
 def _skill_file(document: SkillDocument) -> bytes:

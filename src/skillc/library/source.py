@@ -34,7 +34,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
@@ -42,28 +41,8 @@ from weakref import WeakKeyDictionary
 from skillc.errors import SkillNotFound
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, skill_index
 from skillc.library.virtual import MemoryFolder
+from skillc.remotes import require_text as require_text, to_seconds as to_seconds
 from skillc.skills import SkillId, read_tags
-
-
-def to_seconds(value: float | timedelta, name: str) -> float:
-    """Return an interval in seconds; raise TypeError or ValueError, with its name, for one that is none.
-
-    >>> to_seconds(timedelta(minutes=5), "refresh_interval")
-    300.0
-    """
-    if isinstance(value, timedelta):
-        value = value.total_seconds()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} must be a number of seconds or a timedelta, not {type(value).__name__}")
-    if not value >= 0:
-        raise ValueError(f"{name} must not be negative")
-    return float(value)
-
-
-def require_text(value: object, name: str) -> None:
-    """Raise TypeError where an argument is not text; its value may be a secret and is not repeated."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be text, not {type(value).__name__}")
 
 
 def require_source(value: object) -> None:

@@ -101,7 +101,7 @@ def _host(repository: SkillRepositoryConfig) -> str:
 def _origin(kind: str, address: str) -> str:
     """Return scheme, host and port of an address; empty for one without a host."""
     if kind == "git":
-        from skillc.library.git.config import parse_address  # 20 ms, for projects with variables alone
+        from skillc.remotes import parse_address  # 20 ms, for projects with variables alone
 
         try:
             remote = parse_address(address)

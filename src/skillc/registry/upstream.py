@@ -17,17 +17,10 @@ from skillc.errors import (
     RepositoryUnavailable,
     SkillNotFound,
 )
-from skillc.library import (
-    GitRef,
-    GitSkillConfig,
-    GitSkillSource,
-    PublishedFile,
-    PublishedVersion,
-    RegistryApi,
-    find_token,
-)
+from skillc.library import GitRef, GitSkillConfig, GitSkillSource
 from skillc.registry.model import digest_of, parse_version, precedence
 from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
+from skillc.remotes import PublishedFile, PublishedVersion, RegistryApi, find_token
 from skillc.skills import SkillId
 
 TIME_OUT = 15.0  # seconds that a reader waits for another server, for each answer

@@ -23,17 +23,16 @@ from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
 from skillc.library import source as base
-from skillc.library.clawhub import wire
-from skillc.library.clawhub.wire import HubSkill
 from skillc.library.http.source import MAX_LIST, CacheEntry, Resource
-from skillc.library.http.wire import MAX_DIAGNOSTICS, Failure
+from skillc.library.http.wire import MAX_DIAGNOSTICS
 from skillc.library.site.folders import FolderListing, FolderSource
+from skillc.remotes import Failure, HubSkill, clawhub as wire
 from skillc.skills import SkillId, to_segment
 from skillc.startup import sha256_hex
 from skillc.text import cut, one_line, utf8_text
 
 if TYPE_CHECKING:
-    from skillc.library.http.client import Response
+    from skillc.remotes import Response
 
 MAX_ANSWER = 8 << 20  # bytes of a page, or of what is said about a version
 MAX_DISCOVERY = 1 << 16

@@ -31,16 +31,27 @@ from urllib.parse import quote
 from skillc import __version__
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
-from skillc.library.hosts import SETTING, Hosts
 from skillc.library.http import wire
-from skillc.library.http.files import FileCache
-from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
+from skillc.remotes import (
+    SETTING,
+    BearerAuth,
+    Failure,
+    FileCache,
+    FileEntry,
+    FileListing,
+    HeaderAuth,
+    Hosts,
+    StoredAuth,
+    is_valid_header,
+    parse_base_url,
+    read_files,
+)
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 from skillc.text import one_line
 
 if TYPE_CHECKING:
-    from skillc.library.http.client import Response
+    from skillc.remotes import Response
 
 MAX_LIST = 64 << 20  # bytes of a response, decompressed
 MAX_DOCUMENT = 8 << 20  # the same for one skill: a body of 1 MiB, escaped as JSON can be
@@ -103,15 +114,15 @@ class HttpSkillSource(base.SkillSource):
         base.require_text(base_url, "base_url")
         if not isinstance(auth, BearerAuth | HeaderAuth | None):
             raise TypeError(f"auth must be a BearerAuth or a HeaderAuth, not {type(auth).__name__}")
-        self.base_url, user, self._problem = wire.parse_base_url(base_url)
+        self.base_url, user, self._problem = parse_base_url(base_url)
         self.cache_ttl = base.to_seconds(cache_ttl, "cache_ttl")
         self.time_out = base.to_seconds(time_out, "time_out")
         self.name = name
         self._hosts = Hosts.around(self.base_url, allow_hosts, SETTING)
         self.quarantined = 0  # entries of the last list that can't be used
         self._credentials = dict([auth.header()]) if auth else user
-        self._resend = not isinstance(auth, wire.StoredAuth)
-        if not all(wire.is_valid_header(*header) for header in self._credentials.items()):
+        self._resend = not isinstance(auth, StoredAuth)
+        if not all(is_valid_header(*header) for header in self._credentials.items()):
             self._problem = "the credentials can't be sent in a header"
         self._files = FileCache(self.base_url)
         self._list_path = "skills"  # of the resource with the list
@@ -139,12 +150,12 @@ class HttpSkillSource(base.SkillSource):
         """Return a folder with all files of a skill, verified; None if the server has its text alone."""
         skill_id = SkillId(skill_id)
         path = f"skills/{quote(skill_id, safe='')}/files"
-        read = partial(wire.read_files, skill_id)
+        read = partial(read_files, skill_id)
         resource = Resource(path, read, MAX_LIST, absent=None, statuses=UNKNOWN)
-        listing: wire.FileListing | None = await self._get(resource)
+        listing: FileListing | None = await self._get(resource)
         return await asyncio.to_thread(self._make_folder, skill_id, listing) if listing else None
 
-    def _make_folder(self, skill_id: SkillId, listing: wire.FileListing) -> str:
+    def _make_folder(self, skill_id: SkillId, listing: FileListing) -> str:
         """Return the folder with these files; those that are not at hand are fetched."""
         folder = self._files.find(skill_id, listing)
         if folder is not None:
@@ -158,10 +169,10 @@ class HttpSkillSource(base.SkillSource):
         return self._files.make(skill_id, listing, contents)
 
     async def _fetch_files(
-        self, skill_id: SkillId, version: str, files: Sequence[wire.FileEntry]
+        self, skill_id: SkillId, version: str, files: Sequence[FileEntry]
     ) -> dict[str, bytes]:
         """Fetch files, some at a time, over connections that are used again; raises Failure."""
-        from skillc.library.http.client import fetch, open_client  # httpx2 is slow to import
+        from skillc.remotes import fetch, open_client  # httpx2 is slow to import
 
         base_url = f"{self.base_url}/skills/{quote(skill_id, safe='')}/files"
         query = f"?version={quote(version, safe='')}" if version else ""
@@ -170,7 +181,7 @@ class HttpSkillSource(base.SkillSource):
 
         async with open_client(self.time_out) as client:
 
-            async def take(file: wire.FileEntry) -> None:
+            async def take(file: FileEntry) -> None:
                 url, limit = f"{base_url}/{quote(file.path)}{query}", max(file.size, 1)
                 response = await fetch(
                     *(url, headers, self._credentials, self.time_out, limit),
@@ -292,7 +303,7 @@ class HttpSkillSource(base.SkillSource):
         return self._to_entry(resource, await self._send(resource, old.etag if old else ""), old)
 
     async def _send(self, resource: Resource, etag: str) -> Response:
-        from skillc.library.http.client import fetch  # httpx2 is slow to import
+        from skillc.remotes import fetch  # httpx2 is slow to import
 
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         headers["User-Agent"] = f"skillc/{__version__}"

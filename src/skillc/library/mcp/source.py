@@ -28,16 +28,16 @@ from skillc.errors import (
     SkillNotFound,
 )
 from skillc.library import source as base
-from skillc.library.addresses import is_plain
-from skillc.library.mcp import entries
-from skillc.library.mcp.cache import Cache
 from skillc.paths import SKILL_FILE
+from skillc.remotes import is_plain
+from skillc.remotes.mcp import entries
+from skillc.remotes.mcp.cache import Cache
 from skillc.skills import SkillId, is_segment, parse, to_segment
 from skillc.text import one_line
 
 if TYPE_CHECKING:
     from skillc.library.http import BearerAuth, HeaderAuth
-    from skillc.library.mcp.client import Skills
+    from skillc.remotes.mcp.client import Skills
 
 TIME_OUT = 25.0  # seconds; less than the composite waits
 MAX_DIAGNOSTICS = 100
@@ -258,7 +258,7 @@ class McpSkillSource(base.SkillSource):
     def _talk(self, question: Callable[[Skills], Coroutine[Any, Any, Answer]]) -> Answer:
         if self._problem:
             raise entries.Unreachable(self._problem)
-        from skillc.library.mcp.client import Server, talk  # the SDK is slow to import
+        from skillc.remotes.mcp.client import Server, talk  # the SDK is slow to import
 
         headers = dict([self._auth.header()]) if self._auth else {}
         server = Server(self._command, self._url, headers, self._environment, self._cwd)

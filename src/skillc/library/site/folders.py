@@ -22,18 +22,16 @@ from urllib.parse import urlsplit
 from skillc import __version__, atomic, paths
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
-from skillc.library.addresses import LOOPBACK
-from skillc.library.hosts import host_of
 from skillc.library.http.source import HttpSkillSource
-from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth, Listing
-from skillc.library.skill_cache import evict
+from skillc.library.http.wire import Listing
 from skillc.library.stores import folder_name
+from skillc.remotes import LOOPBACK, BearerAuth, Failure, HeaderAuth, evict, host_of
 from skillc.skills import SkillId, parse, read_main_file, read_metadata
 from skillc.startup import sha256_hex
 from skillc.text import one_line
 
 if TYPE_CHECKING:
-    from skillc.library.http.client import Response
+    from skillc.remotes import Response
 
 OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 
@@ -141,7 +139,7 @@ class FolderSource(HttpSkillSource, Generic[Item]):
 
         Credentials are for the source's own host alone.
         """
-        from skillc.library.http.client import fetch  # httpx2 is slow to import
+        from skillc.remotes import fetch  # httpx2 is slow to import
 
         refusal = self._problem or self._hosts.refusal(url) or _refuse_plain(url)
         if refusal:

@@ -17,7 +17,7 @@ from skillc.errors import RepositoryUnavailable
 from skillc.library import source as base
 from skillc.library.http.source import UNKNOWN, Resource
 from skillc.library.site.folders import FolderListing, FolderSource
-from skillc.library.site.index import Entry, index_addresses, read_index, write_entry
+from skillc.remotes import Entry, index_addresses, read_index, write_entry
 from skillc.skills import SkillId
 from skillc.text import count_of, utf8_text
 

@@ -1,0 +1,1 @@
+"""Fetch git repositories without a git program."""

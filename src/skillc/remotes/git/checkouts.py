@@ -1,0 +1,185 @@
+"""A cache of checkouts of one repository, refreshed at intervals [D29].
+
+    <home>/.skillc/cache/repositories/<hash of URL and ref>/
+        state.json          which commit is current, when it was fetched, what failed last
+        <commit>/<name>/    its files, complete and never changed afterwards
+        lock                held by the process that fetches
+
+Every access reads state.json, so processes follow each other's refreshes. A new commit gets a folder of
+its own, and state.json then names that; readers of the old one go on, it is removed an hour later at the
+earliest. There is no clone beside it: a shallow fetch of a repository of skills costs little more than
+an incremental one, and nothing of git (configuration, hooks, credentials) is ever on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import re
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+
+from skillc import atomic, paths
+from skillc.errors import RepositoryUnavailable, SkillcError, unexpected
+from skillc.remotes.files import evict
+from skillc.remotes.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
+from skillc.remotes.protocol import to_seconds
+from skillc.text import one_line
+
+MAX_STATE = 1 << 18  # bytes of state.json
+
+log = logging.getLogger("skillc.library")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The contents of state.json; times are wall-clock times, because processes share them."""
+
+    commit: str = ""
+    fetched: float = 0.0
+    attempted: float = 0.0
+    error: str = ""
+
+
+class Checkouts:
+    """The checkouts of one repository at one ref."""
+
+    def __init__(self, config: GitSkillConfig) -> None:
+        self._config = config
+        self._remote = config.remote()
+        self._directory = config.directory()
+        _check_writable(self._directory)
+        self._mutex = threading.Lock()  # held by the thread that fetches
+        self._attempts = 0
+        self._failure: SkillcError | None = None
+
+    def folder(self, commit: str) -> str:
+        return os.path.join(self._directory, commit, self._remote.name)
+
+    def update(self, force: bool = False) -> State:
+        """Clone where there is no checkout, refresh one that is due (or with `force`); return the current."""
+        state = self.read_state()
+        if not state.commit:
+            return self._clone()
+        interval = to_seconds(self._config.refresh_interval, "refresh_interval")
+        due = interval < math.inf and not 0 <= time.time() - state.attempted < interval
+        if self._config.git_ref.moves and (force or due):
+            return self._refresh(state, force)
+        return state
+
+    def read_state(self) -> State:
+        """Return the state on disk; an empty one where it can't be read or its checkout is gone."""
+        try:
+            data = json.loads(paths.read_regular(os.path.join(self._directory, "state.json"), MAX_STATE))
+            commit, error = str(data["commit"]), one_line(str(data["error"]))
+            state = State(commit, float(data["fetched"]), float(data["attempted"]), error)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return State()
+        return state if re.fullmatch("[0-9a-f]{40}", commit) and self._has_commit(commit) else State()
+
+    def unavailable(self, message: str) -> RepositoryUnavailable:
+        """Return an error about this repository, without secrets."""
+        return RepositoryUnavailable(self._remote.url, self._remote.hide(one_line(message)))
+
+    def _clone(self) -> State:
+        """Make the first checkout: single flight, all waiting threads share its result or failure."""
+        attempts = self._attempts
+        with self._mutex:
+            if self._failure is not None and self._attempts != attempts:
+                raise self._failure
+            self._failure = None
+            try:
+                os.makedirs(self._directory, mode=0o700, exist_ok=True)
+                with self._lock():
+                    state = self.read_state()
+                    if not state.commit:  # else another process was faster
+                        state = self._fetch(state)
+            except Exception as error:
+                self._failure = self._failure_for(error, "git clone failed")
+            finally:
+                self._attempts += 1
+            if self._failure is not None:  # raised here, because the messages of its causes may hold secrets
+                raise self._failure
+        return state
+
+    def _refresh(self, state: State, force: bool) -> State:
+        """Fetch in one thread while the others use the last good checkout, which also outlasts a failure."""
+        if not self._mutex.acquire(blocking=force):
+            return state
+        try:
+            with self._lock():
+                current = self.read_state()
+                if current.commit and current.attempted != state.attempted and not force:
+                    return current  # another process was faster
+                return self._fetch(current)
+        except Exception as error:
+            failure = self._failure_for(error, "git fetch failed")
+            log.warning("%s; its last good checkout is used", failure.message)
+            state = replace(state, attempted=time.time(), error=getattr(failure, "reason", failure.message))
+            self._write_state(state)
+            return state
+        finally:
+            self._mutex.release()
+
+    def _lock(self) -> atomic.Lock:
+        return atomic.Lock(os.path.join(self._directory, "lock"))
+
+    def _fetch(self, old: State) -> State:
+        """Fetch, and make the new commit the current one. The caller holds the lock."""
+        from skillc.remotes.git.fetch import check_out  # dulwich is slow to import
+
+        atomic.sweep(self._directory)
+        temporary = atomic.temporary_path(os.path.join(self._directory, "checkout"))
+        os.mkdir(temporary, 0o700)
+        ref, folder = self._config.git_ref, os.path.join(temporary, self._remote.name)
+        try:
+            commit, links = check_out(self._remote, ref, self._config.depth, folder, self._has_commit)
+            if not self._has_commit(commit):
+                atomic.replace(temporary, os.path.join(self._directory, commit))
+        except RefNotFound:
+            raise self.unavailable(f"ref '{ref.name}' not found in repo") from None
+        finally:
+            atomic.discard(temporary)
+        for link in links:
+            log.warning("'%s': the link '%s' leads out of the repository; left out", self._remote.url, link)
+        state = State(commit, time.time(), time.time())
+        self._write_state(state)
+        self._evict(old.commit, commit)
+        return state
+
+    def _evict(self, old: str, current: str) -> None:
+        """Remove checkouts that have not been current for an hour; the hour of `old` begins now."""
+        if old and old != current:
+            with suppress(OSError):
+                os.utime(os.path.join(self._directory, old))
+        evict(self._directory, (current, "state.json", "lock"), atomic.ABANDONED_AFTER)
+
+    def _has_commit(self, commit: str) -> bool:
+        return os.path.isdir(self.folder(commit))
+
+    def _write_state(self, state: State) -> None:
+        ref = f"{self._config.git_ref.kind} {self._config.git_ref.name}"
+        text = json.dumps({"url": self._remote.url, "ref": ref, **asdict(state)}, indent=1)
+        try:
+            atomic.write(os.path.join(self._directory, "state.json"), text.encode())
+        except OSError as error:
+            log.warning("%s", unexpected(error).message)
+
+    def _failure_for(self, error: Exception, operation: str) -> SkillcError:
+        if isinstance(error, RepositoryUnavailable):
+            return error
+        message = str(error) if isinstance(error, FetchError) else unexpected(error).message
+        return self.unavailable(f"{operation}: {message}")
+
+
+def _check_writable(directory: str) -> None:
+    """Refuse a cache that does not exist and can't be made."""
+    parent = directory
+    while not os.path.lexists(parent) and os.path.dirname(parent) != parent:
+        parent = os.path.dirname(parent)
+    if parent != directory and not (os.path.isdir(parent) and os.access(parent, os.W_OK)):
+        raise invalid(f"the cache '{directory}' can't be written")

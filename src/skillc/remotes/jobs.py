@@ -1,0 +1,140 @@
+"""Get a registry's token for the job of CI that runs this program, without one that is stored.
+
+    GitHub Actions  ACTIONS_ID_TOKEN_REQUEST_URL is asked with ACTIONS_ID_TOKEN_REQUEST_TOKEN for an ID token;
+                    the runner sets both where the job has `permissions: id-token: write`
+    GitLab CI       SKILLC_ID_TOKEN is an ID token; `id_tokens:` of the job names it
+
+The registry takes the ID token once, and gives a token for some minutes. An ID token says what it is for (its
+audience), so that a registry can't use it elsewhere. That holds only if we ask for none with the audience of
+another service, whatever a registry says: its audience is its own address, or SKILLC_AUDIENCE.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import httpx2
+
+from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused
+from skillc.remotes.addresses import LOOPBACK
+from skillc.remotes.credentials import parse_registry
+from skillc.remotes.registry import RegistryApi
+from skillc.remotes.secrets import private_logs
+from skillc.remotes.session import explain_failure, ssl_context
+from skillc.text import cut, one_line
+
+ID_TOKEN, AUDIENCE = "SKILLC_ID_TOKEN", "SKILLC_AUDIENCE"
+GITHUB_URL, GITHUB_TOKEN = "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"
+TIME_OUT = 30.0  # seconds to connect, and for each wait
+MAX_ANSWER = 1 << 16  # bytes
+MAX_TOKEN = 1 << 14  # characters of an ID token
+WAITS = (1.0, 3.0)  # seconds before GitHub is asked again, which fails now and then
+
+
+def is_job() -> bool:
+    """Return whether this is a job of CI that can get an ID token."""
+    return bool(_variable(ID_TOKEN) or (_variable(GITHUB_URL) and _variable(GITHUB_TOKEN)))
+
+
+def advise_job(registry: str) -> str:
+    """Return what a job of CI that gets no ID token lacks; empty elsewhere."""
+    if is_job():
+        return ""
+    if _variable("GITHUB_ACTIONS") == "true":
+        return "hint: to publish without a stored token, the job needs 'permissions: id-token: write'"
+    if _variable("GITLAB_CI") == "true":
+        lines = f"'id_tokens: {{ {ID_TOKEN}: {{ aud: \"{registry}\" }} }}'"
+        return f"hint: to publish without a stored token, the job needs {lines}"
+    return ""
+
+
+def mint_token(api: RegistryApi, path: str, tell_wait: Callable[[float], None] = lambda _: None) -> str:
+    """Return a token that publishes at a path, for the job of CI that runs this program.
+
+    Raises RegistryRefused where the registry does not trust the job.
+    """
+    id_token = _variable(ID_TOKEN)
+    if not id_token:
+        id_token = _ask_github(_variable(AUDIENCE) or _check_audience(api), tell_wait)
+    elif not _is_token(id_token):
+        raise InvalidOption(f"{ID_TOKEN} is no ID token; let 'id_tokens:' of the job set it")
+    try:
+        return api.mint(id_token, path)
+    except RegistryRefused as error:
+        error.details = (
+            "hint: 'skc publisher list' shows the workflows that the registry trusts, to its admins"
+        )
+        raise
+
+
+def _check_audience(api: RegistryApi) -> str:
+    """Return the audience that a registry names, which must be its own address."""
+    audience = api.audience()
+    try:
+        is_own = parse_registry(audience) == api.registry
+    except InvalidOption:
+        is_own = False
+    if not is_own:
+        shown = one_line(cut(audience, 200))
+        error = RegistryRefused(f"it asks for an ID token for '{shown}', which is not its address")
+        error.details = f"hint: if that is right, set {AUDIENCE} to it; else it could use the token there"
+        raise error
+    return audience
+
+
+def _ask_github(audience: str, tell_wait: Callable[[float], None]) -> str:
+    """Return an ID token of GitHub's runner; raises IssuerUnavailable."""
+    url = _variable(GITHUB_URL)
+    try:
+        parts = urlsplit(url)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    except ValueError:
+        is_safe = False
+    if not is_safe:
+        raise InvalidOption(f"{GITHUB_URL} is no https address; leave it to GitHub's runner to set it")
+    query = urlencode({**dict(parse_qsl(parts.query)), "audience": audience})
+    address = parts._replace(query=query, fragment="").geturl()
+    for wait in (*WAITS, None):
+        status, value, reason = _get(address, {"Authorization": f"Bearer {_variable(GITHUB_TOKEN)}"})
+        token = value.get("value")
+        if status == 200 and isinstance(token, str) and _is_token(token):
+            return token
+        if wait is None or (status and status < 500 and status != 429):
+            break
+        tell_wait(wait)
+        time.sleep(wait)
+    raise IssuerUnavailable(parts.hostname or "", reason or f"it gave no ID token (HTTP {status})")
+
+
+def _get(url: str, headers: dict[str, str]) -> tuple[int, dict[str, Any], str]:
+    """Return the status and the JSON of an answer; for none, status 0 and a reason. Follows no redirect."""
+    data = bytearray()
+    try:
+        with (
+            private_logs(),
+            httpx2.Client(verify=ssl_context(), timeout=TIME_OUT) as client,
+            client.stream("GET", url, headers=headers | {"Accept": "application/json"}) as response,
+        ):
+            for chunk in response.iter_bytes():
+                data += chunk
+                if len(data) > MAX_ANSWER:
+                    break
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = None
+    except Exception as error:
+        return 0, {}, explain_failure(error, TIME_OUT)
+    return response.status_code, value if isinstance(value, dict) else {}, ""
+
+
+def _is_token(text: str) -> bool:
+    return 0 < len(text) <= MAX_TOKEN and text.isascii() and text.isprintable() and " " not in text
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip()

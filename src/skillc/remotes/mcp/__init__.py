@@ -1,0 +1,1 @@
+"""Ask other servers for their skills over MCP (SEP-2640)."""

@@ -1,0 +1,184 @@
+"""Tokens for jobs of CI: GitHub's endpoint and registries that fail, and that want more than they should."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused, RegistryUnavailable
+from skillc.remotes import RegistryApi, advise_job, is_job, jobs, mint_token
+from tests.support.ci import Runner, reply, running_runner
+from tests.support.http import Request, Stub
+from tests.support.issuer import Issuer, issuer
+
+__all__ = ["issuer"]
+TOKEN = "skc_0123456789abcdef_secret"
+
+
+@pytest.fixture(autouse=True)
+def no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests may run in CI themselves."""
+    names = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_ACTIONS", "GITLAB_CI")
+    for name in (*names, "SKILLC_ID_TOKEN", "SKILLC_AUDIENCE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def runner(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
+    with running_runner(issuer) as made:
+        for name, text in made.variables.items():
+            monkeypatch.setenv(name, text)
+        monkeypatch.setattr(jobs, "WAITS", (0.0, 0.0))
+        yield made
+
+
+class Registry(Stub):
+    """What a registry may be: it names an audience, and answers a request for a token."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.audience: Any = self.url
+        self.minted = reply(200, {"token": TOKEN})
+        self.answer = self._answer
+
+    def _answer(self, request: Request) -> list[bytes]:
+        return [reply(200, {"audience": self.audience}) if request.method == "GET" else self.minted]
+
+    def mint(self, path: str = "payments/refunds") -> str:
+        with RegistryApi(self.url) as api:
+            return mint_token(api, path)
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    made = Registry()
+    yield made
+    made.close()
+
+
+def test_a_token(registry: Registry, runner: Runner) -> None:
+    """[SURFACES: Sign-in] GitHub is asked for an ID token for the registry, which gets it with the path."""
+    assert is_job()
+    assert registry.mint() == TOKEN
+    assert runner.audiences == [registry.url]
+    assert registry.paths() == ["/_/oidc/audience", "/_/oidc/mint-token"]
+    assert json.loads(registry.requests[1].body) == {"token": runner.tokens[0], "prefix": "payments/refunds"}
+    assert runner.secret not in str([request.headers for request in registry.requests])
+
+
+@pytest.mark.parametrize(
+    "audience",
+    [
+        "pypi",
+        "sts.amazonaws.com",
+        "https://evil.example",
+        "http://127.0.0.1",
+        "https://skills\nx",
+        "",
+        7,
+        None,
+    ],
+)
+def test_audiences_of_others(registry: Registry, runner: Runner, audience: Any) -> None:
+    """[SURFACES: Sign-in] a registry gets no ID token that another service would take."""
+    registry.audience = audience
+    with pytest.raises((RegistryRefused, RegistryUnavailable)) as caught:
+        registry.mint()
+    assert runner.requests == []
+    assert "\n" not in caught.value.message
+    if audience and isinstance(audience, str):
+        assert "SKILLC_AUDIENCE" in caught.value.details
+
+
+def test_audience_by_name(registry: Registry, runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Sign-in] SKILLC_AUDIENCE names another audience; the registry is not asked then."""
+    registry.audience = "evil"
+    monkeypatch.setenv("SKILLC_AUDIENCE", "skills & more")
+    registry.mint()
+    assert runner.audiences == ["skills & more"]
+    assert registry.paths() == ["/_/oidc/mint-token"]
+
+
+def test_failures_that_pass(registry: Registry, runner: Runner) -> None:
+    """[SURFACES: Sign-in] GitHub is asked again after a failure that may pass, at most twice."""
+    runner.failures = [reply(500, {}), b""]  # the second one breaks off
+    assert registry.mint() == TOKEN
+    assert len(runner.requests) == 3
+    runner.failures = [reply(503, {"value": "eyJ"})] * 3
+    with pytest.raises(IssuerUnavailable, match=r"'127\.0\.0\.1' unavailable: .* \(HTTP 503\)"):
+        registry.mint()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        reply(403, {"message": "Bad credentials"}),
+        reply(302, {}, "Location: http://127.0.0.1:1/steal"),
+        reply(200, b"<html>"),
+        reply(200, [1]),
+        reply(200, {"value": 7}),
+        reply(200, {"value": ""}),
+        reply(200, {"value": "a b"}),
+        reply(200, {"value": "eyJ\r\nX: y"}),
+        reply(200, {"value": "e" * 20_000}),
+        reply(200, b"[" * 100_000),
+    ],
+    ids=range(10),
+)
+def test_answers_that_can_not_be_used(registry: Registry, runner: Runner, answer: bytes) -> None:
+    """[SURFACES: Sign-in] what GitHub must not answer is E092, is not repeated, and leads nowhere."""
+    runner.failures = [answer] * 3
+    with pytest.raises(IssuerUnavailable) as caught:
+        registry.mint()
+    assert "eyJ" not in str(caught.value)
+    assert runner.secret not in str(caught.value)
+    assert registry.paths() == ["/_/oidc/audience"]
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1/token", "ftp://x/y", "https://[", "token"])
+def test_addresses_of_github(
+    registry: Registry, runner: Runner, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    """[SURFACES: Sign-in] the runner's secret is sent by https alone, or on this machine."""
+    monkeypatch.setenv("ACTIONS_ID_TOKEN_REQUEST_URL", url)
+    with pytest.raises(InvalidOption, match="no https address"):
+        registry.mint()
+    assert runner.requests == []
+
+
+def test_registry_that_repeats_the_id_token(registry: Registry, runner: Runner) -> None:
+    """[SURFACES: Sign-in] an error that a registry answers with shows no ID token."""
+
+    def repeat(request: Request) -> list[bytes]:
+        if request.method == "GET":
+            return [reply(200, {"audience": registry.url})]
+        text = json.loads(request.body)["token"]
+        return [reply(403, {"error": {"code": "E090", "message": f"no: {text}"}})]
+
+    registry.answer = repeat
+    with pytest.raises(RegistryRefused) as caught:
+        registry.mint()
+    assert "no: ***" in caught.value.message
+    assert "skc publisher list" in caught.value.details
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"token": ""}, {"token": 7}, {"token": "a\r\nb"}, {"token": "x" * 5000}]
+)
+def test_tokens_that_can_not_be_sent(registry: Registry, runner: Runner, answer: Any) -> None:
+    """[SURFACES: Sign-in] what is no token is E092."""
+    registry.minted = reply(200, answer)
+    with pytest.raises(RegistryUnavailable, match="gave no token"):
+        registry.mint()
+
+
+def test_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Sign-in] outside of CI, and with half of the variables, there is no ID token to get."""
+    assert (is_job(), advise_job("https://x.org")) == (False, "")
+    monkeypatch.setenv("ACTIONS_ID_TOKEN_REQUEST_URL", "https://x.org")
+    assert not is_job()
+    monkeypatch.setenv("SKILLC_ID_TOKEN", " ")
+    assert not is_job()
