@@ -15,7 +15,7 @@ from skillc.cli.topics import TOPICS
 
 # What takes long to load, and is needed to do something, not to say what can be done.
 SLOW = "argparse asyncio concurrent email httpx2 sqlite3 ssl starlette tarfile tomllib uvicorn yaml zipfile"
-ROOMS = ("install", "audit", "compiler", "registry", "server", "library.http", "library.git", "tools")
+ROOMS = ("install", "audit", "compiler", "registry", "server", "library.http", "remotes", "tools")
 
 # Prints the statuses of command lines, one on each line of stdin, and then what they loaded.
 PROGRAM = """

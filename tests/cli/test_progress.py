@@ -18,7 +18,7 @@ import pytest
 from skillc.cli.activity import ACTIVITIES
 from skillc.cli.progress import CLEAR, StatusLine
 from skillc.cli.summaries import NAMES
-from skillc.library.traffic import Traffic
+from skillc.remotes.traffic import Traffic
 from tests.conftest import World
 from tests.support.git import Origin, Server, origin, server, template
 from tests.support.http import Stub, entry, page, stub

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidParameter, InvalidSkill, MissingField, PathEscapes
-from skillc.library.archive import unpack_data
 from skillc.registry import Package, make_package, package as module, read_package
+from skillc.remotes.archive import unpack_data
 from skillc.skills import hash_source
 
 MAIN = b"---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n"

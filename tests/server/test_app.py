@@ -16,9 +16,8 @@ import pytest
 
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, InvalidSkill, PathEscapes, RepositoryUnavailable
+from skillc.library import GitSkillConfig, GitSkillSource, HttpSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.git import GitSkillConfig, GitSkillSource
-from skillc.library.http import HttpSkillSource
 from skillc.library.source import (
     ALL,
     InMemorySkillSource,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.library import fingerprint_of
 from skillc.registry import MAX_BYTES, SYSTEM, Grant, Role, open_registry
+from skillc.remotes import fingerprint_of
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World
 from tests.support.npm import ClawHub

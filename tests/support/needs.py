@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from skillc.install import compute_hash
-from skillc.library.site.index import SCHEMA
 from skillc.registry import SYSTEM, Grant, Role, open_registry
+from skillc.remotes.site import SCHEMA
 from skillc.server import ServerSettings
 from tests.adapters.conftest import environment as make_environment
 from tests.adapters.model import reader as reading_model

@@ -6,7 +6,7 @@ import signal
 import sys
 from contextlib import ExitStack, contextmanager
 
-from skillc import library  # lazy, as the index is
+from skillc import library, remotes  # lazy, as the index is
 from skillc.cli import PlainStream
 from skillc.cli.pager import page_output
 from skillc.cli.progress import TICK, Activity, draw_bar, line
@@ -84,7 +84,7 @@ def watch(command: str) -> Iterator[None]:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, PlainStream):
             stream.make_way = line.make_way
-    line.downloads = library.describe_downloads
+    line.downloads = remotes.describe_downloads
     with Activity(ACTIVITIES.get(command, "")), _timer():
         yield
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import compiler, errors, gateway, install, library, lint, skills, tools, trash
+from skillc import compiler, errors, gateway, install, library, lint, remotes, skills, tools, trash
 from skillc.paths import current_directory, library_roots
 from skillc.settings import load_settings
 from skillc.text import one_line
@@ -138,15 +138,15 @@ def _registries(line: Line) -> list[str]:
     """Return the registry that the command is about, or all that it may be about."""
     settings = load_settings(current_directory())
     try:
-        return [library.choose_registry(line.values.get("--to"), settings.registry).registry]
+        return [remotes.choose_registry(line.values.get("--to"), settings.registry).registry]
     except errors.SkillcError:
-        return [each.registry for each in library.read_credentials()]
+        return [each.registry for each in remotes.read_credentials()]
 
 
 def _origins(line: Line) -> list[str]:
     """Return addresses of registries; what does not begin as one may be a folder, which the shell offers."""
     is_address = line.current.startswith("http")
-    return [each.registry for each in library.read_credentials()] if is_address else []
+    return [each.registry for each in remotes.read_credentials()] if is_address else []
 
 
 def _root(line: Line) -> str:
@@ -206,7 +206,7 @@ OFFERS: dict[str, Callable[[Line], Iterable[str]]] = {
     "markdown": _markdown,
     "origins": _origins,
     "parameters": _parameters,
-    "registries": lambda line: (each.registry for each in library.read_credentials()),
+    "registries": lambda line: (each.registry for each in remotes.read_credentials()),
     "repos": _names_for_repo,
     "repositories": _repositories,
     "restorable": _restorable,

@@ -19,7 +19,7 @@ from skillc.install.discover import choose_by_name
 from skillc.install.origin import ARCHIVES, Candidate, Origin, check_ref, clean_path, parse_origin
 from skillc.install.plugins import Plugin, read_plugins
 from skillc.install.web import Web
-from skillc.library import host_of, index_beside, read_index
+from skillc.remotes import host_of, index_beside, read_index
 
 MAX_OPENED = 100  # plugins in which a skill is looked for
 

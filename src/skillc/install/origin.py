@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from skillc.errors import InvalidOption, InvalidSkillId, OriginNotFound
-from skillc.library import LOOPBACK, Hosts, guess_type, hide_secrets, host_of, is_plain, parse_registry
+from skillc.remotes import LOOPBACK, Hosts, guess_type, hide_secrets, host_of, is_plain, parse_registry
 from skillc.skills import SkillId
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")

@@ -39,7 +39,7 @@ from skillc.registry import (
 from skillc.skills import digest_files, digest_skill
 
 if TYPE_CHECKING:
-    from skillc.library import PublishedVersion, RegistryApi  # loads httpx2
+    from skillc.remotes import PublishedVersion, RegistryApi  # loads httpx2
 
 MAX_JSON = 24 << 20  # bytes of files in a request as JSON, which are a third more there; else as an archive
 

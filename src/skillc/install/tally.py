@@ -25,21 +25,14 @@ from skillc.install.lock import read_lock
 from skillc.install.names import store_folder
 from skillc.install.origin import OURS
 from skillc.install.versions import installed_roots
-from skillc.library import (
-    GLOBAL,
-    PROJECT,
-    Skill,
-    SkillsConfig,
-    copy_path,
-    list_copies,
-    parse_registry,
-)
+from skillc.library import GLOBAL, PROJECT, Skill, SkillsConfig, copy_path, list_copies
+from skillc.remotes import parse_registry
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 from skillc.usage import count_day
 
 if TYPE_CHECKING:
-    from skillc.library import RegistryApi  # loads httpx2
+    from skillc.remotes import RegistryApi  # loads httpx2
 
 VERSION = 1
 MAX_FILE = 1 << 20  # bytes of usage.json

@@ -17,9 +17,9 @@ from starlette.middleware import Middleware
 
 from skillc import atomic
 from skillc.errors import InvalidOption
-from skillc.library import hide_secrets
 from skillc.paths import make_private, read_regular, registry_directory, require_home
 from skillc.registry import SYSTEM, PolicyRegistry, Registry, open_registry
+from skillc.remotes import hide_secrets
 from skillc.server.access import Guard
 from skillc.server.audit import audit_package
 from skillc.server.registry import create_registry_app

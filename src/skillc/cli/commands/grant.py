@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skillc.library import RegistryApi  # loads httpx2
+    from skillc.remotes import RegistryApi  # loads httpx2
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
 COLUMNS = ("subject", "role", "prefix")

@@ -6,7 +6,7 @@ import getpass
 import os
 import sys
 
-from skillc import library
+from skillc import remotes
 from skillc.cli import show
 from skillc.cli.approval import terminal
 from skillc.cli.mistakes import see
@@ -52,11 +52,11 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(f"--token-env and --token-stdin exclude each other; {see(COMMAND)}")
     if address is None:
         return _list(arguments)
-    registry = library.parse_registry(address)
-    token = library.check_token(_read_token(registry, variable, arguments.has("token_stdin")))
-    with connect(library.Credential(registry, token)) as api:
+    registry = remotes.parse_registry(address)
+    token = remotes.check_token(_read_token(registry, variable, arguments.has("token_stdin")))
+    with connect(remotes.Credential(registry, token)) as api:
         identity = api.whoami()
-    library.store_credential(library.Credential(registry, token, identity.subject))
+    remotes.store_credential(remotes.Credential(registry, token, identity.subject))
     value = {
         "registry": registry,
         "subject": identity.subject,
@@ -90,7 +90,7 @@ def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
 def _list(arguments: Arguments) -> int:
     if arguments.optional("token_env") is not None or arguments.has("token_stdin"):
         raise InvalidOption(f"<url> is missing; {see(COMMAND)}")
-    logins = [{"registry": each.registry, "subject": each.subject} for each in library.read_credentials()]
+    logins = [{"registry": each.registry, "subject": each.subject} for each in remotes.read_credentials()]
     rows = [(each["registry"], each["subject"]) for each in logins]
     lines = table(("REGISTRY", "SUBJECT"), rows)
     return show(

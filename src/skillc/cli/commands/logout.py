@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import library
+from skillc import remotes
 from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.spelling import near_miss
@@ -20,9 +20,9 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    registry = library.parse_registry(arguments.text("url"))
-    is_gone = library.forget_credential(registry)
-    others = [each.registry for each in library.read_credentials()]
+    registry = remotes.parse_registry(arguments.text("url"))
+    is_gone = remotes.forget_credential(registry)
+    others = [each.registry for each in remotes.read_credentials()]
     near = "" if is_gone else near_miss(registry, others)
     line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
     return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line], "paint_report")

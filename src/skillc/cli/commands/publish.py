@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.library import RegistryApi  # loads httpx2
+    from skillc.remotes import RegistryApi  # loads httpx2
 
 MAX_LISTED = 20  # files that a dry run names
 

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skillc.library import RegistryApi  # loads httpx2
+    from skillc.remotes import RegistryApi  # loads httpx2
 
 GITHUB = "https://token.actions.githubusercontent.com"
 COLUMNS = ("id", "repository", "workflow", "prefix", "ref", "environment", "issuer")

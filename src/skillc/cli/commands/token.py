@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from skillc.library import RegistryApi  # loads httpx2
+    from skillc.remotes import RegistryApi  # loads httpx2
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
 COLUMNS = ("id", "owner", "role", "prefix", "label", "created_at", "expires_at", "revoked_at")

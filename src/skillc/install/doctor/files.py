@@ -15,8 +15,9 @@ from skillc.install.dangling import find_leftovers, find_orphans
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
 from skillc.install.doctor.repair import change_mode, discard
 from skillc.install.waste import list_names, measure_size
-from skillc.library import allowed_variables, read_credentials, read_switches
+from skillc.library import allowed_variables, read_switches
 from skillc.quotes import shell_quote
+from skillc.remotes import read_credentials
 from skillc.text import count_of, size_of
 from skillc.tools import TrustStore
 

@@ -13,8 +13,8 @@ from typing import Any
 from starlette.responses import Response
 
 from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, SkillNotFound
-from skillc.library import unpack_archive, unwrap
 from skillc.registry import APPROVED, LATEST, Package, Role, Version, make_package, read_package
+from skillc.remotes import unpack_archive, unwrap
 from skillc.server.api.declaration import IF_MATCH, Call, Operation, Parameter
 from skillc.server.api.shapes import (
     Publication,

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from skillc.errors import IssuerUnavailable
-from skillc.library import private_logs
+from skillc.remotes import private_logs
 
 TIME_OUT = 10.0  # seconds for an answer as a whole
 MAX_ANSWER = 1 << 20  # bytes

@@ -26,8 +26,8 @@ from skillc.errors import (
     RegistryRefused,
     SkillNotFound,
 )
-from skillc.library import unpack_archive, unwrap
 from skillc.registry import LATEST, Package, Role, Skill, read_package
+from skillc.remotes import unpack_archive, unwrap
 from skillc.server.audit import inspect_files, make_report
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits
 from skillc.server.pages.session import RegistrySite

@@ -23,8 +23,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
-from skillc.library import fingerprint_of
 from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
+from skillc.remotes import fingerprint_of
 from skillc.server.protocols.catalog import read_skills
 from skillc.server.protocols.request import find_address, find_caller, parse_limit
 from skillc.server.protocols.response import plain
