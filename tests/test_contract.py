@@ -8,7 +8,7 @@ from enum import Enum
 
 import pytest
 
-from skillc.contract import encode, optional
+from skillc.contract import KEY, encode, hidden, optional
 
 
 class Level(Enum):
@@ -63,3 +63,14 @@ def test_no_json() -> None:
     """[D62] A value that has no JSON is refused, not guessed."""
     with pytest.raises(TypeError, match="object has no JSON"):
         encode(object())
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    number: str = field(metadata={KEY: "rule"})
+    cause: str = hidden("")
+
+
+def test_keys_of_fields() -> None:
+    """[D62] A field may have another key, or none."""
+    assert encode(Named("SKL001", "W011")) == {"rule": "SKL001"}

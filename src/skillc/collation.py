@@ -12,15 +12,12 @@ SS, ﬁ and FI).
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from unicodedata import normalize
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    # The weights of a character: primary (letter), secondary (accent), tertiary (case); 0 for none.
-    Element = tuple[int, int, int]
-    Table = dict[int, tuple[Element, ...]]
+# The weights of a character: primary (letter), secondary (accent), tertiary (case); 0 for none.
+Element = tuple[int, int, int]
+Table = dict[int, tuple[Element, ...]]
 
 ASCII = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
 _RANKS = {ord(c): rank for rank, c in enumerate(ASCII, 1)}

@@ -2,7 +2,7 @@
 
 A result is a frozen dataclass, and its fields are the keys of its JSON, in their order. A name that Python
 reserves ends in an underscore, which is not in the key. `optional()` declares a field whose key is left out
-while it has its default.
+while it has its default, `hidden()` one that only the program needs; `KEY` in a field's metadata is its key.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True, slots=True)
@@ -21,14 +21,22 @@ Classes on the agents' reading path are no dataclasses, whose import costs as mu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
 from typing import Any
 
 from skillc.text import utf8_text
 
-OMIT = "omit"  # in the metadata of a field
+OMIT, KEY = "omit", "key"  # in the metadata of a field
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error that did not end the command, because it had more to do."""
+
+    code: str
+    message: str
 
 
 def optional(default: Any = None) -> Any:
@@ -36,9 +44,15 @@ def optional(default: Any = None) -> Any:
     return field(default=default, metadata={OMIT: True})
 
 
+def hidden(default: Any) -> Any:
+    """Declare a field that is not in the JSON."""
+    return field(default=default, metadata={KEY: ""})
+
+
 def key_of(each: Field[Any]) -> str:
-    """Return the key of a field in JSON."""
-    return each.name.rstrip("_")
+    """Return the key of a field in JSON; empty for a hidden one."""
+    key: str = each.metadata.get(KEY, each.name.rstrip("_"))
+    return key
 
 
 def is_optional(each: Field[Any]) -> bool:
@@ -65,8 +79,9 @@ def _encode_fields(value: Any) -> dict[str, Any]:
     result = {}
     for each in fields(value):
         content = getattr(value, each.name)
-        if not (is_optional(each) and (each.default is not MISSING and content == each.default)):
-            result[key_of(each)] = encode(content)
+        key = key_of(each)
+        if key and not (is_optional(each) and (each.default is not MISSING and content == each.default)):
+            result[key] = encode(content)
     return result
 
 

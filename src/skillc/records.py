@@ -15,14 +15,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from skillc import atomic, paths
 from skillc.startup import sha256_hex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 DIGEST = "sha256"
 

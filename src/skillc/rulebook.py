@@ -8,26 +8,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
 from skillc import errors, paths
 from skillc.settings import parse_toml
 from skillc.spelling import suggest
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, Protocol, TypeVar
 
-    class NamedRule(Protocol):
-        """A rule with a number and a name; its text is both."""
+class NamedRule(Protocol):
+    """A rule with a number and a name; its text is both."""
 
-        @property
-        def id(self) -> str: ...
+    @property
+    def id(self) -> str: ...
 
-        @property
-        def name(self) -> str: ...
+    @property
+    def name(self) -> str: ...
 
-    Rule = TypeVar("Rule", bound=NamedRule)
-    Content = TypeVar("Content")
+
+Rule = TypeVar("Rule", bound=NamedRule)
+Content = TypeVar("Content")
 
 
 def index_rules(rules: Iterable[Rule]) -> dict[str, Rule]:

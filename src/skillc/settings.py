@@ -8,14 +8,11 @@ settings never stop a command (RFC-0009).
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from skillc import paths
 from skillc.errors import Diagnostic, warning
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 VERSION = 1
 MAX_FILE = 1 << 18  # bytes of a config.toml

@@ -6,15 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from skillc import errors
+from skillc.errors import InvalidOption
 from skillc.text import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from skillc.errors import InvalidOption
-
 
 MAX_SUGGESTIONS = 3
 MAX_NAME = 200  # characters; a longer name gets no suggestion and is none

@@ -11,12 +11,12 @@ import errno
 import json
 import os
 import shutil
+from dataclasses import dataclass
 from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths, records
 from skillc.errors import NotInTrash, PathEscapes, PlaceTaken, SkillcError
 from skillc.spelling import did_you_mean
-from skillc.startup import value
 
 NOTE, CONTENT = "note.json", "content"
 MAX_NOTE = 1 << 20  # bytes
@@ -24,7 +24,7 @@ VERSION = 2
 UNSEALED = 1  # in notes from before, which have no digest inside, the key is "v"
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class TrashItem:
     """Something in the trash: `origin` is where it was, `path` where it is."""
 

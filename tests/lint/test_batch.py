@@ -14,7 +14,7 @@ import pytest
 
 from skillc.errors import SkillcError
 from skillc.library import Skill
-from skillc.lint import Report, batch, find_skills_below, fix_skill, lint_skill, lint_skills
+from skillc.lint import Report, find_skills_below, fix_skill, lint as batch, lint_skill, lint_skills
 from tests.conftest import World
 from tests.lint.skills import front
 from tests.support.terminal import show_on_terminal

@@ -9,7 +9,8 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from skillc.lint.links import find_links, split_target
+from skillc.lint.links import split_target
+from skillc.lint.page import find_links
 from skillc.skills import parse
 
 COMMONMARK = MarkdownIt("commonmark")

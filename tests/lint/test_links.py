@@ -8,7 +8,7 @@ import pytest
 
 from skillc.library import at_path
 from skillc.lint import lint_skill
-from skillc.lint.headings import slug, slugs
+from skillc.lint.page import slug, slugs
 from tests.conftest import World
 from tests.lint.skills import ALL, GOOD, findings, places, put, rules
 

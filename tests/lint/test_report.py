@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from skillc.contract import encode
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
 from skillc.lint import (
@@ -23,7 +24,7 @@ from skillc.lint import (
     render_workflow_command,
 )
 from skillc.lint.rules import BY_ID
-from skillc.lint.scripts import estimate_parts
+from skillc.lint.tokens import estimate_parts
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, front, put, report
 
@@ -71,9 +72,9 @@ def test_every_rule_is_documented() -> None:
 def test_lines() -> None:
     """[RFC-0008] [RFC-0005] the line begins as the specification says and ends with a place to click on."""
     rule = BY_ID["SKL102"]
-    error = Finding(rule, "error", "a\nb", "SKILL.md", 3)
+    error = Finding.of(rule, "error", "a\nb", "SKILL.md", 3)
     assert error.text() == "error[E300]: SKL102 name-format: a\\nb (SKILL.md:3)"
-    warning = Finding(rule, "warning", "a", "SKILL.md", 3)
+    warning = Finding.of(rule, "warning", "a", "SKILL.md", 3)
     assert warning.text("x/SKILL.md") == "warning[W300]: SKL102 name-format: a (x/SKILL.md:3)"
 
 
@@ -90,7 +91,8 @@ def test_order(world: World) -> None:
 
 def test_json(world: World) -> None:
     """[RFC-0008] the stable form."""
-    result = report(world, front("name: PDF", "description: Use when x"), {"LICENSE.md": "MIT\n"}).as_json()
+    found = report(world, front("name: PDF", "description: Use when x"), {"LICENSE.md": "MIT\n"})
+    result = encode(found)
     assert json.loads(json.dumps(result)) == {
         "id": "pdf",
         "skill": "pdf",
@@ -209,7 +211,7 @@ def test_sarif_of_other_places_and_failures(world: World, tmp_path: Path) -> Non
 )
 def test_workflow_commands(severity: str, message: str, path: str, expected: str) -> None:
     """[RFC-0008] the documented escapes: %, CR and LF everywhere, colon and comma in properties."""
-    finding = Finding(BY_ID["SKL102"], severity, message, "SKILL.md", 3)
+    finding = Finding.of(BY_ID["SKL102"], severity, message, "SKILL.md", 3)
     assert render_workflow_command(finding, path) == expected
 
 
@@ -261,12 +263,13 @@ def test_tokens_of_files(world: World) -> None:
     }
     tokens = report(world, FRONT + "# PDF\n" + "word " * 10, files).tokens
     assert tokens is not None
-    assert dict(tokens.files).keys() == {"big.txt", "cut.txt", "empty.txt", "run.py"}
-    assert 190_000 < dict(tokens.files)["big.txt"] < 210_000
-    assert 99_000 < dict(tokens.files)["cut.txt"] < 101_000
-    assert dict(tokens.files)["empty.txt"] == 0
+    costs = {file.file: file.tokens for file in tokens.files}
+    assert costs.keys() == {"big.txt", "cut.txt", "empty.txt", "run.py"}
+    assert 190_000 < costs["big.txt"] < 210_000
+    assert 99_000 < costs["cut.txt"] < 101_000
+    assert costs["empty.txt"] == 0
     assert (tokens.metadata, tokens.body) == (11, 13)
-    assert tokens.as_json()["total"] == tokens.metadata + tokens.body + tokens.in_files
+    assert tokens.total == tokens.metadata + tokens.body + tokens.in_files
 
 
 def test_find_rule() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, strategies as st
 
+from skillc.contract import encode
 from skillc.library import at_path
 from skillc.lint import Report, fix_skill, lint_skill, render_sarif, render_workflow_command
 from skillc.lint.page import MAX_PAGE
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 def assert_sound(result: Report) -> None:
     """A report can be printed in every form, and every place in it is one."""
-    json.dumps(result.as_json())
+    json.dumps(encode(result))
     json.dumps(render_sarif([result], result.skill.source))
     for finding in result.findings:
         assert "\n" not in finding.text() + render_workflow_command(finding, finding.file)

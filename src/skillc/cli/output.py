@@ -23,10 +23,17 @@ def print_json(value: object) -> None:
 
     # Characters that the terminal's encoding lacks must be JSON's escapes, not Python's.
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(value, ensure_ascii=not unicode, indent=2)
+    text = json.dumps(value, ensure_ascii=not unicode, indent=2, default=_encode)
     if sys.stdout.isatty() and terminal_text(text) != text:
-        text = json.dumps(value, indent=2)  # the same for what a terminal would act on
+        text = json.dumps(value, indent=2, default=_encode)  # the same for what a terminal would act on
     print(text)
+
+
+def _encode(value: object) -> object:
+    """Return the JSON value of a result within what is printed."""
+    from skillc.contract import encode  # imports dataclasses, which reading commands do without
+
+    return encode(value)
 
 
 def announce(arguments: Arguments, text: str, **fields: str) -> None:

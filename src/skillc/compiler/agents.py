@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from skillc import paths
 from skillc.errors import AgentFolderEscapes, InvalidOption, SkillcError
 from skillc.library import is_path_target
 from skillc.spelling import did_you_mean
-from skillc.startup import value
 
 USER, PROJECT = "user", "project"
 SHARED = (".agents/skills", ".config/agents/skills")
@@ -16,7 +16,7 @@ SHARED = (".agents/skills", ".config/agents/skills")
 Target = tuple[str, str]  # a directory to deploy into, after its name in reports
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Agent:
     """An agent with its skill directories for the user and for a project; one that it lacks is empty."""
 

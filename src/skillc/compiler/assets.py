@@ -7,14 +7,11 @@ relative link to the source, or a copy where the file system has no links.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from skillc import atomic
 from skillc.errors import Diagnostic, warning
 from skillc.paths import is_inside
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def find_assets(names: Iterable[str]) -> list[str]:

@@ -8,30 +8,23 @@ believes the index (`is_of_build`), and the next build writes the missing files.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths
 from skillc.compiler.assets import attach_assets, find_assets
-from skillc.errors import IndexCollision, InvalidSkill, SkillcError, warning
+from skillc.errors import Diagnostic, IndexCollision, InvalidSkill, SkillcError, warning
 from skillc.index import UNSETTLED, sections, settle, stamp_of
-from skillc.library import is_compiled
+from skillc.index.sections import FileState, SectionWriter
+from skillc.library import Skill, is_compiled
 from skillc.settings import load_settings
-from skillc.skills import list_tree, main_file, read_main_file
+from skillc.skills import Metadata, SourceFile, list_tree, main_file, read_main_file
 from skillc.startup import sha256_hex
 from skillc.text import utf8_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from skillc.errors import Diagnostic
-    from skillc.index.sections import FileState, SectionWriter
-    from skillc.library import Skill
-    from skillc.skills import Metadata, SourceFile
-
-    Stamp = tuple[int, int, int]
-    Formats = frozenset[str]
-    Progress = Callable[[int, int], None] | None
+Stamp = tuple[int, int, int]
+Formats = frozenset[str]
+Progress = Callable[[int, int], None] | None
 
 NO_ROOM = "W008"  # the warning for a field that the stub has no room for
 ATTEMPTS = 5  # builds of a folder that changes meanwhile

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from skillc import atomic, paths
 from skillc.compiler.agents import Target
@@ -22,17 +24,13 @@ from skillc.index.sections import parse_manifest, read_manifest
 from skillc.library import PROJECT, DeploymentRecord, Skill, is_compiled, is_skill, read_deployments
 from skillc.paths import is_inside
 from skillc.quotes import shell_quote
-from skillc.startup import file_sha256_hex, sha256_hex, value
+from skillc.startup import file_sha256_hex, sha256_hex
 from skillc.text import utf8_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Keep = Callable[[str], object] | None
+Keep = Callable[[str], object] | None
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Deployment:
     """A compiled skill in an agent's folder; `method` is `symlink`, `junction` or `copy`.
 

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from skillc.compiler.build import build_skill
-from skillc.compiler.deploy import deploy_skill, record_of
+from skillc.compiler.agents import Target
+from skillc.compiler.build import BuildResult, build_skill
+from skillc.compiler.deploy import Deployment, deploy_skill, record_of
 from skillc.compiler.scaffold import import_skill
 from skillc.compiler.undeploy import remove_runtime
-from skillc.errors import SkillcError, SkillNotFound, unexpected, warning
-from skillc.library import find_switch, is_skill, lock_store, record_deployments
-from skillc.startup import value
+from skillc.errors import Diagnostic, SkillcError, SkillNotFound, unexpected, warning
+from skillc.library import DeploymentRecord, Skill, find_switch, is_skill, lock_store, record_deployments
+from skillc.settings import Settings
 from skillc.text import one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
 
-    from skillc.compiler.agents import Target
-    from skillc.compiler.build import BuildResult
-    from skillc.compiler.deploy import Deployment
-    from skillc.errors import Diagnostic
-    from skillc.library import DeploymentRecord, Skill
-    from skillc.settings import Settings
-
-
-@value
+@dataclass(frozen=True, slots=True)
 class PublishOptions:
     """Targets and options of a publication.
 
@@ -42,7 +34,7 @@ class PublishOptions:
     own_only: bool = False
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Publication:
     """A skill that was built, with its deployments and the errors of those that failed.
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from time import time_ns
+from typing import Any, BinaryIO
 
 from skillc.errors import warning
-from skillc.index import Pool, can_fork, count_cores, settle, stamp_of
-from skillc.skills import open_inside, parse
+from skillc.index import Pool, Stamp, can_fork, count_cores, settle, stamp_of
+from skillc.skills import SourceFile, open_inside, parse
 from skillc.startup import file_sha256_hex, sha256_hex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, BinaryIO
-
-    from skillc.index import Stamp
-    from skillc.skills import SourceFile
 
 MAX_TEXT = 32 * 1024 * 1024  # bytes; a larger document is hashed but not indexed
 PARALLEL_FROM = 2 * 1024 * 1024  # bytes of text that are worth another process

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from time import time
+from typing import Any
 
 from skillc.compiler.deploy import digest_folder
-from skillc.errors import MissingField, SkillcError, warning
+from skillc.errors import Diagnostic, MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
-from skillc.library import read_deployments, read_switches, stored_skills
+from skillc.index.skills import Entry, Snapshot
+from skillc.library import Skill, read_deployments, read_switches, stored_skills
 from skillc.paths import SKILL_FILES, skills_store, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
-from skillc.startup import file_sha256_hex, value
+from skillc.startup import file_sha256_hex
 from skillc.text import utf8_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from skillc.errors import Diagnostic
-    from skillc.index.skills import Entry, Snapshot
-    from skillc.library import Skill
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
 MANY = 200  # skills from which a store is read through the skill index, which caches folders of that size
 TIME_OUT = 15.0  # seconds for reading the new skills of such a store
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class SkillStatus:
     """A skill of a store; `disabled` says in words where it is."""
 
@@ -81,7 +76,7 @@ def _read_start(path: str, size: int) -> bytes:
 LIST_HEADER = ("SKILL", "SCOPE", "STATUS", "SOURCE")  # the last for those that want to know more
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Listing:
     """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all.
 

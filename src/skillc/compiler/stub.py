@@ -6,12 +6,10 @@ MAX_LINES lines because each of its parts has a limit; it counts what it leaves 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from skillc.quotes import shell_quote, yaml_quote
 from skillc.text import cut, fold_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_LINES = 100
 MAX_SECTIONS = 15

@@ -7,6 +7,8 @@ edited goes to the trash [D52].
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from skillc import atomic, paths, trash
 from skillc.compiler.agents import read_agents
@@ -21,15 +23,10 @@ from skillc.library import (
     forget_deployments,
     read_deployments,
 )
-from skillc.startup import value
 from skillc.text import utf8_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
-
-@value
+@dataclass(frozen=True, slots=True)
 class Withdrawal:
     """The deployments that were taken away, and what was left or put in the trash instead."""
 

@@ -17,10 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.cjk import WIDE
     from skillc.index.workers import LOST, Pool, can_fork, count_cores
-
-    Stamp = tuple[int, int, int]
 else:
     __getattr__ = front_door(__name__, {"cjk": "WIDE", "workers": "LOST Pool can_fork count_cores"})
+
+Stamp = tuple[int, int, int]
 
 SETTLED_NS = 50_000_000  # a change this shortly before reading may be followed by an unnoticed one
 COARSE_NS = 2_000_000_000  # the same on file systems that count in seconds

@@ -14,14 +14,11 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
+from typing import Any, BinaryIO
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, BinaryIO
-
-    Factory = Callable[..., Callable[[Any], Any]]
+Factory = Callable[..., Callable[[Any], Any]]
 
 MAX_WORKERS = 4  # more can't keep up with the one process that collects the results
 LENGTH = 8  # bytes of the size in front of a result

@@ -8,15 +8,12 @@ digest inside: one that is damaged is not used, and says so.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from skillc import atomic, paths
 from skillc.errors import Diagnostic, warning
-from skillc.startup import value
 from skillc.text import utf8_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VERSION = 2
 UNSEALED = 1  # the last version without a digest
@@ -24,7 +21,7 @@ MAX_BYTES = 64 << 20
 FIELDS = ("skill", "source", "runtime", "target", "path", "method", "digest")
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class DeploymentRecord:
     """A deployment: of `skill` in the folder `source`, compiled in `runtime`, at `path` for `target`."""
 

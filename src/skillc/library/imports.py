@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 
 from skillc import atomic, paths, records
 from skillc.library.stores import Skill, at_path, is_skill, roots
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Note = dict[str, object]
 MAX_BYTES = 1 << 16

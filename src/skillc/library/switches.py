@@ -14,24 +14,21 @@ file is damaged nothing is deployed, so that no skill comes back in silence.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from skillc import atomic, paths, records
 from skillc.errors import InvalidConfiguration
 from skillc.library.deployments import FIELDS, DeploymentRecord
-from skillc.startup import value
 from skillc.text import utf8_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
 
 VERSION = 2
 UNSEALED = 1  # the last version without a digest
 MAX_BYTES = 16 << 20
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Switch:
     """Where a skill is disabled: everywhere but at `places`, or at these alone."""
 

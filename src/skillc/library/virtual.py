@@ -8,16 +8,13 @@ from skillc.index.skills import (
     IN_MEMORY,
     Database,
     Folder,
+    MemorySkill,
     SkillIndex,
     Statistics,
     find_folder,
     invert_texts,
     write_change,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from skillc.index.skills import MemorySkill
 
 
 class VirtualFolder(Folder):

@@ -7,18 +7,16 @@ fault in it is E071: ignoring a setting would silence a rule. docs/lint.md has a
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from itertools import accumulate
+from typing import Any
 
 from skillc import paths
 from skillc.lint.rules import BY_ID, ERROR, OFF, SEVERITIES, WARNING, find_rule, suggest_rule
 from skillc.rulebook import read_toml
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
-from skillc.startup import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
 
 FILE = ".skilllint.toml"
 MAX_BYTES = 64 * 1024
@@ -67,10 +65,9 @@ AGENT_FIELDS = frozenset(
 )
 ABOUT_LINT = ("SKL001",)  # a remark about what is linted, never an error
 _LISTS = ("known-fields", "trigger-phrases", "exclude")
-_BY_DEFAULT: Mapping[str, str] = {}
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The rules that a command line chooses: only `select`, if there are any, and none of `ignore`.
 
@@ -82,12 +79,12 @@ class Choice:
     strict: bool = False
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of a check; by default, those of RFC-0008 and the Agent Skills format."""
 
-    severities: Mapping[str, str] = _BY_DEFAULT  # by rule number
-    limits: dict[str, int] = LIMITS
+    severities: Mapping[str, str] = field(default_factory=dict)  # by rule number
+    limits: dict[str, int] = field(default_factory=LIMITS.copy)
     known_fields: frozenset[str] = KNOWN_FIELDS | AGENT_FIELDS
     triggers: tuple[str, ...] = TRIGGERS
     exclude: tuple[str, ...] = ()
@@ -96,9 +93,7 @@ class Settings:
 
     def with_choice(self, choice: Choice) -> Settings:
         """Return the same settings for what a command line chooses."""
-        return Settings(
-            self.severities, self.limits, self.known_fields, self.triggers, self.exclude, self.file, choice
-        )
+        return replace(self, choice=choice)
 
     def severity(self, rule: str) -> str:
         """Return how severe a rule is here: as chosen, else as in the file, else by default."""
@@ -119,8 +114,6 @@ class Settings:
         """Return whether to ignore a file: it matches a glob, or a folder above it does."""
         if not self.exclude:
             return False
-        from fnmatch import fnmatchcase  # loads `re`; few skills leave something out
-
         prefixes = list(accumulate(name.split("/"), "{}/{}".format))
         return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in prefixes)
 

@@ -8,24 +8,18 @@ complains. So a strict reader gets what a lenient one got, and a second run has 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
+from skillc.library import Skill
 from skillc.lint.frontmatter import BOM, split_tools
-from skillc.lint.positions import find_block
+from skillc.lint.page import Folder
+from skillc.lint.positions import Block, find_block
 from skillc.quotes import yaml_quote
-from skillc.skills import NotYaml, is_name, load_yaml, parse
-from skillc.startup import value
+from skillc.skills import Document, Frontmatter, NotYaml, is_name, load_yaml, parse
 from skillc.text import one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    from skillc.library import Skill
-    from skillc.lint.page import Folder
-    from skillc.lint.positions import Block
-    from skillc.skills import Document, Frontmatter
-
-    Place = tuple[str, str, str]  # a file, a rule's number, and the cause
+Place = tuple[str, str, str]  # a file, a rule's number, and the cause
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
@@ -35,7 +29,7 @@ _FENCE = re.compile(r"(?m)^---")
 _TOOL = re.compile(r"[\w*][\w.:*/-]*(\([^()\s]*\))?")
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Draft:
     """The text of a page with frontmatter, to be fixed; `directory` is the name of the skill's folder."""
 
@@ -55,7 +49,7 @@ class Draft:
         return self.text[: self.block.start + start] + new + self.text[self.block.start + end :]
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Fix:
     """A fix for a rule, the reader's diagnostic behind it, and the fields that the fix may change."""
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
+from skillc.errors import Diagnostic
+from skillc.lint.config import Settings
+from skillc.lint.page import Page
 from skillc.lint.report import Problem
-from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, newlines
+from skillc.skills import NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, newlines
 from skillc.spelling import suggest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from skillc.errors import Diagnostic
-    from skillc.lint.config import Settings
-    from skillc.lint.page import Page
-    from skillc.skills import Frontmatter
 
 BOM = b"\xef\xbb\xbf"
 _KINDS = {type(None): "empty", bool: "a truth value", int: "a number", float: "a number"}

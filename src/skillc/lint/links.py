@@ -2,9 +2,6 @@
 
 A link is relative to the folder of its file. Targets are compared as real paths, so that
 no symbolic link hides a way out [D2].
-
->>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
-[('forms.md#fill', 1), ('a%20b.png', 2)]
 """
 
 from __future__ import annotations
@@ -12,18 +9,14 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
 from skillc import errors
-from skillc.lint.headings import has_anchor, slug
+from skillc.lint.page import Folder, Link, Page, slug
 from skillc.lint.report import Problem
-from skillc.skills import resolve_inside, walk
-from skillc.startup import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.lint.page import Folder, Page
+from skillc.skills import resolve_inside
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 
@@ -39,24 +32,6 @@ _ROOT_VARIABLES = ("{baseDir}/", "${CLAUDE_SKILL_DIR}/")
 _WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
 
 
-@value
-class Link:
-    """A link or an image: its target in the source, and the line it starts on."""
-
-    target: str
-    line: int
-    image: bool
-
-
-def find_links(data: bytes, body: int = 0) -> list[Link]:
-    """Return the links and images of a document in order [D6]; `body` is the byte where the body starts."""
-    links: list[Link] = []
-    for element in walk(data, body, ("Link", "Image")):
-        mail = "mailto:" if element.detail["link_type"] == "Email" else ""
-        links.append(Link(mail + element.detail["dest_url"], element.line, element.kind == "Image"))
-    return links
-
-
 def split_target(target: str) -> tuple[str, str] | None:
     """Return the path and the anchor that a link leads to, or None where it leads out to the network.
 
@@ -68,8 +43,6 @@ def split_target(target: str) -> tuple[str, str] | None:
     if _is_plain(target):
         path, _, fragment = target.partition("#")
         return path, fragment
-    from urllib.parse import unquote, urlsplit  # takes longer to load than all of lint
-
     try:
         parts = urlsplit(target)
     except ValueError:
@@ -82,7 +55,7 @@ def _is_plain(target: str) -> bool:
     return target.isprintable() and not target.startswith((" ", "//")) and not _SIGNS.intersection(target)
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Target:
     """The target of a link: a real path inside the skill, or the rule that it breaks and why."""
 
@@ -103,7 +76,7 @@ def check(folder: Folder) -> Iterator[Problem]:
                 continue
             edges[page.real].add(target.path)
             other = pages.get(target.path)
-            if other is not None and not has_anchor(other, anchor):
+            if other is not None and not other.has_anchor(anchor):
                 likely = slug(anchor)
                 hint = f"; did you mean '#{likely}'?" if likely in other.anchors else ""
                 message = f"'{link.target}': there is no anchor '{anchor}' in {other.name}{hint}"

@@ -1,27 +1,34 @@
-"""Lint a skill: read its folder, check every rule, apply the settings and suppressions."""
+"""Lint skills, one or many, and fix what is safe to fix.
+
+Read a skill's folder, check every rule, apply the settings and suppressions. `--fix` writes what `fix` makes
+of the files, and checks again.
+"""
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple
+from io import StringIO
+from typing import Any
 
-from skillc import errors, paths
-from skillc.library import at_path, is_compiled, is_skill, locate_skill
-from skillc.lint import frontmatter, headings, links, tokens
-from skillc.lint.config import read_settings
-from skillc.lint.page import read_folder
-from skillc.lint.report import Finding, Problem, Report
+from skillc import atomic, errors, paths
+from skillc.errors import SkillcError, unexpected
+from skillc.index import LOST, Pool, can_fork, count_cores
+from skillc.library import Skill, at_path, is_compiled, is_skill, locate_skill, stored_skills
+from skillc.lint import frontmatter, headings, links, tokens, tools
+from skillc.lint.config import Choice, Settings, read_settings
+from skillc.lint.fix import apply_fixes, find_fixable, group_by_file
+from skillc.lint.page import Folder, read_folder
+from skillc.lint.report import FileTokens, Finding, Problem, Repair, Report, Tokens
 from skillc.lint.rules import BY_ID, OFF
-from skillc.skills import main_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skillc.library import Skill
-    from skillc.lint.config import Choice, Settings
-    from skillc.lint.page import Folder
+from skillc.lint.suppress import silence
+from skillc.skills import main_file, resolve_inside
 
 MAX_DIRECTORIES = 100_000  # that are searched for skills
+MAX_PASSES = 4  # a fix can uncover another; no skill is known to need more than two passes
+MIN_JOBS = 32  # with fewer skills, one process is as fast
 _COMPILED = "SKL001"
 _FOREIGN = (".git", ".hg", ".svn", ".skillc-meta", ".venv", "node_modules", "__pycache__")
 
@@ -87,6 +94,34 @@ def find_skills_below(folder: str, unreadable: Callable[[OSError], None] = ignor
         folders[:] = sorted(name for name in folders if name not in (*_FOREIGN, *output))
 
 
+def find_targets(
+    names: Sequence[str],
+    cwd: str,
+    unreadable: Callable[[OSError], None] = ignore,
+    *,
+    everything: bool = False,
+) -> tuple[list[Skill], bool]:
+    """Find what to check, each skill once; say whether all of them were named, and no folder that has them.
+
+    With `everything`, names are folders, and none means all stores.
+    """
+    if not everything:
+        groups = [find_skills_of(name, cwd, unreadable) for name in names]
+        return _unique(groups), all(len(group) == 1 for group in groups)  # several may be files of one
+    for name in names:
+        path = os.path.join(cwd, name)
+        if os.path.isfile(path):
+            raise errors.InvalidOption(f"'{name}' is a file; give --all folders, or leave --all out")
+        if not os.path.isdir(path):
+            raise errors.DirectoryNotFound(name)
+    below = (find_skills_below(os.path.join(cwd, name), unreadable) for name in names)
+    return _unique(below) if names else list(stored_skills(cwd)), False
+
+
+def _unique(groups: Iterable[Iterable[Skill]]) -> list[Skill]:
+    return list({skill.source: skill for group in groups for skill in group}.values())
+
+
 def lint_skill(
     skill: Skill,
     *,
@@ -101,15 +136,13 @@ def lint_skill(
     """
     is_output = is_compiled(skill.source)
     if is_output and not force:
-        return Report(skill, skipped=True)
+        return Report.of(skill, skipped=True)
     settings = settings or read_settings(skill.source)
     settings = settings.with_choice(choice) if choice else settings
     folder = read_folder(skill.source)
     costs = tokens.measure(folder, folder.main) if folder.main else None
     problems = [p for p in _check(skill, folder, costs, settings) if not settings.is_off(p.rule)]
     if any(b"skilllint-" in page.raw for page in folder.pages.values()):
-        from skillc.lint.suppress import silence  # few skills silence rules
-
         problems = silence(problems, folder.pages.values(), settings)
     problems = [problem for problem in problems if not settings.leaves_out(problem.file)]
     fixable = set() if is_output else _find_fixable(problems, skill, folder)
@@ -122,13 +155,11 @@ def lint_skill(
         if severity != OFF:
             is_fixable = (problem.file, problem.rule, problem.cause) in fixable
             place = problem.file, problem.line, is_fixable, problem.cause
-            findings.append(Finding(BY_ID[problem.rule], severity, problem.message, *place))
-    return Report(skill, tuple(findings), costs)
+            findings.append(Finding.of(BY_ID[problem.rule], severity, problem.message, *place))
+    return Report.of(skill, tuple(findings), costs)
 
 
-def _check(
-    skill: Skill, folder: Folder, costs: tokens.Tokens | None, settings: Settings
-) -> Iterator[Problem]:
+def _check(skill: Skill, folder: Folder, costs: Tokens | None, settings: Settings) -> Iterator[Problem]:
     yield from folder.problems
     main = folder.main
     for page in folder.pages.values():
@@ -138,8 +169,6 @@ def _check(
             yield from frontmatter.check(page, skill.segment, settings)
             yield from headings.check_main(page, (front.text("name") or "") if front else "")
             if "command" in page.text.casefold():  # most skills have no tools to look for
-                from skillc.lint import tools
-
                 yield from tools.check(folder, page, skill.segment)
         yield from headings.check(page)
     if main is not None and costs is not None:
@@ -162,6 +191,115 @@ def _find_fixable(problems: list[Problem], skill: Skill, folder: Folder) -> set[
     places = [(p.file, p.rule, p.cause) for p in problems if p.file in folder.pages]
     if not places:
         return set()
-    from skillc.lint.fix import find_fixable  # only where there is a problem
-
     return find_fixable(places, skill, folder)
+
+
+def fix_skill(
+    skill: Skill,
+    *,
+    settings: Settings | None = None,
+    force: bool = False,
+    choice: Choice | None = None,
+) -> Report:
+    """Write every safe fix, and report the repairs and the findings that are left.
+
+    Fixes only rules that are on and not suppressed, only in files that are really inside of the skill,
+    and never in a compiled one, because the next build would undo it.
+    """
+    if skill.is_copy:
+        raise errors.InvalidOption(
+            f"'{skill.name}' is a copy from the repository '{skill.repository}'; fix it there"
+        )
+    settings = settings or read_settings(skill.source)
+    repairs: dict[Repair, None] = {}
+    report = lint_skill(skill, settings=settings, force=force, choice=choice)
+    for _ in range(MAX_PASSES):
+        new = _write_fixes(skill, report)
+        if not new:
+            break
+        repairs.update(dict.fromkeys(new))
+        report = lint_skill(skill, settings=settings, force=force, choice=choice)
+    return Report.of(skill, report.findings, report.tokens, tuple(repairs), report.skipped)
+
+
+def diff_fixes(skill: Skill, report: Report, folder: str = "") -> Iterator[str]:
+    """Yield the lines of a unified diff of what `fix_skill` would change first, as `git apply` takes it.
+
+    `folder` is the path of the skill's folder in it.
+    """
+    for name, _, raw, data, _ in _find_changes(skill, report):
+        old, new = (list(StringIO(text.decode("utf-8", "replace"), newline="\n")) for text in (raw, data))
+        path = os.path.join(folder, name).replace(os.sep, "/").lstrip("/")
+        for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
+            yield line.removesuffix("\n")
+            if not line.endswith("\n"):
+                yield "\\ No newline at end of file"
+
+
+def _write_fixes(skill: Skill, report: Report) -> list[Repair]:
+    repairs: list[Repair] = []
+    for name, path, _, data, rules in _find_changes(skill, report):
+        mode = os.stat(path).st_mode & 0o7777
+        atomic.write(path, data, durable=True)  # it is the author's only copy
+        if os.stat(path).st_mode & 0o7777 != mode:
+            os.chmod(path, mode)
+        repairs += [Repair(rule, BY_ID[rule].name, name) for rule in sorted(rules)]
+    return repairs
+
+
+def _find_changes(skill: Skill, report: Report) -> Iterator[tuple[str, str, bytes, bytes, set[str]]]:
+    """Yield each file that can be fixed: its name and path, its bytes and the better ones, and the rules."""
+    places = ((f.file, f.number, f.cause) for f in report.findings if f.fixable)
+    for name, pairs in group_by_file(places).items():
+        path = resolve_inside(skill.source, name)  # a link that stays inside is followed, not replaced
+        with open(path, "rb") as file:
+            raw = file.read()
+        data, fixes = apply_fixes(raw, pairs, skill.segment, main=name == main_file(skill.source))
+        if data != raw:
+            yield name, path, raw, data, {rule for rule, _ in fixes}
+
+
+def lint_skills(
+    skills: Sequence[Skill], *, fix: bool = False, force: bool = False, choice: Choice | None = None
+) -> Iterator[Report | SkillcError]:
+    """Yield the report of each skill, in order; an error for one that can't be linted."""
+    pool = Pool(_make_job, fix, force, choice)
+    cores = count_cores() if len(skills) >= MIN_JOBS and can_fork() else 1
+    results = pool.run_apart(skills, cores if cores > 1 else 0)
+    return (_unpack(result, skill) for skill, result in zip(skills, results, strict=True))
+
+
+def _make_job(fix: bool, force: bool, choice: Choice | None) -> Callable[[Skill], Any]:
+    check = fix_skill if fix else lint_skill
+
+    def lint(skill: Skill) -> Any:
+        try:
+            return _pack(check(skill, force=force, choice=choice))
+        except Exception as error:
+            failure = unexpected(error)
+            return failure.code, failure.message
+
+    return lint
+
+
+def _pack(report: Report) -> Any:
+    """Return a report as values that a pipe between processes takes."""
+    findings = [astuple(finding) for finding in report.findings]
+    fixed = [astuple(repair) for repair in report.fixed]
+    return findings, report.tokens and astuple(report.tokens), fixed, report.skipped
+
+
+def _unpack(result: Any, skill: Skill) -> Report | SkillcError:
+    if result is LOST:
+        return SkillcError("linting it ended its process; please report the skill")
+    if len(result) == 2:
+        code, message = result
+        error = SkillcError(message)
+        error.code = code
+        return error
+    findings, costs, fixed, is_skipped = result
+    if costs:
+        metadata, body, files, total = costs
+        costs = Tokens(metadata, body, tuple(FileTokens(*file) for file in files), total)
+    findings, fixed = tuple(Finding(*row) for row in findings), tuple(Repair(*row) for row in fixed)
+    return Report.of(skill, findings, costs, fixed, is_skipped)

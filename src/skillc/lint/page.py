@@ -1,33 +1,55 @@
 """Read a skill's folder for lint: its files, and its Markdown files as pages.
 
 A file that can't be read is a problem to report, never an exception.
+
+>>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
+[('forms.md#fill', 1), ('a%20b.png', 2)]
+>>> sorted(find_anchors(["Fill `a` form", "Set-up", "Set-up"], ['<a id="here"></a>']))
+['fill-a-form', 'here', 'set-up', 'set-up-1']
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from unicodedata import category
 
 from skillc.errors import SkillcError, os_text
-from skillc.lint.headings import find_anchors
-from skillc.lint.links import find_links
+from skillc.lint.positions import Block, find_block
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
-from skillc.skills import MAX_FILES, SourceFile, list_files, main_file, newlines, parse, walk
-from skillc.startup import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.lint.links import Link
-    from skillc.lint.positions import Block
-    from skillc.skills import Heading
+from skillc.skills import MAX_FILES, Heading, SourceFile, list_files, main_file, newlines, parse, walk
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
 MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; further pages are not linted
 _HTML = re.compile(rb"<[!/?a-zA-Z]")
+_COMMENT = re.compile(r"(?s)<!--.*?(?:-->|\Z)")
+_TAG = re.compile(r"<([a-zA-Z][\w-]{0,20})([^<>]{0,1000})>")  # bounded: a page may be all `<a`
+_ID = re.compile(r"(?i)(?<![\w-])(id|name)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+# Fragments that need no anchor: the top, a line on GitHub, a passage of text.
+_EVERYWHERE = re.compile(r"(?s)top|L\d+(C\d+)?(-L\d+(C\d+)?)?|:~:.*")
+_INVISIBLE = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # joiners and selectors that emoji leave behind
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link or an image: its target in the source, and the line it starts on."""
+
+    target: str
+    line: int
+    image: bool
+
+
+def find_links(data: bytes, body: int = 0) -> list[Link]:
+    """Return the links and images of a document in order [D6]; `body` is the byte where the body starts."""
+    links: list[Link] = []
+    for element in walk(data, body, ("Link", "Image")):
+        mail = "mailto:" if element.detail["link_type"] == "Email" else ""
+        links.append(Link(mail + element.detail["dest_url"], element.line, element.kind == "Image"))
+    return links
 
 
 class Page:
@@ -63,6 +85,12 @@ class Page:
     def anchors(self) -> frozenset[str]:
         return find_anchors([heading.text for heading in self.headings], [text for text, _ in self.html])
 
+    def has_anchor(self, fragment: str) -> bool:
+        """Return whether a link's fragment is one of the anchors, or needs none."""
+        if not fragment or fragment.translate(_INVISIBLE) in self.anchors:
+            return True
+        return _EVERYWHERE.fullmatch(fragment) is not None
+
     @cached_property
     def text(self) -> str:
         return self.document.data.decode()
@@ -70,8 +98,6 @@ class Page:
     @cached_property
     def block(self) -> Block | None:
         """Return the YAML of the frontmatter, and its place."""
-        from skillc.lint.positions import find_block  # only where there is a problem
-
         front = self.document.frontmatter
         return find_block(self.text, front.raw) if front else None
 
@@ -87,7 +113,7 @@ class Page:
         return 1 + newlines(self.text[:position].encode(), 0, len(self.document.data))
 
 
-@value
+@dataclass(frozen=True)
 class Folder:
     """A skill's files, its pages by name, SKILL.md among them, and the problems of reading them."""
 
@@ -173,3 +199,36 @@ def _walk_files(root: str, problems: list[Problem]) -> Iterator[SourceFile]:
                 problems.append(Problem("SKL004", f"one of more than {MAX_FILES} files", below(path)))
                 return
             yield SourceFile(below(path), path, os.stat(path))
+
+
+def find_anchors(headings: Iterable[str], html: Iterable[str]) -> frozenset[str]:
+    """Return every anchor of a file: GitHub's for the headings, and the IDs in the pieces of HTML."""
+    anchors = set(slugs(headings))
+    for tag in (tag for text in html for tag in _TAG.finditer(_COMMENT.sub("", text))):
+        for attribute in _ID.finditer(tag[2]):
+            if attribute[1].lower() == "id" or tag[1].lower() == "a":
+                anchors.add(attribute[2] or attribute[3] or attribute[4] or "")
+    return frozenset(anchor.translate(_INVISIBLE) for anchor in anchors)
+
+
+def slugs(headings: Iterable[str]) -> list[str]:
+    """Return the anchor of each heading; repeated ones get -1, -2 and so on."""
+    counts: dict[str, int] = {}  # in order: each anchor is a key once
+    for text in headings:
+        plain = unique = slug(text)
+        while unique in counts:
+            counts[plain] += 1
+            unique = f"{plain}-{counts[plain]}"
+        counts[unique] = 0
+    return list(counts)
+
+
+def slug(text: str) -> str:
+    """Return a heading's anchor: letters, digits, hyphens and underscores in lower case, spaces as hyphens.
+
+    >>> slug("What's new? 🚀 (v2)"), slug("安装 指南")
+    ('whats-new--v2', '安装-指南')
+    """
+    kinds = ((c, category(c)) for c in text.lower())
+    letters = (c for c, kind in kinds if c in "- " or kind[0] in "LM" or kind in ("Nd", "Nl", "Pc"))
+    return "".join(letters).replace(" ", "-")

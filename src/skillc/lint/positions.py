@@ -9,14 +9,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from skillc.skills import MAX_FRONTMATTER, NotYaml, parse_yaml_events
-from skillc.startup import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+---[ \t]*(?:\r\n|\n|\r|\Z)")
 _BREAK = re.compile(r"\r\n|\n|\r")
@@ -24,7 +21,7 @@ _KEY = re.compile(r"(?m)^(['\"]?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r\n]|\Z)")
 _COLON = re.compile(r"[ \t]*:")
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A top-level entry of the YAML: its line, and the range in the block after its colon.
 
@@ -36,7 +33,7 @@ class Entry:
     simple: bool
 
 
-@value
+@dataclass(frozen=True)
 class Block:
     """The YAML of a frontmatter, which starts at `start` in the text, after the first line with `---`.
 
@@ -85,7 +82,7 @@ def find_block(text: str, raw: str) -> Block | None:
 
 def _find_entries(raw: str, first_line: int) -> dict[str, Entry]:
     """Return the entries of a YAML mapping whose keys are text; none for anything else. Raises NotYaml."""
-    import yaml  # most blocks are plain lines, and nothing in them is to be fixed
+    import yaml  # takes as long to load as all of lint; most blocks are plain lines
 
     entries: dict[str, Entry] = {}
     depth = end = 0

@@ -1,4 +1,4 @@
-"""The table of rules: number, name, severity, and what each requires.
+"""The table of rules: number, name, severity, what each requires, and how to satisfy it.
 
 Rules that are off by default are about style: `--select`, `--strict` and .skilllint.toml switch them on.
 SKL002 to 005 are about linting itself, 110 to 119 about the Agent Skills format, 206 and 207 about its
@@ -10,46 +10,31 @@ token budgets, 501 to 507 about tools; the others are those of RFC-0008.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from skillc import errors
+from skillc.contract import KEY
 from skillc.rulebook import index_rules, suggest_word
 from skillc.skills import LIMITS
-from skillc.startup import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)
 _NAME, _DESCRIPTION, _COMPAT = (LIMITS[field] for field in ("name", "description", "compatibility"))
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule and its default severity."""
+    """A rule, its default severity, and what to do where it is broken."""
 
-    id: str
+    id: str = field(metadata={KEY: "rule"})
     name: str
     severity: str
     requirement: str
+    advice: str
 
     def __str__(self) -> str:
         return f"{self.id} {self.name}"
-
-    def as_json(self) -> dict[str, str]:
-        return {
-            "rule": self.id,
-            "name": self.name,
-            "severity": self.severity,
-            "requirement": self.requirement,
-            "advice": self.advice,
-        }
-
-    @property
-    def advice(self) -> str:
-        """What to do where the rule is broken."""
-        from skillc.lint.advice import advise  # only for --explain
-
-        return advise(self.id)
 
     def lines(self) -> Iterator[str]:
         """Yield the explanation of the rule."""
@@ -105,7 +90,52 @@ _TABLE = (
     ("SKL506", "tool-metadata", WARNING, "a skill with tools has a short description and a semantic version"),
     ("SKL507", "tool-program", ERROR, "a tool's own program is an executable file of the skill"),
 )
-RULES = tuple(Rule(*row) for row in _TABLE)
+_ADVICE = {
+    "SKL001": "Its source is elsewhere: lint that, because the next build overwrites this folder.",
+    "SKL002": "Remove the comment: it hides nothing, and would hide a later mistake.",
+    "SKL003": "Correct the rule's number or name in the comment; 'skc lint --explain all' lists them.",
+    "SKL004": "Check the permissions of the file, and that SKILL.md is not larger than 1 MiB.",
+    "SKL005": "Split the file, so that agents can read the part that they need.",
+    "SKL100": "Agents that read strictly drop the whole skill. '--fix' repairs most of these.",
+    "SKL101": "Add 'name:' with the name of the folder. '--fix' does it.",
+    "SKL102": "Rename the skill and its folder: 'PDF Tools' becomes 'pdf-tools'.",
+    "SKL103": "Choose a shorter name: agents show it in lists.",
+    "SKL104": "Rename one of the two: agents look for the skill by its folder.",
+    "SKL105": "Add 'description:': agents choose a skill by it alone.",
+    "SKL106": "Say what the skill does and when to use it.",
+    "SKL107": "Shorten it: some agents cut or refuse longer ones, and it costs tokens in every conversation.",
+    "SKL108": "Add when to use it, such as 'Use when the user asks for an invoice'.",
+    "SKL109": "Check the spelling; put a field of your own below 'metadata:', or into known-fields.",
+    "SKL110": "Use single hyphens.",
+    "SKL111": "Write a licence's name, or the name of its file.",
+    "SKL112": "Say in a sentence what the skill needs: products, packages, network.",
+    "SKL113": 'Put quotes around numbers and dates: version: "1.0".',
+    "SKL114": "Write the tools with spaces between them. '--fix' does it.",
+    "SKL115": "Remove one of the two lines: agents disagree about which counts.",
+    "SKL116": "Save the file as UTF-8.",
+    "SKL117": "Put the value in quotes. '--fix' does it.",
+    "SKL118": "Correct the YAML between the two '---', or remove it.",
+    "SKL119": "Save the file without a byte order mark. '--fix' does it.",
+    "SKL201": "Move what is not always needed into files that SKILL.md links to.",
+    "SKL202": "Begin the body with '# ' and a title.",
+    "SKL203": "Put the skill's name into its title, so that people recognise it.",
+    "SKL204": "Begin each file with '# ' and a title: outlines start there.",
+    "SKL205": "Use the next level: below '##' comes '###'.",
+    "SKL206": "Shorten name and description: every conversation pays for them.",
+    "SKL207": "Move what is not always needed into files that SKILL.md links to.",
+    "SKL301": "Correct the path; it is relative to the file with the link.",
+    "SKL302": "Correct the part behind '#', or add the heading.",
+    "SKL303": "Copy the file into the skill: what is outside is not installed with it.",
+    "SKL401": "Name the file where an agent needs it, or remove it: agents read only what they hear of.",
+    "SKL501": "Correct the declaration; 'skc tools' shows how it is read. docs/tools.md has the syntax.",
+    "SKL502": "Add 'version:' to the frontmatter, or the commands are documentation only.",
+    "SKL503": "Put the command into a fenced block below '#### Command'.",
+    "SKL504": "List each parameter of the command with its type, and a default that fits it.",
+    "SKL505": "Put pipes and redirections into a script, and call that: tools run without a shell.",
+    "SKL506": "Shorten the description to 256 characters, and write the version as 1.2.0.",
+    "SKL507": "Check the program's path, and make it executable: chmod +x.",
+}
+RULES = tuple(Rule(*row, _ADVICE[row[0]]) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}
 _BY_WORD = index_rules(RULES)
 
@@ -118,6 +148,27 @@ def find_rule(word: str) -> Rule | None:
 def suggest_rule(word: str) -> str:
     """Return the rule that a word may mean, as the end of a message."""
     return suggest_word(word, _BY_WORD)
+
+
+def choose_rules(words: Iterable[str], option: str) -> frozenset[str]:
+    """Return the numbers of the rules that the values of an option select, with commas between words."""
+    texts = list(words)
+    numbers: set[str] = set()
+    for word in filter(None, (part.strip() for text in texts for part in text.split(","))):
+        numbers |= {rule.id for rule in require_rules(word)}
+    if texts and not numbers:  # none would mean all
+        raise errors.InvalidOption(f"{option} needs a rule; see 'skc lint --help'")
+    return frozenset(numbers)
+
+
+def require_rules(word: str) -> list[Rule]:
+    """Return the rules that a word selects; raises InvalidOption, with the nearest name, for none."""
+    rules = find_rules(word)
+    if not rules:
+        raise errors.InvalidOption(
+            f"there is no rule '{word}'{suggest_rule(word) or '; docs/lint.md lists all rules'}"
+        )
+    return rules
 
 
 def find_rules(word: str) -> list[Rule]:

@@ -13,22 +13,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
+from re import Match
 
+from skillc.lint.config import Settings
+from skillc.lint.page import Page
 from skillc.lint.positions import find_scalars
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, suggest_rule
-from skillc.startup import value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from re import Match
-
-    from skillc.lint.config import Settings
-    from skillc.lint.page import Page
-
-    Range = tuple["Directive", int, float]
+Range = tuple["Directive", int, float]
 
 MAX_DIRECTIVES = 200  # in the HTML of a page, and in its frontmatter; the rest is ignored
 MAX_NAMES = 50  # of one comment
@@ -45,7 +41,7 @@ _DISABLE = ("disable", "disable-next-line", "disable-file")
 _KINDS = (*_DISABLE, "enable")
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Directive:
     """A comment: its kind, the rules it names (none for all), and the lines that it covers."""
 

@@ -12,21 +12,15 @@ for 4 characters is off by half on Chinese. docs/lint.md has the measurements.
 
 from __future__ import annotations
 
+import re
 from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from skillc.lint.report import Problem
-from skillc.skills import line_count, newlines
-from skillc.startup import value
-from skillc.text import utf8_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
-
-    from skillc.lint.config import Settings
-    from skillc.lint.page import Folder, Page
-    from skillc.skills import SourceFile
+from skillc.index import WIDE
+from skillc.lint.config import Settings
+from skillc.lint.page import Folder, Page
+from skillc.lint.report import FileTokens, Problem, Tokens
+from skillc.skills import SourceFile, line_count, newlines
 
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
@@ -39,27 +33,20 @@ _LETTERS, _DIGITS, _SIGNS = (
     for is_kind in (str.isalpha, str.isdigit, lambda c: c > " " and not c.isalnum())
 )
 _BLANKS = dict.fromkeys((ord(_SIGN), *range(33, 127)), "x") | {ord("\t"): " ", ord("\r"): "\n"}
-
-
-@value
-class Tokens:
-    """The tokens of a skill: its metadata always, its body when used, each other text file when read."""
-
-    metadata: int
-    body: int
-    files: tuple[tuple[str, int], ...]
-
-    @property
-    def in_files(self) -> int:
-        return sum(tokens for _, tokens in self.files)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "metadata": self.metadata,
-            "body": self.body,
-            "files": [{"file": utf8_text(name), "tokens": tokens} for name, tokens in self.files],
-            "total": self.metadata + self.body + self.in_files,
-        }
+_WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in WIDE)
+# The parts of a text as patterns, and what each costs by its length.
+_COSTS: tuple[tuple[str, Callable[[int], int]], ...] = (
+    (r"[A-Za-z]+", lambda length: length // 5 if length > 9 else 1),
+    (r"[0-9]+", lambda length: (length + 2) // 3),
+    (r"[!-/:-@\[-`{-~]+", lambda length: (length + 2) // 3),
+    (r"[ \t]*[\r\n]\s*", lambda length: 1),
+    (r"[ \t]+", lambda length: 0 if length == 1 else 1),
+    (f"[{_WIDE}]+", lambda length: length),
+    (r"[^\W\d_]+", lambda length: (length + 2) // 3),
+    (r"[\U00010000-\U0010ffff]", lambda length: 2),
+    (r".", lambda length: 1),
+)
+_PARTS = re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL)
 
 
 def estimate(text: str) -> int:
@@ -67,9 +54,13 @@ def estimate(text: str) -> int:
     plain = _to_ascii(text)
     if plain is not None:
         return _estimate_ascii(plain)
-    from skillc.lint.scripts import estimate_parts  # compiles a large expression
-
     return estimate_parts(text)
+
+
+def estimate_parts(text: str) -> int:
+    """Return about how many tokens a text in any script is, part by part."""
+    parts = _PARTS.finditer(text)
+    return sum(_COSTS[(part.lastindex or 1) - 1][1](part.end() - part.start()) for part in parts)
 
 
 def _to_ascii(text: str) -> str | None:
@@ -106,16 +97,16 @@ def measure(folder: Folder, main: Page) -> Tokens:
     body = document.data[document.body :].decode("utf-8", "replace")
     pages = {page.name: page.document.data for page in folder.pages.values()}
     files = _measure_files([file for file in folder.files if file.name != main.name], pages)
-    return Tokens(sum(map(estimate, metadata)), estimate(body), files)
+    return Tokens.of(sum(map(estimate, metadata)), estimate(body), files)
 
 
-def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> tuple[tuple[str, int], ...]:
+def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> tuple[FileTokens, ...]:
     """Estimate each text file; skip binary and unreadable files."""
-    estimates: list[tuple[str, int]] = []
+    estimates: list[FileTokens] = []
     total = 0  # bytes read
     for file in files:
         if total >= MAX_SAMPLED:
-            estimates.append((file.name, file.size // 4))
+            estimates.append(FileTokens(file.name, file.size // 4))
             continue
         try:
             data = pages[file.name][:MAX_SAMPLE] if file.name in pages else _read_sample(file.path)
@@ -124,7 +115,8 @@ def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> t
             continue
         if "\0" not in text:
             total += len(data)
-            estimates.append((file.name, estimate(text) * max(len(data), file.size) // max(len(data), 1)))
+            count = estimate(text) * max(len(data), file.size) // max(len(data), 1)
+            estimates.append(FileTokens(file.name, count))
     return tuple(estimates)
 
 

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Iterator
 
 from skillc import skills
+from skillc.lint.page import Folder, Page
 from skillc.lint.report import Problem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.lint.page import Folder, Page
 
 # The reader's own warnings, and W021 and W060, are covered by rules of the frontmatter.
 _HEADER_FIELDS = {"W062": "description", "W063": "version"}  # SKL506, and the field it is about

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Iterable, Mapping
 
 from skillc import atomic
 from skillc.skills.files import list_files
 from skillc.startup import file_sha256_hex, new_sha256
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 
 def hash_source(digests: Iterable[tuple[str, str]]) -> str:

@@ -5,14 +5,11 @@ Reading is lenient and does not insist on them; `skc lint` reports them one by o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+from skillc.skills.document import Metadata
 from skillc.skills.ids import MAX_SEGMENT, is_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from skillc.skills.document import Metadata
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 TEXT_FIELDS = ("license", "allowed-tools", "compatibility")  # optional, and text

@@ -10,12 +10,9 @@ hold: a mapping, a list, text, a number, true, false or null. Keys are text.
 
 from __future__ import annotations
 
-from skillc.startup import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 MAX_NODES = 10_000  # values; 64 characters of text count as one, an alias as all the values it repeats
 MAX_DEPTH = 64
@@ -27,7 +24,7 @@ _BLOCK_STYLES = {">": (" ", "\n"), ">-": (" ", ""), "|": ("\n", "\n"), "|-": ("\
 _TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class YamlDocument:
     """What a YAML text holds."""
 

@@ -118,7 +118,7 @@ def _explain(arguments: Arguments, word: str) -> int:
         raise errors.InvalidOption(f"there is no rule '{word}'{lint.suggest_rule(word) or RULES_PAGE}")
     return show(
         arguments,
-        lambda: {"rules": [rule.as_json() for rule in rules]},
+        lambda: {"rules": rules},
         lambda: (line for rule in rules for line in rule.lines()),
     )
 

@@ -7,24 +7,19 @@ a copy of the old one, so that unchanged files are not indexed again [D12].
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from sqlite3 import Connection
 
 from skillc.errors import Diagnostic
-from skillc.index import UNSETTLED
+from skillc.index import UNSETTLED, Stamp
 from skillc.index.cjk import segment
 from skillc.index.sections import reader
 from skillc.startup import sqlite
 from skillc.text import fold_line, one_line, utf8_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from sqlite3 import Connection
-
-    from skillc.index import Stamp
-
-    FileState = tuple[str, Stamp]  # digest and stamp of a file as the index has it
-    Heading = tuple[int, str, int, int, int, int]  # level, text, first and last line, first and last byte
+FileState = tuple[str, Stamp]  # digest and stamp of a file as the index has it
+Heading = tuple[int, str, int, int, int, int]  # level, text, first and last line, first and last byte
 
 BUILDER = 2  # counts up when an index is written differently, so that the next build starts from nothing
 BATCH = 10_000  # headings that are inserted together

@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.index.skills.batch import MemorySkill, Statistics, invert_texts, read_batch
+    from skillc.index.skills.batch import MemorySkill, invert_texts, read_batch
     from skillc.index.skills.database import (
         IN_MEMORY,
         Database,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skillc.index.skills.explain import FoundSkill, FoundSkills
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder
+    from skillc.index.skills.invert import Statistics
     from skillc.index.skills.query import read_all_tags
     from skillc.index.skills.recall import recall_folder
     from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile
@@ -31,11 +32,12 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "batch": "Statistics invert_texts read_batch",
+            "batch": "MemorySkill invert_texts read_batch",
             "database": "IN_MEMORY Database checksum read_note select_in verify write_note",
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
             "folder": "Folder",
             "explain": "FoundSkill FoundSkills",
+            "invert": "Statistics",
             "query": "read_all_tags",
             "recall": "recall_folder",
             "scan": "MAX_SKILL_FILE SkillFile",

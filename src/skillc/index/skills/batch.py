@@ -6,38 +6,27 @@ What is parsed from a SKILL.md are plain values, because they may come from a wo
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from time import time, time_ns
 
-from skillc.errors import MissingField, warning
-from skillc.index import UNSETTLED, stamp_of
-from skillc.index.skills.invert import Inverter, SegmentLists
-from skillc.index.skills.postings import MAX_SLOTS, read_counts
-from skillc.index.skills.scan import MAX_SKILL_FILE
-from skillc.index.skills.snapshot import Entry, find_folder
+from skillc.errors import Diagnostic, MissingField, warning
+from skillc.index import UNSETTLED, Stamp, stamp_of
+from skillc.index.skills.invert import InvertedLists, Inverter, SegmentLists, Statistics
+from skillc.index.skills.postings import MAX_SLOTS
+from skillc.index.skills.scan import MAX_SKILL_FILE, DiagnosticRow, SkillFile
+from skillc.index.skills.snapshot import Entry, Values
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
 from skillc.skills import find_violations, parse, read_metadata, read_tags, read_texts, read_words
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from skillc.errors import Diagnostic
-    from skillc.index import Stamp
-    from skillc.index.skills.database import Database
-    from skillc.index.skills.invert import InvertedLists
-    from skillc.index.skills.scan import DiagnosticRow, SkillFile
-    from skillc.index.skills.snapshot import Values
-
-    # ID, name, description, needs, tags, body
-    MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]
-    Contents = tuple[Values, SkillText | None]  # of a SKILL.md: what it says, and its text for searching
-    Job = tuple[int, str, str, bytes | None]  # a slot, the path of a SKILL.md, the ID, the file if at hand
-    SkillRow = tuple[int, Values, bytes | None]  # a slot, what a SKILL.md says, the sketch of its text
-    Chunk = tuple[list[SkillRow], InvertedLists]
+# ID, name, description, needs, tags, body
+MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]
+Contents = tuple[Values, SkillText | None]  # of a SKILL.md: what it says, and its text for searching
+Job = tuple[int, str, str, bytes | None]  # a slot, the path of a SKILL.md, the ID, the file if at hand
+SkillRow = tuple[int, Values, bytes | None]  # a slot, what a SKILL.md says, the sketch of its text
+Chunk = tuple[list[SkillRow], InvertedLists]
 
 PARALLEL_FROM = 400  # files that are worth starting other processes
 CHUNK = 2000  # files that are inverted together
@@ -170,33 +159,6 @@ class SkillReader:
                 return
             self._has_started = True
             yield slot, *parse_skill_file(path, skill_id, self._strict, self._with_text, data)
-
-
-class Statistics:
-    """Document frequencies in the index: in how many of a folder's `skills` each term occurs."""
-
-    def __init__(self, database: Database, root: str, strict: bool) -> None:
-        self._database = database
-        self._key = root, strict
-        self.skills = sum(skills for _, skills in database.read(self._segments)) if database.exists() else 0
-
-    def _segments(self, execute: Any) -> list[tuple[int, int]]:
-        folder, *_ = find_folder(execute, *self._key)
-        rows = execute("SELECT number, skills FROM segments WHERE folder = ?", (folder,)).fetchall()
-        return list(rows)
-
-    def body_frequencies(self, terms: Iterable[bytes]) -> dict[bytes, int]:
-        """Return the number of bodies that have each term."""
-        values = sorted(term.decode() for term in terms)
-
-        def query(execute: Any) -> dict[bytes, int]:
-            counts: dict[bytes, int] = {}
-            for segment, _ in self._segments(execute):
-                for term, (_, skills) in read_counts(execute, segment, values).items():
-                    counts[term.encode()] = counts.get(term.encode(), 0) + skills
-            return counts
-
-        return self._database.read(query)
 
 
 def parse_skill_file(

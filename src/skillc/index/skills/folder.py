@@ -235,7 +235,8 @@ class Folder:
         return Snapshot(walk.directories, entries, walk.diagnostics, None, revision, partial)
 
     def _read(self, todo: list[SkillFile], with_text: bool, until: float | None) -> Batch:
-        from skillc.index.skills.batch import Batch, Statistics, read_batch
+        from skillc.index.skills.batch import Batch, read_batch
+        from skillc.index.skills.invert import Statistics
 
         if not todo:
             return Batch()

@@ -10,24 +10,20 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import _count_elements as count  # type: ignore[attr-defined]  # Counter's own loop, in C
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from math import inf
 from operator import add, mul
+from typing import Any
 
-from skillc.index.skills.postings import DENSE, decode_slots
-from skillc.index.skills.weights import BODY_BONUS, BYTE, idf
+from skillc.index.skills.database import Database
+from skillc.index.skills.postings import DENSE, Row, decode_slots, read_counts
+from skillc.index.skills.snapshot import find_folder
+from skillc.index.skills.weights import BODY_BONUS, BYTE, TermWeights, idf
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from skillc.index.skills.batch import Statistics
-    from skillc.index.skills.postings import Row
-    from skillc.index.skills.weights import TermWeights
-
-    Lists = list[array[int] | None]  # postings by the number of their term
-    # Terms, how many bodies have each, and the postings of heads and bodies: four lists of the same length.
-    InvertedLists = tuple[list[bytes], list[int], list[bytes], list[bytes]]
+Lists = list["array[int] | None"]  # postings by the number of their term
+# Terms, how many bodies have each, and the postings of heads and bodies: four lists of the same length.
+InvertedLists = tuple[list[bytes], list[int], list[bytes], list[bytes]]
 
 MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
 POSTING = "I"  # as an array has it: four bytes, of which three are used
@@ -165,3 +161,30 @@ def encode_list(postings: Sequence[int], size: int) -> bytes:
     for slot, weight in zip(decode_slots(slots), weights, strict=True):
         dense[slot] = weight
     return bytes(dense)
+
+
+class Statistics:
+    """Document frequencies in the index: in how many of a folder's `skills` each term occurs."""
+
+    def __init__(self, database: Database, root: str, strict: bool) -> None:
+        self._database = database
+        self._key = root, strict
+        self.skills = sum(skills for _, skills in database.read(self._segments)) if database.exists() else 0
+
+    def _segments(self, execute: Any) -> list[tuple[int, int]]:
+        folder, *_ = find_folder(execute, *self._key)
+        rows = execute("SELECT number, skills FROM segments WHERE folder = ?", (folder,)).fetchall()
+        return list(rows)
+
+    def body_frequencies(self, terms: Iterable[bytes]) -> dict[bytes, int]:
+        """Return the number of bodies that have each term."""
+        values = sorted(term.decode() for term in terms)
+
+        def query(execute: Any) -> dict[bytes, int]:
+            counts: dict[bytes, int] = {}
+            for segment, _ in self._segments(execute):
+                for term, (_, skills) in read_counts(execute, segment, values).items():
+                    counts[term.encode()] = counts.get(term.encode(), 0) + skills
+            return counts
+
+        return self._database.read(query)

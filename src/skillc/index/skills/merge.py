@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from itertools import groupby, islice, repeat
+from typing import Any
 
 from skillc.index.skills import postings
 from skillc.index.skills.database import MAX_VALUES, checksum
 from skillc.index.skills.invert import MIN_FREQUENCY, encode_list, posting
-from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS
+from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS, Row
 from skillc.index.skills.snapshot import read_skills
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from skillc.index.skills.postings import Row
-
-    Segment = tuple[int, int, int]  # number, slots, skills that are left
-    NewSlots = dict[int, list[int | None]]  # by segment and slot; None for a skill that is gone
+Segment = tuple[int, int, int]  # number, slots, skills that are left
+NewSlots = dict[int, list[int | None]]  # by segment and slot; None for a skill that is gone
 
 MANY = 2 * MAX_SEGMENTS
 HOLLOW = 0.3  # share of empty slots from which a segment is merged

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    Row = tuple[str, int, int, bytes, bytes]  # a term, how many heads and bodies have it, its two lists
+Row = tuple[str, int, int, bytes, bytes]  # a term, how many heads and bodies have it, its two lists
 
 MAX_SLOTS = 1 << 16
 MAX_SEGMENTS = 4  # of a folder, before small ones are merged: a search asks each for every term

@@ -6,10 +6,8 @@ from skillc import startup
 from skillc.index.skills.database import IN_MEMORY, library_file
 from skillc.index.skills.snapshot import split_lines, stored_path
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    # An ID, the capabilities that the skill needs, and its tags.
-    Memory = tuple[str, tuple[str, ...], tuple[str, ...]]
+# An ID, the capabilities that the skill needs, and its tags.
+Memory = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 MAX_SKILLS = 20_000
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from skillc.index import Stamp
 
-    DiagnosticRow = tuple[str, str, str]  # code, severity, message
     Stack = list[tuple[str, str, frozenset[str]]]  # path, ID prefix, real paths of the links on the way
+
+DiagnosticRow = tuple[str, str, str]  # code, severity, message
 
 COLLECTION_FILE = "COLLECTION.md"
 MAX_SKILL_FILE = 1 << 20  # bytes; a larger SKILL.md is quarantined

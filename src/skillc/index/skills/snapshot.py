@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from skillc.index import settle
+from skillc.index import Stamp, settle
 from skillc.index.skills.database import checksum, damage, select_in, verify
-from skillc.index.skills.scan import Directory, SkillFile
+from skillc.index.skills.scan import DiagnosticRow, Directory, SkillFile
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -14,19 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from skillc.index import Stamp
-    from skillc.index.skills.scan import DiagnosticRow
-
-    # Stamp, description, capabilities, metadata, diagnostics, digest, tags; as JSON from the index.
-    Values = tuple[
-        Stamp,
-        str | None,
-        tuple[str, ...],
-        dict[str, str] | str | None,
-        tuple[DiagnosticRow, ...] | str | None,
-        int | None,
-        tuple[str, ...],
-    ]
+# Stamp, description, capabilities, metadata, diagnostics, digest, tags; as JSON from the index.
+Values = tuple[
+    Stamp,
+    str | None,
+    tuple[str, ...],
+    dict[str, str] | str | None,
+    tuple[DiagnosticRow, ...] | str | None,
+    int | None,
+    tuple[str, ...],
+]
 
 # The columns that a search reads: where a skill is, and what it says. All are in the row's checksum.
 COLUMNS = (

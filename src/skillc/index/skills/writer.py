@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
+from skillc.index.skills.batch import Batch
 from skillc.index.skills.database import checksum
 from skillc.index.skills.merge import merge_if_due, next_segment
 from skillc.index.skills.near_duplicates import Traits, TwinChange
 from skillc.index.skills.postings import MAX_SLOTS, delete_lists, store_lists
+from skillc.index.skills.scan import Directory
 from skillc.index.skills.snapshot import HIDDEN, OFFERED, find_folder, read_skills, seal_folder, stored_path
 from skillc.text import utf8_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from skillc.index.skills.batch import Batch
-    from skillc.index.skills.folder import Folder
-    from skillc.index.skills.scan import Directory
+    from skillc.index.skills.folder import Folder  # imports this module where there are changes
 
 FEW = 500  # skills of a batch up to which each ID is checked by itself
 

@@ -14,6 +14,7 @@ from skillc.compiler import (
     find_targets,
     list_skills,
 )
+from skillc.contract import encode
 from skillc.errors import InvalidOption
 from skillc.install import advise_first_skill
 from skillc.library import Skill, check_deployments, stored_skills
@@ -122,7 +123,7 @@ def skc_lint(
     Changes nothing."""
     here = call.workspace
     report = here.lint(find_skill_of(skill, here.cwd), force=force, choice=Choice(strict=strict))
-    value = summarise_reports([report])
+    value = encode(summarise_reports([report]))
     if report.skipped:
         return Answer(value, f"info: skipping compiled skill '{report.skill.name}'")
     lines = [line for file, findings in group_findings(report, here.cwd) for line in (file, *findings)]
