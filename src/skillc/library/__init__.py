@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     )
     from skillc.library.edit import NewRepository, add_repository, file_to_edit, names_in, remove_repository
     from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.find import find_skills, format_results
+    from skillc.library.find import describe_result, find_skills, format_results
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.git.config import FetchError, LoginRefused, RefNotFound, Remote, parse_address
     from skillc.library.git.login import ask_helpers, describe_variable, find_unused_tokens, with_token
@@ -149,7 +149,7 @@ else:
                 "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill read_origin resolve "
                 "roots stored_skills"
             ),
-            "find": "find_skills format_results",
+            "find": "describe_result find_skills format_results",
             "addresses": "LOOPBACK guess_type is_plain",
             "clawhub": "ClawHubSkillSource",
             "clawhub.wire": (

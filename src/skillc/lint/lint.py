@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.library import at_path, is_compiled, is_skill, locate_skill
+from skillc.library import at_path, is_compiled, is_skill, locate_skill, stored_skills
 from skillc.lint import frontmatter, headings, links, tokens
 from skillc.lint.config import read_settings
 from skillc.lint.page import read_folder
@@ -15,7 +15,7 @@ from skillc.skills import main_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillc.library import Skill
     from skillc.lint.config import Choice, Settings
@@ -85,6 +85,34 @@ def find_skills_below(folder: str, unreadable: Callable[[OSError], None] = ignor
             yield at_path(directory)
         output = ("runtime",) if os.path.basename(directory) == paths.DIRECTORY else ()
         folders[:] = sorted(name for name in folders if name not in (*_FOREIGN, *output))
+
+
+def find_targets(
+    names: Sequence[str],
+    cwd: str,
+    unreadable: Callable[[OSError], None] = ignore,
+    *,
+    everything: bool = False,
+) -> tuple[list[Skill], bool]:
+    """Find what to check, each skill once; say whether all of them were named, and no folder that has them.
+
+    With `everything`, names are folders, and none means all stores.
+    """
+    if not everything:
+        groups = [find_skills_of(name, cwd, unreadable) for name in names]
+        return _unique(groups), all(len(group) == 1 for group in groups)  # several may be files of one
+    for name in names:
+        path = os.path.join(cwd, name)
+        if os.path.isfile(path):
+            raise errors.InvalidOption(f"'{name}' is a file; give --all folders, or leave --all out")
+        if not os.path.isdir(path):
+            raise errors.DirectoryNotFound(name)
+    below = (find_skills_below(os.path.join(cwd, name), unreadable) for name in names)
+    return _unique(below) if names else list(stored_skills(cwd)), False
+
+
+def _unique(groups: Iterable[Iterable[Skill]]) -> list[Skill]:
+    return list({skill.source: skill for group in groups for skill in group}.values())
 
 
 def lint_skill(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -58,6 +59,11 @@ def summarise_reports(reports: Sequence[Report], failures: Sequence[SkillcError]
         "errors": sum(report.errors for report in reports),
         "warnings": sum(report.warnings for report in reports),
     }
+
+
+def count_rules(reports: Iterable[Report]) -> list[tuple[Rule, int]]:
+    """Return how often each rule is broken, most first."""
+    return Counter(finding.rule for report in reports for finding in report.findings).most_common()
 
 
 def render_sarif(

@@ -53,13 +53,20 @@ class Finding:
             return errors.LintFailed(self.rule.id, self.rule.name, message).line()
         return errors.warning("W300", self.rule.id, self.rule.name, message).line()
 
+    @property
+    def kind(self) -> str:
+        """Return the severity with its code."""
+        return "error[E300]" if self.severity == ERROR else "warning[W300]"
+
+    @property
+    def advice(self) -> str:
+        """Return the rule and what is wrong, on one line."""
+        text = one_line(f"{self.rule.id} {self.rule.name}: {self.message}")
+        return f"{text} [--fix]" if self.fixable else text
+
     def line_text(self) -> str:
         """Return the coded line below the name of the file."""
-        code = "E300" if self.severity == ERROR else "W300"
-        kind = "error" if self.severity == ERROR else "warning"
-        fix = " [--fix]" if self.fixable else ""
-        text = one_line(f"{self.rule.id} {self.rule.name}: {self.message}")
-        return f"  line {self.line}: {kind}[{code}]: {text}{fix}"
+        return f"  line {self.line}: {self.kind}: {self.advice}"
 
     def as_json(self) -> dict[str, Any]:
         return {

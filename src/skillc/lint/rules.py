@@ -10,13 +10,14 @@ token budgets, 501 to 507 about tools; the others are those of RFC-0008.
 
 from __future__ import annotations
 
+from skillc import errors
 from skillc.rulebook import index_rules, suggest_word
 from skillc.skills import LIMITS
 from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)
@@ -118,6 +119,27 @@ def find_rule(word: str) -> Rule | None:
 def suggest_rule(word: str) -> str:
     """Return the rule that a word may mean, as the end of a message."""
     return suggest_word(word, _BY_WORD)
+
+
+def choose_rules(words: Iterable[str], option: str) -> frozenset[str]:
+    """Return the numbers of the rules that the values of an option select, with commas between words."""
+    texts = list(words)
+    numbers: set[str] = set()
+    for word in filter(None, (part.strip() for text in texts for part in text.split(","))):
+        numbers |= {rule.id for rule in require_rules(word)}
+    if texts and not numbers:  # none would mean all
+        raise errors.InvalidOption(f"{option} needs a rule; see 'skc lint --help'")
+    return frozenset(numbers)
+
+
+def require_rules(word: str) -> list[Rule]:
+    """Return the rules that a word selects; raises InvalidOption, with the nearest name, for none."""
+    rules = find_rules(word)
+    if not rules:
+        raise errors.InvalidOption(
+            f"there is no rule '{word}'{suggest_rule(word) or '; docs/lint.md lists all rules'}"
+        )
+    return rules
 
 
 def find_rules(word: str) -> list[Rule]:
