@@ -7,9 +7,8 @@ from pathlib import Path
 
 from skillc import __version__
 from skillc.cli import load
-from skillc.cli.help import overview, page
+from skillc.cli.help import TOPICS, format_topic, overview, page
 from skillc.cli.summaries import SUMMARIES
-from skillc.cli.topics import TOPICS, format_topic
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,8 +39,8 @@ def main() -> None:
     pages = {"skc": ("the toolchain and runtime for Agent Skills", overview())}
     pages |= {f"skc-{name}": (summary, page(load(name).COMMAND)) for name, summary in SUMMARIES.items()}
     pages |= {f"skc-help-{name}": (title, format_topic(name)) for name, (title, _) in TOPICS.items()}
-    for name, (summary, text) in pages.items():
-        (folder / f"{name}.1").write_text(write_page(name, summary, text), encoding="utf-8")
+    for name, (summary, lines) in pages.items():
+        (folder / f"{name}.1").write_text(write_page(name, summary, "\n".join(lines)), encoding="utf-8")
     print(f"Wrote {len(pages)} pages to {folder}")
 
 

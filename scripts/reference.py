@@ -19,10 +19,10 @@ sys.path.insert(0, str(ROOT / "src"))
 
 import skillc
 from skillc.cli import load
-from skillc.cli.mistakes import usage
 from skillc.cli.shapes import ERROR, KEYS, OLD_KEYS, shapes_of
 from skillc.cli.summaries import GROUPS
 from skillc.cli.syntax import SHORT, Command, Option, expand
+from skillc.cli.usage_errors import usage
 from skillc.compiler import read_agents
 
 Line = Iterator[str]

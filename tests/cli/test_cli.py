@@ -24,9 +24,9 @@ from hypothesis import given, strategies as st
 
 from skillc import __version__
 from skillc.cli import load, main
+from skillc.cli.help import TOPICS
 from skillc.cli.summaries import GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
-from skillc.cli.topics import TOPICS
 from tests.conftest import SkcRun, World
 from tests.support.examples import examples
 

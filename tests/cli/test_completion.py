@@ -17,14 +17,18 @@ from pathlib import Path
 
 import pytest
 
+from skillc import cli
 from skillc.cli import load, main
-from skillc.cli.commands.completion import SCRIPTS
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
 from tests.conftest import World
 
 BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="bash is not installed")
+
+
+def script_of(shell: str) -> str:
+    return (Path(cli.__file__).parent / "shells" / f"skc.{shell}").read_text()
 
 
 @pytest.fixture
@@ -359,7 +363,7 @@ def test_nowhere(shelf: World) -> None:
 def test_script(shelf: World, shell: str) -> None:
     """[RFC-0007] each script is printed as it is, and says how to keep it."""
     script = shelf.ok("completion", shell).stdout
-    assert script == SCRIPTS[shell]
+    assert script == script_of(shell)
     assert f"skc completion {shell} >" in script
 
 
@@ -376,7 +380,7 @@ def test_syntax(tmp_path: Path, shell: str) -> None:
     if program is None:
         pytest.skip(f"{shell} is not installed")
     script = tmp_path / "script"
-    script.write_text(SCRIPTS[shell])
+    script.write_text(script_of(shell))
     result = subprocess.run([program, "-n", str(script)], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
 
@@ -477,7 +481,7 @@ class Terminal:
 @contextmanager
 def open_terminal(world: World, shell: str, *words: str, **env: str) -> Iterator[Terminal]:
     """A shell at a terminal, in the project, with the completion loaded."""
-    (world.root / "script").write_text(SCRIPTS[shell])
+    (world.root / "script").write_text(script_of(shell))
     world.ok("build", "pdf")
     descriptor, other_end = pty.openpty()
     with subprocess.Popen(
@@ -583,7 +587,7 @@ def test_fish(library: World) -> None:
         assert run.stderr == ""
         return [each.partition("\t")[0] for each in run.stdout.splitlines()]
 
-    (library.root / "script").write_text(SCRIPTS["fish"])
+    (library.root / "script").write_text(script_of("fish"))
     assert offers("skc bui") == ["build"]
     assert offers("skc load payments/r") == ["payments/refunds"]
     assert offers("skc show pdf --section Fill") == ["Filling forms"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from skillc.cli import AHEAD
+from skillc.cli.help import TOPICS
 from skillc.cli.summaries import NAMES
-from skillc.cli.topics import TOPICS
 
 # What takes long to load, and is needed to do something, not to say what can be done.
 SLOW = "argparse asyncio concurrent email httpx2 sqlite3 ssl starlette tarfile tomllib uvicorn yaml zipfile"

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from skillc.cli.mistakes import OTHER_NAMES
 from skillc.cli.summaries import NAMES
+from skillc.cli.usage_errors import OTHER_NAMES
 from tests.conftest import World
 from tests.support.skills import skill
 

@@ -15,8 +15,7 @@ import zipfile
 
 import pytest
 
-from skillc.cli.activity import ACTIVITIES
-from skillc.cli.progress import CLEAR, StatusLine
+from skillc.cli.progress import ACTIVITIES, CLEAR, StatusLine
 from skillc.cli.summaries import NAMES
 from skillc.remotes.traffic import Traffic
 from tests.conftest import World

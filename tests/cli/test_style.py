@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 
 import pytest
 
-from skillc.cli.style import STRONG, cut, cut_path, fit, fit_cells, paint_matches, translate, width_of
-from skillc.cli.wrap import split_words, wrap
-from skillc.text import terminal_text
+from skillc.cli import PlainStream
+from skillc.cli.blocks import CUT, NEVER, STRONG, Line, Mark, Table
+from skillc.cli.help import wrap
+from skillc.cli.layout import print_blocks
+from skillc.tables import width_of
 from tests.conftest import World
 from tests.support.skills import skill
 from tests.support.terminal import show_on_terminal
@@ -62,7 +66,7 @@ def test_topics(world: World, topic: str) -> None:
 @pytest.mark.slow
 def test_found_skills(pdf: World) -> None:
     """[SURFACES: Terminal] the command that reads a skill stays whole for copying; a count is no name."""
-    shown = show_on_terminal(pdf, "find", "fill forms of the project", "--limit", "1", columns=20)
+    shown = show_on_terminal(pdf, "find", "fill forms of the project", "--limit", "1", columns=34)
     assert (
         '\x1b[36mskc show pdf --section "Forms"' in shown or "\x1b[36mskc show pdf --section Forms" in shown
     )
@@ -172,13 +176,37 @@ def test_errors_as_json(pdf: World) -> None:
     assert (usage.returncode, json.loads(usage.stdout)["error"]["code"]) == (1, "E100")
 
 
-def test_parts() -> None:
-    """[SURFACES: Terminal] marks of a style can't be forged into sequences; wide letters count twice."""
-    assert translate(f"{STRONG}a\x1b[8mb", terminal_text) == "\x1b[1ma\\x1b[8mb"
-    assert paint_matches("[MATCH]a[/MATCH] [MATCH]b") == "a [MATCH]b"
-    assert (cut("日本語", 4), width_of("日…"), cut("ab", 2)) == ("日…", 3, "ab")
-    assert sum(fit([5, 40, 30], 50)) + 4 == 50
-    assert fit([5, 40, 30], 10) == [5, 8, 8]
+class Screen(io.StringIO):
+    """A terminal of some columns."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def lay_out(monkeypatch: pytest.MonkeyPatch, columns: int, *lines: str, is_painted: bool = False) -> str:
+    """Return what a terminal of a width is sent for lines."""
+    screen = Screen()
+    stream = PlainStream(screen, is_painted)
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_blocks(lines, stream)
+    return screen.getvalue()
+
+
+def test_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Terminal] text is neither markup nor sequences; wide letters count twice."""
+    text = "[bold]a[/bold] :smile: \x1b[8mb"
+    line = Line(Mark("pdf", STRONG), f" {text}", breaks=NEVER)
+    safe = text.replace("\x1b", "\\x1b")
+    assert lay_out(monkeypatch, 80, line, is_painted=True) == f"\x1b[1mpdf\x1b[0m {safe}\n"
+    for each in (line, Table(["A"], [[text]]), text):
+        shown = lay_out(monkeypatch, 20, each, is_painted=True)
+        assert "\x1b[8m" not in shown
+        assert "[bold]a[/bold]" in shown
+    assert lay_out(monkeypatch, 4, Line("日本語", breaks=CUT)) == "日…\n"
+    assert lay_out(monkeypatch, 8, Line("日本語 日本語の文書")) == "日本語\n日本語の\n文書\n"
 
 
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
@@ -253,31 +281,24 @@ def test_next_to_nothing(world: World, words: tuple[str, ...]) -> None:
 
 
 def test_wrap() -> None:
-    """[SURFACES: Terminal] no word is left alone below its sentence; wide letters count twice."""
+    """[SURFACES: Terminal] no word is left alone below its sentence."""
     text = "Check this installation, and say which command mends what is wrong."
     assert wrap(text, 66)[-1] == "is wrong."
     assert wrap("one two", 4) == ["one", "two"]
     assert wrap("a longer-than-all b", 6) == ["a", "longer-than-all", "b"]
     assert wrap("aaa bbb ccc ddd", 8, first=4) == ["aaa", "bbb ccc", "ddd"]
-    assert wrap(split_words("日本語 日本語の文書", 8, width_of), 8, measure=width_of) == [
-        "日本語",
-        "日本語の",
-        "文書",
-    ]
     assert wrap("", 8) == []
 
 
-def test_cells() -> None:
+def test_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Terminal] paths keep their end, numbers stand on the right, empty columns go first."""
-    header, rows = ["ID", "BYTES", "FROM", "ERROR"], [["a" * 12, "9", "/home/me/skills/pdf", ""]]
-    assert fit_cells([header, *rows], 80)[1] == ["a" * 12, "    9", "/home/me/skills/pdf", ""]
-    assert fit_cells([header, *rows], 32) == [
-        ["ID", "BYTES", "FROM"],
-        ["a" * 12, "    9", "…skills/pdf"],
+    table = Table(["ID", "BYTES", "FROM", "ERROR"], [["a" * 12, "9", "/home/me/skills/pdf", ""]])
+    assert lay_out(monkeypatch, 80, table).splitlines()[1] == f"{'a' * 12}      9  /home/me/skills/pdf"
+    assert lay_out(monkeypatch, 32, table).splitlines() == [
+        "ID            BYTES  FROM",
+        f"{'a' * 12}      9  …skills/pdf",
     ]
-    assert cut_path("~/skills/pdf", 6) == "…s/pdf"
-    assert cut_path("plain text", 6) == "plain…"
-    assert cut_path("/日本語/日本語", 6) == "/日本…"
+    assert lay_out(monkeypatch, 12, Table(["ID", "TEXT"], [["abc", "plain text"]])).endswith("abc  plain …\n")
 
 
 def test_examples_in_help(world: World) -> None:

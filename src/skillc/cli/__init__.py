@@ -63,7 +63,7 @@ def workspace(*, progress: bool = False) -> Workspace:
     here.is_at_terminal = sys.stdout.isatty() and _is_person()
     here.tell_owners()
     if progress and sys.stderr.isatty():
-        from skillc.cli.activity import name_repositories, watch_reading
+        from skillc.cli.progress import name_repositories, watch_reading
         from skillc.cli.variables import ask_for_variables
 
         ask_for_variables(here.cwd)
@@ -88,25 +88,33 @@ def _report(line: str) -> None:
 
 
 def show(
-    arguments: Arguments, value: Callable[[], object], lines: Callable[[], Iterable[str]], style: str = ""
+    arguments: Arguments,
+    value: Callable[[], object],
+    lines: Callable[[], Iterable[str]],
+    view: Callable[[], Iterable[str]] | str = "",
 ) -> int:
     """Print a result: its lines, or with `--format json` its value; return status 0.
 
-    `style` names the function of `cli.style` that paints the lines where a terminal shows them.
+    `view` makes the lines that a terminal shows in place of those for a pipe, where they differ.
     """
     if arguments.as_json:
         from skillc.cli.output import print_json
 
         print_json(value())
-        return 0
-    result = lines()
-    if style and isinstance(sys.stdout, PlainStream):
-        from skillc.cli import style as styles
-
-        result = getattr(styles, style)(result)
-    for line in result:
-        print(line)
+    else:
+        print_lines(view() if callable(view) and isinstance(sys.stdout, PlainStream) else lines())
     return 0
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines; on a terminal laid out for its width, with the styles and tables that `blocks` have."""
+    if isinstance(sys.stdout, PlainStream):
+        from skillc.cli.layout import print_blocks  # rich, only where a person looks
+
+        print_blocks(lines, sys.stdout)
+        return
+    for line in lines:
+        print(line)
 
 
 def is_painted() -> bool:
@@ -131,13 +139,7 @@ class PlainStream:
         self._decode: Callable[[bytes], str] | None = None
 
     def write(self, text: str) -> int:
-        if self.make_way:
-            self.make_way(text)
-        if self.is_painted:
-            from skillc.cli.style import translate  # only where a person looks
-
-            return self.stream.write(translate(text, terminal_text))
-        return self.stream.write(terminal_text(text))
+        return self.send(terminal_text(text))
 
     def write_bytes(self, data: bytes) -> None:
         """Write a piece of UTF-8; characters may span pieces."""
@@ -145,10 +147,13 @@ class PlainStream:
             from codecs import getincrementaldecoder
 
             self._decode = getincrementaldecoder("utf-8")("backslashreplace").decode
-        text = self._decode(data)
+        self.send(terminal_text(self._decode(data)))
+
+    def send(self, text: str) -> int:
+        """Write text that is escaped already, with our own sequences."""
         if self.make_way:
             self.make_way(text)
-        self.stream.write(terminal_text(text))
+        return self.stream.write(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -160,23 +165,20 @@ class DiagnosticStream(PlainStream):
     __slots__ = ()
 
     def write(self, text: str) -> int:
-        if self.is_painted:
-            from skillc.cli.style import paint_diagnostics, translate  # only where a person looks
+        if not self.is_painted:
+            return super().write(text)
+        from skillc.cli.layout import render_diagnostics  # rich, only where a person looks
 
-            if self.make_way:
-                self.make_way(text)
-            return self.stream.write(translate(paint_diagnostics(text), terminal_text))
-        return super().write(text)
+        return self.send(render_diagnostics(text, self))
 
 
 def write_bytes(data: bytes, *, is_markdown: bool = False) -> None:
     """Write text of a skill as it stands, whatever the encoding; on a terminal, with escapes and styles."""
     if isinstance(sys.stdout, PlainStream):
         if is_markdown and sys.stdout.is_painted:
-            from skillc.cli.style import paint_markdown, strip
+            from skillc.cli.layout import render_markdown  # rich, only where a person looks
 
-            text = strip(data.decode("utf-8", "backslashreplace"))
-            sys.stdout.write("\n".join(paint_markdown(text.split("\n"))))
+            sys.stdout.send(render_markdown(data.decode("utf-8", "backslashreplace"), sys.stdout))
         else:
             sys.stdout.write_bytes(data)
         return
@@ -203,11 +205,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     _prepare_output(options)
     try:
         if words and words[0].startswith("-") and words[0] not in OVERVIEWS:
-            from skillc.cli.common import move_behind
+            from skillc.cli.global_options import move_behind
 
             words = move_behind(words)
         if isinstance(sys.stdout, PlainStream) or sys.stderr.isatty():
-            from skillc.cli.activity import attend  # only where a person looks
+            from skillc.cli.pager import attend  # only where a person looks
 
             with attend(words):
                 status = _dispatch(words)
@@ -247,7 +249,7 @@ def _dispatch(words: list[str]) -> int:
         print(f"skc {__version__}")
         return 0
     if words[0] == "__complete":
-        from skillc.cli.commands.completion import candidates
+        from skillc.cli.completion import candidates
 
         sys.stdout.writelines(f"{candidate}\n" for candidate in candidates(words[1:]))
         return 0
@@ -276,7 +278,7 @@ def load(name: str) -> CommandModule:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-    from skillc.cli.mistakes import unknown_command
+    from skillc.cli.usage_errors import unknown_command
 
     raise unknown_command(name)
 
@@ -291,7 +293,7 @@ def _prepare_output(words: Sequence[str]) -> None:
             stream.reconfigure(errors="backslashreplace")
     sys.stderr = DiagnosticStream(sys.stderr)
     if sys.stdout.isatty() or sys.stderr.isatty() or "FORCE_COLOR" in os.environ or _has_color(words):
-        from skillc.cli.common import prepare_terminal  # only where a person looks
+        from skillc.cli.terminal import prepare_terminal  # only where a person looks
 
         prepare_terminal(words)
 

@@ -9,7 +9,7 @@ from skillc.text import terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from skillc.cli.syntax import Arguments
     from skillc.errors import Diagnostic, SkillcError
@@ -58,19 +58,8 @@ def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError
         print(failure.text(), file=sys.stderr)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table for people; a cell stays on its line whatever it holds.
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table as a line to print."""
+    from skillc.cli.blocks import Table  # not for JSON, which agents read
 
-    On a terminal, numbers stand on the right, and cells are cut so that a line is no wider than it; an ID,
-    which people type elsewhere, is cut last.
-    """
-    # Here, because JSON, which agents read, has no tables.
-    from skillc.cli.style import STRONG, columns, fit_cells, paint
-    from skillc.tables import align, clean_cells, measure
-
-    cells = clean_cells(header, rows)
-    if room := columns():
-        cells = fit_cells(cells, room)
-    lines = align(cells, measure(cells))
-    yield paint(next(lines), STRONG)
-    yield from lines
+    return [Table(header, rows)]

@@ -8,16 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
+from typing import Any
 
 from skillc.cli import PlainStream
-from skillc.cli.progress import line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+from skillc.cli.progress import line, watch
 
 # Commands whose output may be long and that ask nothing.
 PAGED = frozenset(
@@ -43,13 +40,9 @@ class _PagerStream(PlainStream):
     def isatty(self) -> bool:
         return True
 
-    def write(self, text: str) -> int:
+    def send(self, text: str) -> int:
         self._start()
-        return super().write(text)
-
-    def write_bytes(self, data: bytes) -> None:
-        self._start()
-        super().write_bytes(data)
+        return super().send(text)
 
     def _start(self) -> None:
         if not self._program:
@@ -76,6 +69,17 @@ class _PagerStream(PlainStream):
             pass  # it ended before it read all
         self._process.wait()
         signal.signal(signal.SIGINT, self._handler)
+
+
+@contextmanager
+def attend(words: Sequence[str]) -> Iterator[None]:
+    """Show a person at a terminal what the command is doing, and its output in a pager."""
+    with ExitStack() as stack:
+        if isinstance(sys.stdout, PlainStream):
+            stack.enter_context(page_output(words))
+        if words and "--watch" not in words and "--help" not in words:
+            stack.enter_context(watch(words[0]))
+        yield
 
 
 @contextmanager

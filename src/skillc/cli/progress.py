@@ -1,22 +1,27 @@
 """Show on a terminal what a command is doing; print nothing anywhere else.
 
-`activity.watch` names what a command does once it takes long. Commands with several steps say more, with
-`Activity` and `Progress`.
+`watch` names what a command does once it takes long. Commands with several steps say more, with `Activity`
+and `Progress`. Not by rich's progress bars: they are drawn by a thread, and a process with two threads can't
+give work to forked processes. A timer of the system draws the line again while nothing happens.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import monotonic
+from types import FrameType
 
-from skillc.cli.style import cut
+from skillc import library, remotes  # lazy, as the index is
+from skillc.cli import PlainStream
+from skillc.cli.terminal import is_dumb
+from skillc.errors import SkillcError
+from skillc.index import skills
+from skillc.tables import width_of
 from skillc.text import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
 
 BAR = 24
 CLEAR = "\r\x1b[K"
@@ -25,12 +30,40 @@ INTERVAL = 0.05  # seconds between two drawings of a bar with many steps
 FEW = 100  # steps that are all drawn
 PAUSE = 10.0  # seconds between two lines where lines can't be drawn over
 
+# What commands do while they take long.
+ACTIVITIES = {
+    command: activity
+    for activity, commands in {
+        "Asking the registry": "grant login publisher token yank",
+        "Asking the repositories": "browse diagnose find inventory load repo turn",
+        "Bringing it back from the trash": "restore",
+        "Changing the lock": "pin unpin",
+        "Checking the installation, the stores and agents' directories": "doctor",
+        "Comparing files with the lock": "verify",
+        "Comparing skills with their builds": "list",
+        "Comparing the store with the lock": "install lock outdated update",
+        "Counting in the logs": "stats sync",
+        "Creating the skill": "init",
+        "Forgetting the token": "logout",
+        "Getting the skills": "add",
+        "Listing the files": "sources",
+        "Looking for skills": "import",
+        "Looking for the section": "show",
+        "Looking for the skill": "disable enable open publish search tools trust",
+        "Looking for the skills": "audit build lint remove",
+        "Measuring caches, builds and leftovers": "clean",
+        "Measuring the trash": "trash",
+        "Preparing and running the tool": "run",
+        "Reading the headings": "outline",
+    }.items()
+    for command in commands.split()
+}
+
 
 class StatusLine:
     """The last line of the terminal while a command works: what it does, and for how long.
 
-    There is one terminal, so there is one such line. A timer of the system draws it again while nothing
-    happens; a thread would keep the work from being given to forked processes.
+    There is one terminal, so there is one such line.
     """
 
     def __init__(self) -> None:
@@ -61,7 +94,7 @@ class StatusLine:
         self._step, self._since = step, monotonic()
         if not step:
             self.clear()
-        elif not _is_plain():
+        elif not is_dumb():
             self._draw(step)
 
     def clear(self) -> None:
@@ -78,7 +111,7 @@ class StatusLine:
         """Show that the work goes on where nothing else was drawn for a while."""
         now = monotonic()
         text = self._step or next(filter(None, reversed(self._activities)), "")
-        if text and now - self._last >= (PAUSE if _is_plain() else TICK):
+        if text and now - self._last >= (PAUSE if is_dumb() else TICK):
             seconds = int(now - self._since)
             time = f"{seconds} s" if seconds > 1 else ""
             self._draw("  ".join(filter(None, (text, self.downloads(), time))))
@@ -87,15 +120,17 @@ class StatusLine:
         if self._is_paused or not self._is_free:
             return
         self._last = monotonic()
-        if _is_plain():
+        if is_dumb():
             _write(f"{text}\n")
             return
         self._is_visible = True
         columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-        _write(f"{CLEAR}{cut(text, columns - 1)}")
+        while width_of(text) >= columns:
+            text = text[:-1]
+        _write(f"{CLEAR}{text}")
 
     def hide(self) -> None:
-        """Show nothing from now on: a pager has the terminal."""
+        """Show nothing from now on: a pager or a question has the terminal."""
         self.clear()
         self._is_paused = True
 
@@ -108,7 +143,7 @@ line = StatusLine()
 
 
 class Pause:
-    """Shows nothing while a person answers."""
+    """Shows nothing while a person answers; a context."""
 
     def __enter__(self) -> None:
         line.hide()
@@ -184,12 +219,57 @@ class Progress:
 def draw_bar(count: int, total: int, unit: str, name: str) -> str:
     """Return a bar with what is done; on a terminal that can't draw, the numbers alone."""
     done = f"{count}/{total} {unit}  {one_line(name)}"
-    return done if _is_plain() else f"[{'#' * (BAR * count // total):-<{BAR}}] {done}"
+    return done if is_dumb() else f"[{'#' * (BAR * count // total):-<{BAR}}] {done}"
 
 
-def _is_plain() -> bool:
-    """Return whether the terminal, or the program that reads it aloud, can't draw over a line."""
-    return os.environ.get("TERM") == "dumb"
+@contextmanager
+def watch(command: str) -> Iterator[None]:
+    """Show what a command is doing as long as it runs."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, PlainStream):
+            stream.make_way = line.make_way
+    line.downloads = remotes.describe_downloads
+    with Activity(ACTIVITIES.get(command, "")), _timer():
+        yield
+
+
+@contextmanager
+def _timer() -> Iterator[None]:
+    try:
+        handler = signal.signal(signal.SIGALRM, line.tick)
+    except (AttributeError, ValueError):  # on Windows, or not in the main thread
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, TICK, TICK / 4)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def watch_reading() -> None:
+    """Show the progress whenever the skill index has many files to read."""
+    skills.skill_index().database.on_progress = _draw_reading
+
+
+def _draw_reading(root: str, count: int, total: int) -> None:
+    """Show how many files are read, or without a total how many directories were looked at."""
+    if count and not total:
+        line.put(f"{count} directories  {one_line(root)}")
+    else:
+        line.put(draw_bar(count, total, "skills read", root) if count < total else "")
+
+
+def name_repositories(cwd: str) -> None:
+    """Say which repositories are asked that may take their time."""
+    try:
+        repositories = library.SkillsConfig.load(cwd).repositories
+    except SkillcError:
+        return  # the command itself says what is wrong
+    names = [repository.name for repository in repositories if repository.type != "filesystem"]
+    if names:
+        line.rename(one_line(f"Asking {', '.join(names)}"))
 
 
 def _write(text: str) -> None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Argument:
     """A positional argument, the last of which may `repeat`.
 
-    `completes` names what the shell offers: a kind of `cli.values`, or words. What `is_text` can be anything,
-    also a word that starts with a hyphen, which has to follow `--`.
+    `completes` names what the shell offers: a kind of `cli.completion`, or words. What `is_text` can be
+    anything, also a word that starts with a hyphen, which has to follow `--`.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Option:
     def parse(self, text: str) -> str | int:
         """Return the option's value; raises InvalidOption for one that it does not take."""
         if self.kind == "choice" and text not in self.choices:
-            from skillc.cli.mistakes import unknown_choice  # only on the way to an error
+            from skillc.cli.usage_errors import unknown_choice  # only on the way to an error
 
             raise unknown_choice(self.name, text, self.choices)
         if self.kind != "count":
@@ -195,7 +195,7 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         name, equals, text = word.partition("=")
         option = options.get(name) or options.get(expand(name, options))
         if option is None:
-            from skillc.cli.mistakes import unknown_option  # only on the way to an error
+            from skillc.cli.usage_errors import unknown_option  # only on the way to an error
 
             raise unknown_option(command, word, positional)
         if option.kind == "switch":
@@ -217,7 +217,7 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     rest = list(positional)
     for argument in command.arguments:
         if not rest and argument.required:
-            from skillc.cli.mistakes import missing_argument  # only on the way to an error
+            from skillc.cli.usage_errors import missing_argument  # only on the way to an error
 
             raise missing_argument(command, argument, positional)
         if argument.repeat:
@@ -225,6 +225,6 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
         else:
             values[argument.name] = rest.pop(0) if rest else None
     if rest:
-        from skillc.cli.mistakes import surplus  # only on the way to an error
+        from skillc.cli.usage_errors import surplus  # only on the way to an error
 
         raise errors.InvalidOption(f"unexpected argument '{rest[0]}'; {surplus(command, rest[0])}")

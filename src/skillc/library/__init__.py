@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from skillc.library.edit import NewRepository, add_repository, file_to_edit, names_in, remove_repository
     from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.find import find_skills, format_results
+    from skillc.library.find import describe_result, find_skills, format_results
     from skillc.library.git import GitSkillSource
     from skillc.library.http import HttpSkillSource
     from skillc.library.imports import (
@@ -105,7 +105,7 @@ else:
                 "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill read_origin resolve "
                 "roots stored_skills"
             ),
-            "find": "find_skills format_results",
+            "find": "describe_result find_skills format_results",
             "clawhub": "ClawHubSkillSource",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
             "skill_cache": "copy_path list_copies",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.errors import Diagnostic
-    from skillc.index.skills import Scope
+    from skillc.index.skills import FoundSkill, Scope
 
     # A repository's name, its folder, whether it is strict, whether it is required, its time-out in seconds.
     Row = tuple[str, str, bool, bool, float]
@@ -191,19 +191,22 @@ def format_results(results: FoundSkills) -> Iterator[str]:
         yield f"{typo}: showing {word}"
     for skill in results:
         yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
-        yield f"  {one_line(' '.join(skill.description.split()))}"
-        words = ", ".join(word for word, _ in skill.matched[:MAX_WORDS])
-        yield f"  matched: {one_line(words)}"
-        if skill.copies:
-            yield f"  {one_line(_name_copies(skill.copies))}"
-        also = [
-            f"{skill_id} ({name})" for name, skill_id in skill.also if (name, skill_id) not in skill.copies
-        ]
-        if also:
-            yield f"  also: {one_line(', '.join(also))}"
-        yield f"  read: {one_line(skill.read)}"
+        for label, text in describe_result(skill):
+            yield f"  {label}: {text}" if label else f"  {text}"
     if not results:
         yield "No skills fit."
+
+
+def describe_result(skill: FoundSkill) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a skill that was found, line by line, each with its label or none."""
+    yield "", one_line(" ".join(skill.description.split()))
+    yield "matched", one_line(", ".join(word for word, _ in skill.matched[:MAX_WORDS]))
+    if skill.copies:
+        yield "", one_line(_name_copies(skill.copies))
+    also = [f"{skill_id} ({name})" for name, skill_id in skill.also if (name, skill_id) not in skill.copies]
+    if also:
+        yield "also", one_line(", ".join(also))
+    yield "read", one_line(skill.read)
 
 
 def _name_copies(copies: Sequence[tuple[str, str]]) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skillc.usage.counts import DayCounts, count_day
     from skillc.usage.log import TERMINAL, LogValue, record_access, run_logged
     from skillc.usage.page import find_unread, render_page
-    from skillc.usage.prune import delete_fallback_log, parse_age, prune_log
+    from skillc.usage.prune import delete_fallback_log, parse_age, prune_log, prune_logs
     from skillc.usage.query import Filters, find_logs
     from skillc.usage.report import count_by_skill, format_rows, label_skills, render_stats
     from skillc.usage.stats import (
@@ -33,7 +33,7 @@ else:
             "log": "TERMINAL record_access run_logged",
             "query": "Filters find_logs",
             "page": "find_unread render_page",
-            "prune": "delete_fallback_log parse_age prune_log",
+            "prune": "delete_fallback_log parse_age prune_log prune_logs",
             "report": "count_by_skill format_rows label_skills render_stats",
             "stats": "GROUPS Stats check_group compute_stats count_by_day describe_results find_reads",
             "sync": "sync_logs",

@@ -12,9 +12,10 @@ from skillc.errors import InvalidFilter, SkillcError
 from skillc.startup import sqlite
 from skillc.usage import schema
 from skillc.usage.log import checkpoint, fallback_directory, fallback_lock
-from skillc.usage.query import DAY, WEEK, format_time, parse_time
+from skillc.usage.query import DAY, WEEK, find_logs, format_time, parse_time
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from sqlite3 import Connection
 
     from skillc.library import Skill
@@ -35,6 +36,19 @@ def parse_age(text: str) -> int:
     if unit not in _DAYS or not (number.isascii() and number.isdigit()) or len(number) > 5:
         raise InvalidFilter(text, "hint: write an age: 90d, 12w, 6m or 2y")
     return int(number) * _DAYS[unit]
+
+
+def prune_logs(skills: Iterable[Skill], oldest: str) -> tuple[dict[str, int], list[SkillcError]]:
+    """Remove the rows of skills' logs that are older than an age; return how many, and what failed."""
+    days = parse_age(oldest)
+    counts: dict[str, int] = {}
+    failures: list[SkillcError] = []
+    for path, name in {path: skill.name for skill in skills for path in find_logs(skill)}.items():
+        try:
+            counts[name] = counts.get(name, 0) + prune_log(path, days)
+        except SkillcError as error:
+            failures.append(error)
+    return counts, failures
 
 
 def prune_log(path: str, days: int) -> int:

@@ -10,9 +10,9 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
 from skillc.cli.commands.install import ACCEPT_BLOCKS
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.mistakes import see
 from skillc.cli.progress import Activity, Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected, warning
 from skillc.spelling import suggest
 from skillc.startup import value

@@ -7,11 +7,10 @@ import os
 import sys
 
 from skillc import audit, install, library, lint
-from skillc.cli import workspace
+from skillc.cli import print_lines, workspace
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json, warn
 from skillc.cli.progress import Activity, Progress
-from skillc.cli.style import paint_report
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, SkillNotFound
 from skillc.text import count_of, one_line
@@ -181,8 +180,7 @@ def _print_text(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bo
         lines.append(
             audit.render_finding(finding, path.removeprefix(os.path.join(os.path.realpath(cwd), "")))
         )
-    for line in paint_report(lines):
-        print(line)
+    print_lines(lines)
 
 
 def _print_totals(audits: Sequence[audit.Audit]) -> None:

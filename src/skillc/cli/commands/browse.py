@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from skillc import engine
 from skillc.cli import show, workspace
+from skillc.cli.blocks import CUT, STRONG, Line, Mark
 from skillc.cli.filters import check_repository, explain_collection
-from skillc.cli.mistakes import see
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.terminal import columns
+from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
+from skillc.tables import pad, width_of
 from skillc.text import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 MAX_LIMIT = 10_000
+MAX_NAME = 40  # columns for names on a terminal
 
 COMMAND = Command(
     "browse",
@@ -66,7 +68,22 @@ def run(arguments: Arguments) -> int:
     if not listing["skills"] and not listing.get("subcollections"):
         for note in _explain(here, place, query, repository):
             here.report(one_line(f"note: {note}"))
-    return show(arguments, lambda: listing, lambda: engine.render_browse(listing), "paint_listing")
+    return show(arguments, lambda: listing, lambda: engine.render_browse(listing), lambda: _view(listing))
+
+
+def _view(page: Mapping[str, Any]) -> Iterator[str]:
+    """Yield collections and skills in two columns, each on one line of the terminal."""
+    rows = [(skill["id"], skill["description"]) for skill in page["skills"]]
+    for each in reversed(page.get("subcollections", [])):
+        count = f"{each['count']} skills"  # the description of a collection that has none of its own
+        text = "" if each["description"] == count else f"  {each['description']}"
+        rows.insert(0, (f"{each['path']}/", f"({each['count']}){text}"))
+    limit = min(MAX_NAME, columns() // 3 or MAX_NAME)  # one long name is not to crowd out all texts
+    width = min(limit, max((width_of(one_line(name)) for name, _ in rows), default=0))
+    for name, text in rows:
+        yield Line(Mark(pad(one_line(name), width), STRONG), one_line(f"  {text}"), breaks=CUT)
+    if not rows or "more" in page:
+        yield [*engine.render_browse(page)][-1]
 
 
 def _explain(here: Workspace, place: str, query: str | None, repository: str) -> Iterator[str]:

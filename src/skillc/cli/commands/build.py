@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from skillc import compiler, install, library
 from skillc.cli import show, workspace
-from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see
 from skillc.cli.watch import watch
 from skillc.errors import InvalidOption, unexpected
 from skillc.text import count_of, one_line

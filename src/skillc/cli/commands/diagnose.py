@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from skillc import library
 from skillc.cli import show, workspace
+from skillc.cli.blocks import BAD, WARNING, Line, Mark
 from skillc.cli.filters import check_repository
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import WARNINGS, InvalidOption
 from skillc.spelling import did_you_mean
 from skillc.text import count_of, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 COMMAND = Command(
     "diagnose",
@@ -65,12 +63,14 @@ def run(arguments: Arguments) -> int:
         and (not arguments.has("errors") or diagnostic.severity == "error")
     ]
     value = {"diagnostics": [{field: getattr(d, field) for field in FIELDS} for d in diagnostics]}
-    return show(arguments, lambda: value, lambda: map(one_line, _lines(diagnostics, total)), "paint_problems")
+    return show(arguments, lambda: value, lambda: _lines(diagnostics, total))
 
 
 def _lines(diagnostics: Sequence[library.SourceDiagnostic], total: int) -> Iterator[str]:
     for d in diagnostics:
-        yield ": ".join(filter(None, [f"{d.severity}[{d.code}]", d.source_name, d.path, d.message]))
+        kind = Mark(f"{d.severity}[{d.code}]:", BAD if d.severity == "error" else WARNING)
+        text = ": ".join(filter(None, (d.source_name, d.path, d.message)))
+        yield Line(kind, one_line(f" {text}"), hang=2)
     if not diagnostics:
         left = f"Nothing to report here; {total:,} without the filters." if total else "Nothing to report."
         yield left

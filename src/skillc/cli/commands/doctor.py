@@ -7,6 +7,7 @@ from collections import Counter
 
 from skillc import install
 from skillc.cli import show
+from skillc.cli.blocks import BAD, CODE, GOOD, NEVER, WARNING, WORDS, Line, Mark
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError
 from skillc.paths import current_directory
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_LINES = 20  # findings of one check, for people
+STYLES = {"ok": GOOD, "warning": WARNING, "error": BAD}
 
 COMMAND = Command(
     "doctor",
@@ -48,7 +50,7 @@ def run(arguments: Arguments) -> int:
     value = examination.as_json()
     if arguments.has("fix"):
         value |= {"fixed": repairs, "not_fixed": failures}
-    show(arguments, lambda: value, lambda: _lines(examination, repairs, failures), "paint_checks")
+    show(arguments, lambda: value, lambda: _lines(examination, repairs, failures))
     if examination.errors:
         failure = SkillcError(f"{count_of(examination.errors, 'check')} failed; 'fix:' names what to do")
         sys.stdout.flush()
@@ -71,9 +73,10 @@ def _lines(
         counts[check.name] += 1
         if counts[check.name] > MAX_LINES:
             continue
-        yield one_line(f"{check.status:<8} {check.name:<14} {check.message}")
+        status = Mark(f"{check.status:<8}", STYLES[check.status])
+        yield Line(status, one_line(f" {check.name:<14} {check.message}"), hang=24, breaks=WORDS)
         if check.fix:
-            yield one_line(f"{'':<23} fix: {check.fix}")
+            yield Line(f"{'':<23} fix: ", Mark(one_line(check.fix), CODE), breaks=NEVER)
     for name, number in counts.items():
         if number > MAX_LINES:
             yield f"… and {number - MAX_LINES} more of '{name}'; --format json has them all"

@@ -64,11 +64,13 @@ def run(arguments: Arguments) -> int:
 
         explain_filters(here, task, scope)
 
-    def lines() -> Iterator[str]:
-        yield from format_results(skills)
+    def view() -> Iterator[str]:
+        from skillc.cli.views import show_found  # only where a person looks
+
+        yield from show_found(skills)
         more = len(matches) - limit
         if more > 0:
             count = f"{more:,}" if more < COUNTED else f"{COUNTED} or more"
             yield f"{count} more: --limit {limit + more} shows {'it' if more == 1 else 'them'}, too"
 
-    return show(arguments, lambda: skills.as_json(task), lines, "paint_skills")
+    return show(arguments, lambda: skills.as_json(task), lambda: format_results(skills), view)

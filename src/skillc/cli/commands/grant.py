@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from skillc.cli import show
-from skillc.cli.mistakes import unknown_choice, wrong_count
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import unknown_choice, wrong_count
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 
@@ -78,7 +78,7 @@ def _add(arguments: Arguments, api: RegistryApi) -> int:
     api.set_grant(subject, role, prefix)
     value = {"subject": subject, "role": role, "prefix": prefix, "registry": api.registry}
     line = f"{subject} is {role} of {prefix or 'all'} in {api.registry} now"
-    return show(arguments, lambda: value, lambda: [one_line(line)], "paint_report")
+    return show(arguments, lambda: value, lambda: [one_line(line)])
 
 
 def _list(arguments: Arguments, api: RegistryApi) -> int:
@@ -95,4 +95,4 @@ def _remove(arguments: Arguments, api: RegistryApi) -> int:
     api.remove_grant(subject, prefix)
     value = {"subject": subject, "prefix": prefix, "removed": True, "registry": api.registry}
     line = f"{subject} has no role of its own for {prefix or 'all'} in {api.registry} any more"
-    return show(arguments, lambda: value, lambda: [one_line(line)], "paint_report")
+    return show(arguments, lambda: value, lambda: [one_line(line)])

@@ -10,10 +10,10 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.commands.install import ACCEPT_BLOCKS
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.mistakes import see
 from skillc.cli.output import table
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.paths import home
 

@@ -21,4 +21,4 @@ def run(arguments: Arguments) -> int:
     name = arguments.optional("name")
     path = compiler.create_store(root) if name is None else compiler.create_skill(root, name)
     lines = [compiler.describe_creation(name, path)]
-    return show(arguments, lambda: {"name": name, "path": path}, lambda: lines, "paint_report")
+    return show(arguments, lambda: {"name": name, "path": path}, lambda: lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
+from skillc.cli.blocks import NEVER, Line
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 
 COMMAND = Command(
@@ -33,4 +34,4 @@ def run(arguments: Arguments) -> int:
         return {"mode": now.mode(await now.list_skills()), "xml": xml}
 
     result = here.wait(inventory())
-    return show(arguments, lambda: result, lambda: [result["xml"]])
+    return show(arguments, lambda: result, lambda: [Line(result["xml"], breaks=NEVER)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillc import compiler, install, library
 from skillc.cli import show, workspace
+from skillc.cli.blocks import WARNING, Mark
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import warning
@@ -44,8 +45,13 @@ def run(arguments: Arguments) -> int:
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
     if not listing.total:
-        return show(arguments, listing.as_json, lambda: [install.advise_first_skill()], "paint_report")
+        return show(arguments, listing.as_json, lambda: [install.advise_first_skill()])
     width = 4 if arguments.has("verbose") else 3
-    rows = [row[:width] for row in listing.rows()]
+    rows = [(name, scope, _mark(status), path)[:width] for name, scope, status, path in listing.rows()]
     lines = table(compiler.LIST_HEADER[:width], rows) if rows else ()
-    return show(arguments, listing.as_json, lambda: [*lines, listing.total_line()], "paint_statuses")
+    return show(arguments, listing.as_json, lambda: [*lines, listing.total_line()])
+
+
+def _mark(status: str) -> str:
+    """Return a status that asks for something so that it stands out."""
+    return Mark(status, WARNING) if status.startswith(("not-built", "obsolete")) else status

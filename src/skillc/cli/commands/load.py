@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
+from skillc.cli.blocks import NEVER, Line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 
 COMMAND = Command(
@@ -16,4 +17,4 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     (skill,) = here.wait(here.engine().resolve_and_render([arguments.text("id")]))
-    return show(arguments, skill.as_json, lambda: [skill.rendered_body])
+    return show(arguments, skill.as_json, lambda: [Line(skill.rendered_body, breaks=NEVER)])

@@ -9,11 +9,11 @@ import sys
 from skillc import remotes
 from skillc.cli import show
 from skillc.cli.approval import terminal
-from skillc.cli.mistakes import see
 from skillc.cli.output import table
 from skillc.cli.progress import Pause
 from skillc.cli.registry import connect
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 

@@ -25,4 +25,4 @@ def run(arguments: Arguments) -> int:
     others = [each.registry for each in remotes.read_credentials()]
     near = "" if is_gone else near_miss(registry, others)
     line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
-    return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line], "paint_report")
+    return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line])

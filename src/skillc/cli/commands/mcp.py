@@ -6,9 +6,9 @@ import sys
 
 from skillc import install
 from skillc.cli import workspace
-from skillc.cli.mistakes import unknown_choice
 from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.usage_errors import unknown_choice
 from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import current_directory
 from skillc.workspace import Workspace

@@ -5,6 +5,10 @@ from __future__ import annotations
 from skillc.cli import show, workspace
 from skillc.cli.syntax import LIST_FORMAT, SKILL, Arguments, Command, Option
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 COMMAND = Command(
     "outline",
     arguments=(SKILL,),
@@ -22,9 +26,9 @@ def run(arguments: Arguments) -> int:
         headings = [entry.as_json() for entry in entries]
         return {"headings": headings} if arguments.text("format") == "object" else headings
 
-    return show(
-        arguments,
-        value,
-        lambda: render_outline(entries),
-        "paint_outline",
-    )
+    def view() -> Iterator[str]:
+        from skillc.cli.views import show_outline  # only where a person looks
+
+        return show_outline(entries)
+
+    return show(arguments, value, lambda: render_outline(entries), view)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from skillc.cli import show
-from skillc.cli.mistakes import see, unknown_choice, wrong_count
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see, unknown_choice, wrong_count
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 
@@ -86,7 +86,7 @@ def _add(arguments: Arguments, api: RegistryApi) -> int:
     value = {name: made.get(name, "") for name in COLUMNS} | {"registry": api.registry}
     prefix = publisher["prefix"] or "all"
     line = f"{publisher['workflow']} of {publisher['repository']} may publish below {prefix} now"
-    return show(arguments, lambda: value, lambda: [one_line(f"{line} (ID {value['id']})")], "paint_report")
+    return show(arguments, lambda: value, lambda: [one_line(f"{line} (ID {value['id']})")])
 
 
 def _list(arguments: Arguments, api: RegistryApi) -> int:
@@ -105,4 +105,4 @@ def _remove(arguments: Arguments, api: RegistryApi) -> int:
     api.distrust(publisher_id)
     value = {"id": publisher_id, "removed": True, "registry": api.registry}
     line = f"The trusted publisher {publisher_id} is removed from {api.registry}, and its tokens ended"
-    return show(arguments, lambda: value, lambda: [one_line(line)], "paint_report")
+    return show(arguments, lambda: value, lambda: [one_line(line)])

@@ -6,9 +6,9 @@ import sys
 
 from skillc import library
 from skillc.cli import show, workspace
-from skillc.cli.mistakes import unknown_choice
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import unknown_choice
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory, library_roots
 from skillc.quotes import shell_quote
@@ -123,7 +123,7 @@ def _add(arguments: Arguments) -> int:
         *(f"Kept {path}, which is a default folder" for path in addition.kept),
         f"Next: skc repo sync {repository.name}",
     ]
-    show(arguments, lambda: fields, lambda: lines, "paint_report")
+    show(arguments, lambda: fields, lambda: lines)
     if addition.left:
         scope = " --global" if for_all else ""
         also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in addition.left)
@@ -145,7 +145,7 @@ def _remove(arguments: Arguments) -> int:
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     value = {"file": file, "name": name, "left": left}
-    show(arguments, lambda: value, lambda: [f"Removed '{name}' from {file}"], "paint_report")
+    show(arguments, lambda: value, lambda: [f"Removed '{name}' from {file}"])
     if not left:
         again = "where no other is configured, the default folders are searched again"
         print(f"note: it was the last one in that file; {again}", file=sys.stderr)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Option
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 COMMAND = Command(
     "search",
     arguments=(SKILL, Argument("query", "The words to search for. Put several in quotes.", is_text=True)),
@@ -27,7 +31,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     modes = [mode for mode in ("any", "phrase", "raw") if arguments.has(mode)]
     if len(modes) > 1:
-        from skillc.cli.mistakes import see
+        from skillc.cli.usage_errors import see
         from skillc.errors import InvalidOption
 
         raise InvalidOption(f"--{modes[0]} and --{modes[1]} exclude each other; {see(COMMAND)}")
@@ -37,4 +41,10 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit") or 10,
         mode=modes[0] if modes else "all",
     )
-    return show(arguments, results.as_json, results.lines, "paint_results")
+
+    def view() -> Iterator[str]:
+        from skillc.cli.views import show_results  # only where a person looks
+
+        return show_results(results)
+
+    return show(arguments, results.as_json, results.lines, view)

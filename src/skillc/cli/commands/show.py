@@ -29,7 +29,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     section = arguments.optional("section")
     if section is None:
-        from skillc.cli.mistakes import see
+        from skillc.cli.usage_errors import see
         from skillc.errors import InvalidOption
 
         raise InvalidOption(f"--section is missing; {see(COMMAND)}")

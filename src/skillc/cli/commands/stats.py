@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from time import gmtime, strftime
+from typing import TypeVar
 
 from skillc import __version__, atomic, gateway, library, usage
 from skillc.cli import can_print, show, workspace
-from skillc.cli.mistakes import see
-from skillc.cli.output import warn
-from skillc.cli.style import CODE, columns, cut, paint, width_of
+from skillc.cli.blocks import CODE, CUT, Line, Mark
+from skillc.cli.output import report_all, warn
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
+from skillc.cli.terminal import columns, is_dumb
+from skillc.cli.usage_errors import see
+from skillc.errors import Diagnostic, InvalidOption, unexpected, warning
 from skillc.paths import current_directory
-from skillc.tables import pad
-from skillc.text import count_of, one_line
+from skillc.tables import pad, width_of
+from skillc.text import count_of, cut, one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeVar
-
-    Result = TypeVar("Result")
-
-MAX_WIDTH = 100  # columns for bars; longer ones are hard to compare with their labels
+Result = TypeVar("Result")
+MAX_BARS = 100  # columns for bars; longer ones are hard to compare with their labels
 COMMAND = Command(
     "stats",
     arguments=(
@@ -93,9 +90,7 @@ def run(arguments: Arguments) -> int:
     limit = arguments.count("limit")
     if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
-    return show(
-        arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _bars, limit), "paint_report"
-    )
+    return show(arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _draw_bars, limit))
 
 
 def _with_skills(
@@ -119,25 +114,14 @@ def _filters(arguments: Arguments) -> usage.Filters:
 def _prune(arguments: Arguments, oldest: str) -> int:
     if arguments.texts("project") or any(arguments.optional(o) for o in ("since", "until", "html")):
         raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
-    errors: list[SkillcError] = []
-
-    def prune(skills: list[library.Skill]) -> dict[str, int]:
-        days = usage.parse_age(oldest)
-        counts: dict[str, int] = {}
-        for path, name in {path: skill.name for skill in skills for path in usage.find_logs(skill)}.items():
-            try:
-                counts[name] = counts.get(name, 0) + usage.prune_log(path, days)
-            except SkillcError as error:
-                errors.append(error)
-        return counts
-
-    counts = _with_skills(arguments, {"prune": oldest}, prune)
-    for error in errors:
-        print(error.text(), file=sys.stderr)
+    counts, failures = _with_skills(
+        arguments, {"prune": oldest}, lambda skills: usage.prune_logs(skills, oldest)
+    )
+    report_all((), failures)
     entries = count_of(sum(counts.values()), "entry", "entries")
     removal = f"Removed {entries} of {count_of(len(counts), 'skill')}"
-    show(arguments, lambda: {"removed": counts}, lambda: [removal], "paint_report")
-    return 1 if errors else 0
+    show(arguments, lambda: {"removed": counts}, lambda: [removal])
+    return 1 if failures else 0
 
 
 def _write_page(arguments: Arguments, file: str) -> int:
@@ -160,7 +144,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         return (*stats["summary"].diagnostics, *diagnostics)
 
     warn(_with_skills(arguments, {"html": file}, write))
-    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"], "paint_report")
+    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"])
 
 
 def _unread(
@@ -179,18 +163,19 @@ def _unread(
     return sections, diagnostics
 
 
-def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
+def _draw_bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     """Return counts in a column; on a terminal with bars."""
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
-    room = min(columns(), MAX_WIDTH) - digits - 5
-    if room < 24 or os.environ.get("TERM") == "dumb":  # no terminal, too narrow for bars, or read aloud
+    room = min(columns(), MAX_BARS) - digits - 5
+    if room < 24 or is_dumb():  # no terminal, too narrow for bars, or read aloud
         return usage.format_rows(rows)
-    rows = [(one_line(text), count) for text, count in rows]
     block = "█" if can_print("█") else "#"
-    label = min(max((width_of(text) for text, _ in rows), default=0), room - 12)
-    lines = []
-    for text, count in rows:
-        bar = block * max(1 if count else 0, round((room - label) * count / highest))
-        lines.append(f"  {count:>{digits},}  {pad(cut(text, label), label)} {paint(bar, CODE)}".rstrip())
+    labels = [one_line(text) for text, _ in rows]
+    width = min(max(map(width_of, labels), default=0), room - 12)
+    lines: list[str] = []
+    for text, (_, count) in zip(labels, rows, strict=True):
+        bar = block * max(1 if count else 0, round((room - width) * count / highest))
+        label = pad(text if width_of(text) <= width else cut(text, width), width)
+        lines.append(Line(f"  {count:>{digits},}  {label} ", Mark(bar, CODE), breaks=CUT))
     return lines

@@ -7,10 +7,10 @@ import sys
 
 from skillc import install, usage
 from skillc.cli import show
-from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
 from skillc.cli.registry import connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory
 from skillc.text import count_of, one_line
@@ -88,7 +88,7 @@ def _send(arguments: Arguments) -> int:
     value = tally.as_json() | {"dry_run": dry_run}
     if dry_run:
         value["counts"] = [row for day in sorted(tally.days) for row in tally.days[day]]
-    return show(arguments, lambda: value, lambda: [_report(tally, dry_run)], "paint_report")
+    return show(arguments, lambda: value, lambda: [_report(tally, dry_run)])
 
 
 def _report(tally: install.Tally, dry_run: bool) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see, unknown_choice
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from skillc import install, trash
 from skillc.cli import show
 from skillc.cli.approval import confirm, terminal
-from skillc.cli.mistakes import see, unknown_choice
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see, unknown_choice
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
 

@@ -6,6 +6,7 @@ import sys
 
 from skillc import engine
 from skillc.cli import show, workspace
+from skillc.cli.blocks import NEVER, Line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 COMMAND = Command(
@@ -39,7 +40,7 @@ def run(arguments: Arguments) -> int:
     preload, references = arguments.texts("preload"), arguments.texts("ref")
     result = here.wait(engine.model_input(here.engine(), arguments.text("message"), preload, references))
     text = f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}"
-    show(arguments, result.as_json, lambda: [text])
+    show(arguments, result.as_json, lambda: [Line(text, breaks=NEVER)])
     for notice in () if arguments.as_json else result.turn.notices:
         print(f"notice: {notice}", file=sys.stderr)
     return 0

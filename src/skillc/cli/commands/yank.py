@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from skillc import registry, skills
 from skillc.cli import show
-from skillc.cli.mistakes import see
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
 COMMAND = Command(
@@ -52,5 +52,4 @@ def run(arguments: Arguments) -> int:
         arguments,
         lambda: value,
         lambda: [f"{verb} {skill_id} {version} in {credential.registry}"],
-        "paint_report",
     )

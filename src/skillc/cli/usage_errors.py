@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from skillc import errors
+from collections.abc import Iterable, Sequence
+
 from skillc.cli.summaries import NAMES
-from skillc.cli.topics import TOPICS
+from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
+if TYPE_CHECKING:  # `syntax` imports this module on the way to an error
     from skillc.cli.syntax import Argument, Command
-    from skillc.errors import InvalidOption
-
 
 # What other tools call a command of ours.
 OTHER_NAMES = {
@@ -57,12 +54,10 @@ _BY_OTHER_NAME = {other: name for name, others in OTHER_NAMES.items() for other 
 def unknown_command(word: str) -> InvalidOption:
     """Return the error for a word that is no command, with the name most like it, here or elsewhere."""
     if word.startswith("-"):
-        return errors.InvalidOption(
-            f"invalid option: '{word}'; {guess(word, _OVERVIEW_OPTIONS, 'skc --help')}"
-        )
+        return InvalidOption(f"invalid option: '{word}'; {guess(word, _OVERVIEW_OPTIONS, 'skc --help')}")
     name = _BY_OTHER_NAME.get(word.lower(), "")
     hint = f"'skc {name}' does that" if name in NAMES else guess(word, NAMES, "skc --help")
-    return errors.InvalidOption(f"unknown command '{word}'; {hint}")
+    return InvalidOption(f"unknown command '{word}'; {hint}")
 
 
 def unknown_option(command: Command, word: str, positional: Sequence[str]) -> InvalidOption:
@@ -77,18 +72,18 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
         example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
         hints.append(f"if it is the {last.name}, put it after --: {example}")
     advice = "; ".join(hints or [see(command)]).replace("?;", "?")
-    return errors.InvalidOption(
-        f"invalid option: '{name if is_name else word}' for '{command.name}'; {advice}"
-    )
+    return InvalidOption(f"invalid option: '{name if is_name else word}' for '{command.name}'; {advice}")
 
 
 def unknown_topic(word: str) -> InvalidOption:
     """Return the error for a word after `skc help` that is neither a command nor a topic."""
     name = _BY_OTHER_NAME.get(word.lower(), "")
     if name:
-        return errors.InvalidOption(f"unknown command '{word}'; 'skc help {name}' explains ours")
+        return InvalidOption(f"unknown command '{word}'; 'skc help {name}' explains ours")
+    from skillc.cli.help import TOPICS  # help imports this module
+
     hint = guess(word, (*NAMES, *TOPICS), "skc --help")
-    return errors.InvalidOption(f"unknown command or topic '{word}'; {hint}")
+    return InvalidOption(f"unknown command or topic '{word}'; {hint}")
 
 
 def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOption:
@@ -96,7 +91,7 @@ def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOpti
     names = list(choices)
     listing = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     close = _nearest(word, names)
-    return errors.InvalidOption(
+    return InvalidOption(
         f"{label} takes {listing}, not '{word}'{f'; did you mean {close}?' if close else ''}"
     )
 
@@ -132,7 +127,7 @@ def missing_argument(command: Command, argument: Argument, positional: Sequence[
     hint = ""
     if command.name == "search" and positional:
         hint = f"to find a skill: skc find {shell_quote(positional[0], chr(34))}; "
-    return errors.InvalidOption(f"<{argument.name}> is missing{choices}; {hint}usage: {usage(command)}")
+    return InvalidOption(f"<{argument.name}> is missing{choices}; {hint}usage: {usage(command)}")
 
 
 def see(command: Command) -> str:
@@ -150,4 +145,4 @@ def wrong_count(usage: str, given: int, command: Command) -> InvalidOption:
     """Return the error for too few or too many words behind an action, whose usage names those it takes."""
     places = [word for word in usage.partition(" --")[0].split() if word.startswith("<")]
     what = f"{places[given]} is missing" if given < len(places) else "that is a word too many"
-    return errors.InvalidOption(f"{what}; usage: skc {command.name} {usage}; {see(command)}")
+    return InvalidOption(f"{what}; usage: skc {command.name} {usage}; {see(command)}")
