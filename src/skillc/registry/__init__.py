@@ -9,16 +9,25 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
+    from skillc.registry.access import (
+        GROUP,
+        PUBLIC,
+        SYSTEM,
+        Caller,
+        Identity,
+        Job,
+        Permission,
+        Person,
+        Session,
+        TrustedPublisher,
+    )
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
     from skillc.registry.collection_counts import Census
     from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
-    from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
     from skillc.registry.enforcement import PolicyRegistry
     from skillc.registry.feed import Feed
     from skillc.registry.finder import Finder
-    from skillc.registry.identities import GROUP, Identity, Job, Person, Session, TrustedPublisher
     from skillc.registry.mirror import Mirror, MirrorState
     from skillc.registry.model import (
         APPROVED,
@@ -50,20 +59,20 @@ if TYPE_CHECKING:
     from skillc.registry.source import RegistrySkillSource, VersionSource, describe_version, read_document
     from skillc.registry.store import open_store, to_name
     from skillc.registry.upstream import GitUpstream, RegistryUpstream, Upstream
+    from skillc.registry.usage import Batch, Count, Miss, Receipt, Statistics, Usage
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "access": "PUBLIC SYSTEM Caller Permission",
+            "access": "GROUP PUBLIC SYSTEM Caller Identity Job Permission Person Session TrustedPublisher",
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
             "collection_counts": "Census",
             "config": "MirrorConfig Policies RegistryConfig",
-            "counts": "Batch Count Miss Receipt Statistics Usage",
+            "usage": "Batch Count Miss Receipt Statistics Usage",
             "enforcement": "PolicyRegistry",
             "feed": "Feed",
             "finder": "Finder",
-            "identities": "GROUP Identity Job Person Session TrustedPublisher",
             "mirror": "Mirror MirrorState",
             "model": (
                 "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version "

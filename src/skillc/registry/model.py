@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import IntEnum
+from enum import Enum
+from functools import total_ordering
 from typing import Any
 
 from skillc.errors import InvalidParameter, SkillNotFound, VersionTooLarge
@@ -172,25 +173,42 @@ def is_below(path: str, prefix: str) -> bool:
     return not prefix or f"{path}/".startswith(f"{prefix}/")
 
 
-class Role(IntEnum):
+@total_ordering
+class Role(Enum):
     """What may be done below a prefix; each role includes those before it."""
 
-    READER = 1
-    PUBLISHER = 2  # and set tags
-    MAINTAINER = 3  # and yank, delete, restore
-    ADMIN = 4  # and grants; of the whole registry: the tokens of others, the log
+    READER = "reader"
+    PUBLISHER = "publisher"  # and set tags
+    MAINTAINER = "maintainer"  # and yank, delete, restore
+    ADMIN = "admin"  # and grants; of the whole registry: the tokens of others, the log
 
     @classmethod
     def parse(cls, text: str) -> Role:
         try:
-            return cls[text.upper()] if text.islower() else cls[""]
-        except KeyError:
+            return cls(text)
+        except ValueError:
             names = ", ".join(role.label for role in cls)
             raise InvalidParameter("role", f"it is one of {names}") from None
 
+    @classmethod
+    def of_rank(cls, rank: int) -> Role:
+        roles: list[Role] = [*cls]
+        return roles[rank - 1]
+
+    @property
+    def rank(self) -> int:
+        """Its number in stores, from 1."""
+        return _RANKS[self.value]
+
     @property
     def label(self) -> str:
-        return self.name.lower()
+        return self.value
+
+    def __lt__(self, other: Role) -> bool:
+        return self.rank < other.rank
+
+
+_RANKS = {role.value: number for number, role in enumerate(Role, 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,9 +369,6 @@ class Grant:
     role: Role
     prefix: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -371,9 +386,6 @@ class Token:
     def is_valid(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
-    def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -387,17 +399,3 @@ class Change:
     skill: str = ""
     version: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
-
-
-def _as_json(value: Grant | Token | Change) -> dict[str, Any]:
-    """Return the fields of a value: times in ISO 8601, roles by name."""
-
-    def convert(part: Any) -> Any:
-        return (
-            part.isoformat() if isinstance(part, datetime) else part.label if isinstance(part, Role) else part
-        )
-
-    return {part.name: convert(getattr(value, part.name)) for part in fields(value)}

@@ -27,7 +27,7 @@ from skillc.registry.model import (
     parse_text,
 )
 from skillc.registry.reviews import may_see, show_skill
-from skillc.registry.store import Connection, Store, names, reviews, tables
+from skillc.registry.store import Connection, Store, names, tables
 from skillc.skills import SkillId
 
 MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
@@ -127,21 +127,21 @@ class Reader:
         """Return the report of a version's audit; None where it was not audited."""
         caller.require(Role.READER, version.skill)
         with self._store.read() as connection:
-            report: Mapping[str, Any] | None = reviews.read_audit(connection, version)
+            report: Mapping[str, Any] | None = tables.read_audit(connection, version)
         return report
 
     def queue(self, caller: Caller, limit: int = PAGE) -> list[Version]:
         """Return what waits for a review, oldest first: what the caller may decide, and its own."""
         prefixes = caller.narrow_prefix(Role.MAINTAINER, "")
         with self._store.read() as connection:
-            versions = reviews.read_queue(connection, prefixes, caller.subject, limit)
+            versions = tables.read_queue(connection, prefixes, caller.subject, limit)
         return [v for v in versions if caller.allows(Role.MAINTAINER, v.skill) or may_see(caller, v)]
 
     def read_review(self, caller: Caller, version: Version) -> Review | None:
         """Return what became of a version that had to be reviewed; None for any other."""
         caller.require(Role.READER, version.skill)
         with self._store.read() as connection:
-            return reviews.read_review(connection, version)
+            return tables.read_review(connection, version)
 
     def deletions(self, caller: Caller, limit: int = PAGE) -> list[Deletion]:
         """Return what was deleted and can be restored by a caller, the last first."""
@@ -235,7 +235,7 @@ class Reader:
 
     def _read_approved(self, after: str) -> list[str]:
         with self._store.read() as connection:
-            return tables.read_approved_ids(connection, after, MAX_IDS)
+            return tables.read_ids(connection, after, MAX_IDS, is_approved=True)
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
         """Return a skill with the versions that a caller may see; None where there are none."""
