@@ -46,7 +46,7 @@ from skillc.registry import (
     open_store,
     read_package,
 )
-from skillc.registry.model import precedence
+from skillc.versions import precedence
 from tests.conftest import World
 from tests.registry.conftest import Clock, Team, package
 from tests.support.postgres import Cluster

@@ -38,9 +38,9 @@ from skillc.library import (
     read_credentials,
     unpack_data,
 )
-from skillc.registry import LATEST, parse_version, suggest_version
 from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
+from skillc.versions import LATEST, parse_version, suggest_version
 
 if TYPE_CHECKING:
     from skillc.library import PublishedVersion, RegistryApi  # loads httpx2

@@ -26,7 +26,8 @@ from skillc.registry.model import (
     parse_prefix,
     parse_text,
 )
-from skillc.registry.reviews import may_see, show_skill
+from skillc.registry.policies import Policies, may_see
+from skillc.registry.source import CallerSource
 from skillc.registry.store import Connection, Store, names, tables
 from skillc.skills import SkillId
 
@@ -47,8 +48,14 @@ class Reader:
     """A registry to read from. Operations can be called from many threads and processes at once."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        store: Store,
+        blobs: Blobs,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        policies: Policies | None = None,
     ) -> None:
+        self.policies = policies or Policies()
+        self._has_policies = bool(self.policies.fingerprint)
         self._store = store
         self._blobs = blobs
         self._clock = clock
@@ -224,7 +231,7 @@ class Reader:
         """Give the IDs of the skills that every reader of their prefix may see."""
         after = ""
         while page := self._read_approved(after):
-            yield from page
+            yield from sorted(self.find_visible(page)) if self._has_policies else page
             after = page[-1]
 
     def find_visible(self, ids: Collection[str]) -> set[str]:
@@ -238,35 +245,19 @@ class Reader:
             return tables.read_ids(connection, after, MAX_IDS, is_approved=True)
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
-        """Return a skill with the versions that a caller may see; None where there are none."""
-        return show_skill(caller, skill)
+        """Return a skill with the versions that a caller may see; None where there are none.
+
+        Maintainers see all. For others, reviews and policies hide some.
+        """
+        is_filtered = self._has_policies or any(v.status != APPROVED for v in skill.versions)
+        if not is_filtered or caller.allows(Role.MAINTAINER, skill.id):
+            return skill
+        view = skill.filter(lambda version: may_see(caller, version) and self.policies.allows(version))
+        return view if view.versions else None
 
     def _read_skill(self, skill_id: str) -> Skill:
         with self._store.read() as connection:
             return read_skill(connection, skill_id)
-
-
-class CallerSource:
-    """A registry as one caller sees it: a `VersionSource`."""
-
-    def __init__(self, registry: Reader, caller: Caller) -> None:
-        self._registry = registry
-        self._caller = caller
-
-    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
-        limit = MIN_PAGE
-        while page := self._registry.skills(self._caller, prefix, after, limit):
-            yield from page
-            after, limit = page[-1].id, PAGE
-
-    def skill(self, skill_id: str) -> Skill:
-        return self._registry.skill(self._caller, skill_id)
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        return self._registry.files(self._caller, version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        return self._registry.read_file(self._caller, version, path)
 
 
 def read_skill(connection: Connection, skill_id: str) -> Skill:

@@ -31,10 +31,9 @@ from skillc.errors import (
 from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
-from skillc.registry.blobs import Blobs, open_blobs
+from skillc.registry.blobs import Blobs, Uploads, open_blobs
 from skillc.registry.model import (
     APPROVED,
-    LATEST,
     PENDING,
     REJECTED,
     RESERVATION,
@@ -42,24 +41,19 @@ from skillc.registry.model import (
     Skill,
     Version,
     digest_of,
-    is_release,
-    next_patch,
     parse_reason,
-    parse_tag,
     parse_text,
-    parse_version,
-    precedence,
 )
 from skillc.registry.package import Package
+from skillc.registry.policies import Policies, ReviewRules, parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
-from skillc.registry.reviews import ReviewRules, parse_report
 from skillc.registry.sessions import Sessions
 from skillc.registry.store import Connection, Store, names, open_store, tables
-from skillc.registry.uploads import Uploads
 from skillc.registry.usage import Usage
 from skillc.skills import SkillId
 from skillc.spelling import near_miss
+from skillc.versions import LATEST, is_release, next_patch, parse_tag, parse_version, precedence
 
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
@@ -81,8 +75,9 @@ class Registry(Reader):
         blobs: Blobs,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         rules: ReviewRules | None = None,
+        policies: Policies | None = None,
     ) -> None:
-        super().__init__(store, blobs, clock)
+        super().__init__(store, blobs, clock, policies)
         self._rules = rules or ReviewRules()
         self.accounts = Accounts(store, clock, self._cache)
         self.usage = Usage(store, clock)
