@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skillc.contract import encode
 from skillc.errors import InvalidParameter, InvalidSkillId, RegistryRefused, SignInRequired, SkillcError
 from skillc.registry import SYSTEM, Caller, Grant, NewToken, Permission, Role
 from tests.registry.conftest import Clock, Team, package
@@ -44,7 +45,7 @@ def test_secrets_are_shown_once(registry: Team, tmp_path: Path, store_url: str) 
         registry.changes(SYSTEM),
         registry.accounts.tokens(SYSTEM),
         repr(first),
-        str(first.token.as_json()),
+        str(encode(first.token)),
     ]
     assert secret not in repr(values)
     assert first.as_json()["token"] == first.secret

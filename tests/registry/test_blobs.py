@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidOption, RegistryUnavailable
-from skillc.registry import SYSTEM, Blobs, open_blobs, open_store
-from skillc.registry.blobs import digest_of
+from skillc.registry import SYSTEM, open_blobs, open_store
+from skillc.registry.blobs import Blobs, digest_of
 from tests.registry.conftest import Clock, Team
 from tests.support.s3 import BUCKET, S3
 

@@ -16,8 +16,7 @@ from skillc.registry import (
     Census,
     Permission,
     Policies,
-    PolicyRegistry,
-    RegistryConfig,
+    Registry,
     ReviewRules,
     Role,
 )
@@ -83,7 +82,7 @@ def test_reviews(registry: Team) -> None:
 def test_policies(registry: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] what a policy hides is not counted; what becomes old enough is, a minute later."""
     policies = Policies(timedelta(days=3), deny=("payments/legacy",), clock=clock)
-    strict = PolicyRegistry(registry._store, registry._blobs, clock, config=RegistryConfig(policies=policies))
+    strict = Registry(registry._store, registry._blobs, clock, policies=policies)
     registry.release(skill_id="payments/refunds")
     registry.release(skill_id="payments/legacy/refunds")
     census = Census(strict)

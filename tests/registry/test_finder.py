@@ -25,6 +25,7 @@ from skillc.registry import (
     Caller,
     Finder,
     Permission,
+    Policies,
     Role,
     Version,
     make_package,
@@ -254,22 +255,10 @@ def test_a_restored_store(tmp_path: Path, clock: Clock) -> None:
             ]
 
 
-class Old:
-    """The versions that are old enough."""
-
-    fingerprint = "old"
-
-    def __init__(self, clock: Clock, delay: timedelta) -> None:
-        self._clock, self.delay = clock, delay
-
-    def allows(self, version: Version) -> bool:
-        return version.published_at <= self._clock() - self.delay
-
-
 def test_versions_that_become_old_enough(registry: Team, tmp_path: Path, clock: Clock) -> None:
     """[SURFACES: Registry model] a policy of age hides a version from searches until its time has come."""
     publish(registry, "payments/refunds")
-    choice = Old(clock, timedelta(days=3))
+    choice = Policies(timedelta(days=3), clock=clock)
     with finding(registry, tmp_path / "index", choice=choice) as finder:
         finder.refresh()
         assert ids(finder.find(SYSTEM, "ledger")) == []

@@ -10,16 +10,9 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidParameter, SkillNotFound, VersionTooLarge
 from skillc.registry import Role, Skill, Version
-from skillc.registry.model import (
-    is_below,
-    next_patch,
-    parse_name,
-    parse_tag,
-    parse_text,
-    parse_version,
-    precedence,
-)
+from skillc.registry.model import is_below, parse_name, parse_text
 from skillc.skills import SkillId
+from skillc.versions import next_patch, parse_tag, parse_version, precedence
 
 # In the order that Semantic Versioning 2.0.0 gives them (§11).
 ORDER = [

@@ -31,10 +31,10 @@ from skillc.errors import (
 )
 from skillc.install.origin import OURS, Candidate, Download, Origin
 from skillc.library import is_skill
-from skillc.registry import LATEST, parse_version, suggest_version
 from skillc.remotes import MAX_PACKED, find_token, parse_registry, read_credentials, unpack_data
 from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
+from skillc.versions import LATEST, parse_version, suggest_version
 
 if TYPE_CHECKING:
     from skillc.remotes import PublishedVersion, RegistryApi  # loads httpx2

@@ -25,18 +25,9 @@ from skillc.library import Skill, is_compiled
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
-from skillc.registry import (
-    LATEST,
-    Package,
-    Role,
-    is_below,
-    next_patch,
-    parse_tag,
-    parse_version,
-    precedence,
-    read_package,
-)
+from skillc.registry import Package, Role, is_below, read_package
 from skillc.skills import digest_files, digest_skill
+from skillc.versions import LATEST, next_patch, parse_tag, parse_version, precedence
 
 if TYPE_CHECKING:
     from skillc.remotes import PublishedVersion, RegistryApi  # loads httpx2

@@ -5,79 +5,93 @@ Knows nothing of HTTP: a server turns requests into these operations. Audits are
 
 from __future__ import annotations
 
-from skillc.startup import front_door
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from skillc.registry.access import (
+    GROUP as GROUP,
+    PUBLIC as PUBLIC,
+    SYSTEM as SYSTEM,
+    Caller as Caller,
+    Identity as Identity,
+    Job as Job,
+    Permission as Permission,
+    Person as Person,
+    Session as Session,
+    TrustedPublisher as TrustedPublisher,
+)
+from skillc.registry.accounts import NewToken as NewToken
+from skillc.registry.blobs import open_blobs as open_blobs
+from skillc.registry.collection_counts import Census as Census
+from skillc.registry.config import MirrorConfig as MirrorConfig, RegistryConfig as RegistryConfig
+from skillc.registry.finder import Finder as Finder
+from skillc.registry.mirror import (
+    Mirror as Mirror,
+    MirrorState as MirrorState,
+    PolicyRegistry as PolicyRegistry,
+)
+from skillc.registry.model import (
+    APPROVED as APPROVED,
+    Change as Change,
+    Deletion as Deletion,
+    Grant as Grant,
+    Review as Review,
+    Role as Role,
+    Skill as Skill,
+    StoredFile as StoredFile,
+    Token as Token,
+    Version as Version,
+    is_below as is_below,
+    is_name as is_name,
+)
+from skillc.registry.package import (
+    MAX_BYTES as MAX_BYTES,
+    MAX_FILES as MAX_FILES,
+    Package as Package,
+    make_package as make_package,
+    read_package as read_package,
+)
+from skillc.registry.policies import (
+    Allowed as Allowed,
+    Audited as Audited,
+    MinimumAge as MinimumAge,
+    Policies as Policies,
+    Policy as Policy,
+    ReviewRules as ReviewRules,
+)
+from skillc.registry.publishers import Publication as Publication
+from skillc.registry.registry import Registry as Registry, open_registry as open_registry
+from skillc.registry.sessions import NewSession as NewSession, SignedIn as SignedIn
+from skillc.registry.source import (
+    RegistrySkillSource as RegistrySkillSource,
+    VersionSource as VersionSource,
+    describe_version as describe_version,
+    read_document as read_document,
+)
+from skillc.registry.store import open_store as open_store, to_name as to_name
+from skillc.registry.usage import (
+    Batch as Batch,
+    Count as Count,
+    Miss as Miss,
+    Receipt as Receipt,
+    Statistics as Statistics,
+)
+from skillc.versions import (
+    LATEST as LATEST,
+    next_patch as next_patch,
+    parse_tag as parse_tag,
+    parse_version as parse_version,
+    precedence as precedence,
+    suggest_version as suggest_version,
+)
+
 if TYPE_CHECKING:
-    from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
-    from skillc.registry.accounts import Accounts, NewToken
-    from skillc.registry.blobs import Blobs, open_blobs
-    from skillc.registry.collection_counts import Census
-    from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
-    from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
-    from skillc.registry.enforcement import PolicyRegistry
-    from skillc.registry.feed import Feed
-    from skillc.registry.finder import Finder
-    from skillc.registry.identities import GROUP, Identity, Job, Person, Session, TrustedPublisher
-    from skillc.registry.mirror import Mirror, MirrorState
-    from skillc.registry.model import (
-        APPROVED,
-        LATEST,
-        Change,
-        Deletion,
-        Grant,
-        Review,
-        Role,
-        Skill,
-        StoredFile,
-        Token,
-        Version,
-        is_below,
-        is_name,
-        next_patch,
-        parse_tag,
-        parse_version,
-        precedence,
-        suggest_version,
-    )
-    from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
-    from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
-    from skillc.registry.publishers import Publication, Publishers
-    from skillc.registry.reader import CallerSource
-    from skillc.registry.registry import Collected, Registry, open_registry
-    from skillc.registry.reviews import ReviewRules
-    from skillc.registry.sessions import NewSession, Sessions, SignedIn
-    from skillc.registry.source import RegistrySkillSource, VersionSource, describe_version, read_document
-    from skillc.registry.store import open_store, to_name
-    from skillc.registry.upstream import GitUpstream, RegistryUpstream, Upstream
+    from skillc.registry.upstream import GitUpstream as GitUpstream, RegistryUpstream as RegistryUpstream
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "access": "PUBLIC SYSTEM Caller Permission",
-            "accounts": "Accounts NewToken",
-            "blobs": "Blobs open_blobs",
-            "collection_counts": "Census",
-            "config": "MirrorConfig Policies RegistryConfig",
-            "counts": "Batch Count Miss Receipt Statistics Usage",
-            "enforcement": "PolicyRegistry",
-            "feed": "Feed",
-            "finder": "Finder",
-            "identities": "GROUP Identity Job Person Session TrustedPublisher",
-            "mirror": "Mirror MirrorState",
-            "model": (
-                "APPROVED LATEST Change Deletion Grant Review Role Skill StoredFile Token Version "
-                "is_below is_name next_patch parse_tag parse_version precedence suggest_version"
-            ),
-            "package": "MAX_BYTES MAX_FILES Package make_package read_package",
-            "policies": "Allowed Audited MinimumAge Policy",
-            "publishers": "Publication Publishers",
-            "reader": "CallerSource",
-            "registry": "Collected Registry open_registry",
-            "reviews": "ReviewRules",
-            "sessions": "NewSession Sessions SignedIn",
-            "source": "RegistrySkillSource VersionSource describe_version read_document",
-            "store": "open_store to_name",
-            "upstream": "GitUpstream RegistryUpstream Upstream",
-        },
-    )
+
+    def __getattr__(name: str) -> object:
+        """Load what mirrors ask when it is used: its HTTP client is slow to import, and few need it."""
+        if name in ("GitUpstream", "RegistryUpstream"):
+            from skillc.registry import upstream
+
+            return getattr(upstream, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,12 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from skillc.contract import encode
 from skillc.errors import InvalidParameter, SignInRequired
-from skillc.registry.access import SYSTEM, Caller, Permission, create_secret, is_same_secret, split_token
+from skillc.registry.access import (
+    CI,
+    GROUP,
+    SYSTEM,
+    Caller,
+    Permission,
+    create_secret,
+    is_same_secret,
+    split_token,
+)
 from skillc.registry.cache import ACCOUNTS, Cache
-from skillc.registry.identities import CI, GROUP
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
-from skillc.registry.store import Connection, Store, sign_in, tables
+from skillc.registry.store import Connection, Store, accounts, tables
 
 FIRST_ADMIN = "admin"
 EVERYTHING = Permission(Role.ADMIN)
@@ -28,7 +37,7 @@ class NewToken:
         return f"NewToken({self.token!r})"  # what is logged by accident has no secret
 
     def as_json(self) -> dict[str, object]:
-        return {**self.token.as_json(), "token": self.secret}
+        return {**encode(self.token), "token": self.secret}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +65,11 @@ class Accounts:
     def create_first_admin(self) -> NewToken | None:
         """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
         with self._store.write() as connection:
-            if tables.read_grants(connection):
+            if accounts.read_grants(connection):
                 return None
             self._set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN))
-            scope = Permission(Role.ADMIN)
-            return self._insert_token(connection, SYSTEM, FIRST_ADMIN, scope, "first start", None)
+            label = "first start"
+            return insert_token(connection, SYSTEM, FIRST_ADMIN, EVERYTHING, label, self._clock(), None)
 
     def authenticate(self, text: str) -> Caller:
         """Return the caller with this token; raises SignInRequired for any that is not valid."""
@@ -79,7 +88,7 @@ class Accounts:
 
     def _read_caller(self, token_id: str, hash: str) -> Caller:
         with self._store.read() as connection:
-            row = tables.read_token(connection, token_id)
+            row = accounts.read_token(connection, token_id)
             token, own_hash = row or (None, "")
             is_right = is_same_secret(own_hash, hash)
             if token is None or not is_right or not token.is_valid(self._clock()):
@@ -98,9 +107,9 @@ class Accounts:
         caller.require(Role.ADMIN, parse_prefix(prefix))
         parse_name(subject, "subject")
         with self._store.write() as connection:
-            if not any(grant.prefix == prefix for grant in tables.read_grants(connection, subject)):
+            if not any(grant.prefix == prefix for grant in accounts.read_grants(connection, subject)):
                 raise InvalidParameter("subject", f"'{subject}' has no grant for '{prefix}'")
-            tables.remove_grant(connection, subject, prefix)
+            accounts.remove_grant(connection, subject, prefix)
             _require_admin(connection)
             detail = {"subject": subject, "prefix": prefix}
             tables.record_change(connection, caller, self._clock(), "remove-grant", grant=detail)
@@ -108,7 +117,7 @@ class Accounts:
     def grants(self, caller: Caller) -> list[Grant]:
         """Return the grants below the prefixes that a caller administers, and its own."""
         with self._store.read() as connection:
-            grants = tables.read_grants(connection)
+            grants = accounts.read_grants(connection)
         return [g for g in grants if g.subject == caller.subject or caller.allows(Role.ADMIN, g.prefix)]
 
     def create_token(
@@ -132,42 +141,30 @@ class Accounts:
             caller.require(Role.ADMIN, "")  # below a prefix, it would speak in the name of any admin
         if caller.expires_at is not None:
             expires_at = min(expires_at or caller.expires_at, caller.expires_at)
+        parse_name(label, "label")
         with self._store.write() as connection:
-            return self._insert_token(
-                connection, caller, owner, scope, parse_name(label, "label"), expires_at
-            )
+            return insert_token(connection, caller, owner, scope, label, self._clock(), expires_at)
 
     def revoke_token(self, caller: Caller, token_id: str) -> None:
         """Revoke a token that a caller reaches, and those that were made with it."""
         parse_name(token_id, "token")
         with self._store.write() as connection:
-            row = tables.read_token(connection, token_id)
+            row = accounts.read_token(connection, token_id)
             if row is None or not read_reach(connection, caller).includes(row[0].owner, scope_of(row[0])):
                 raise InvalidParameter("token", f"there is no token '{token_id}'")
-            tables.revoke_token(connection, token_id, self._clock())
+            accounts.revoke_token(connection, token_id, self._clock())
             tables.record_change(connection, caller, self._clock(), "revoke-token", id=token_id)
 
     def tokens(self, caller: Caller) -> list[Token]:
         """Return the tokens that a caller reaches, also those that are not valid any more."""
         with self._store.read() as connection:
             reach = read_reach(connection, caller)
-            tokens = tables.read_tokens(connection, reach.owner)
+            tokens = accounts.read_tokens(connection, reach.owner)
         return [token for token in tokens if reach.includes(token.owner, scope_of(token))]
 
     def _set_grant(self, connection: Connection, caller: Caller, grant: Grant) -> None:
-        tables.set_grant(connection, grant)
-        tables.record_change(connection, caller, self._clock(), "grant", grant=grant.as_json())
-
-    def _insert_token(
-        self,
-        connection: Connection,
-        caller: Caller,
-        owner: str,
-        scope: Permission,
-        label: str,
-        expires_at: datetime | None,
-    ) -> NewToken:
-        return insert_token(connection, caller, owner, scope, label, self._clock(), expires_at)
+        accounts.set_grant(connection, grant)
+        tables.record_change(connection, caller, self._clock(), "grant", grant=encode(grant))
 
 
 def insert_token(
@@ -178,11 +175,12 @@ def insert_token(
     label: str,
     now: datetime,
     expires_at: datetime | None,
+    publisher: str = "",
 ) -> NewToken:
-    """Make a token, whatever its caller may do."""
+    """Make a token, whatever its caller may do; `publisher` is the trusted publisher that it is for."""
     token_id, secret, hash = create_secret()
     token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
-    tables.insert_token(connection, token, hash, parent=caller.token)
+    accounts.insert_token(connection, token, hash, caller.token, publisher)
     detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
     tables.record_change(connection, caller, now, "create-token", **detail)
     return NewToken(token, secret)
@@ -190,16 +188,16 @@ def insert_token(
 
 def read_owner(connection: Connection, subject: str, now: datetime) -> Caller:
     """Return a subject with what its own grants and those of its groups allow."""
-    person = sign_in.find_person(connection, subject)
+    person = accounts.find_person(connection, subject)
     subjects = [subject, *(f"{GROUP}{group}" for group in (person.current_groups(now) if person else ()))]
-    grants = [grant for each in subjects for grant in tables.read_grants(connection, each)]
+    grants = [grant for each in subjects for grant in accounts.read_grants(connection, each)]
     return Caller(subject, tuple(Permission(grant.role, grant.prefix) for grant in grants))
 
 
 def read_token_caller(connection: Connection, token: Token, now: datetime) -> Caller:
     """Return the caller with a valid token: what both its owner and the token may do."""
     owner = read_owner(connection, token.owner, now)
-    if token.owner.startswith(CI) and (publisher := sign_in.find_publisher(connection, token.id)):
+    if token.owner.startswith(CI) and (publisher := accounts.find_publisher(connection, token.id)):
         owner = Caller(token.owner, (Permission(Role.PUBLISHER, publisher.prefix),))
     permissions = owner.narrow(scope_of(token))
     return Caller(token.owner, permissions, token.id, token.expires_at)
@@ -211,7 +209,7 @@ def read_reach(connection: Connection, caller: Caller) -> Reach:
         return Reach()
     if not caller.token:
         return Reach(caller.subject)
-    row = tables.read_token(connection, caller.token)
+    row = accounts.read_token(connection, caller.token)
     if row is None:  # the store was replaced by an older one
         raise SignInRequired
     return Reach(caller.subject, scope_of(row[0]))
@@ -223,6 +221,6 @@ def scope_of(token: Token) -> Permission:
 
 def _require_admin(connection: Connection) -> None:
     """Raise InvalidParameter where a change leaves a registry without an admin of the whole."""
-    grants = tables.read_grants(connection)
+    grants = accounts.read_grants(connection)
     if not any(grant.role is Role.ADMIN and not grant.prefix for grant in grants):
         raise InvalidParameter("grant", "the last admin of the whole registry must stay")

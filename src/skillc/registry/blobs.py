@@ -1,41 +1,47 @@
 """Keep bytes by their digest: in a folder, or in a bucket of S3, Google Cloud or Azure. Needs `registry`.
 
 A blob never changes. It is written before a version that has it, and removed after the last one.
+
+An upload is a file that is sent ahead of a publication, until it names it: a blob with a line in front that
+says which caller sent it. So a publication can name what its own caller sent, and nothing else: the digest of
+a file that another one published does not lead to its bytes. `collect` removes uploads after a day; the blobs
+of a version are written anew.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 from skillc import atomic
-from skillc.errors import InvalidOption, RegistryUnavailable, require_extra
+from skillc.errors import InvalidOption, InvalidParameter, RegistryUnavailable, require_extra
 from skillc.paths import is_inside, make_private
-from skillc.registry.model import digest_of
+from skillc.registry.access import Caller
+from skillc.registry.model import Role, digest_of
+from skillc.registry.package import MAX_BYTES
 
-with require_extra("registry"):
-    from obstore.exceptions import BaseError
-    from obstore.store import AzureStore, GCSStore, LocalStore, S3Store
-
-_BUCKETS: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
+_BUCKETS = {"s3": "S3Store", "gs": "GCSStore", "az": "AzureStore"}
 _ALGORITHM = "sha256:"
 _FOLDER = "sha256"
 _HEX = frozenset("0123456789abcdef")
 AT_ONCE = 8  # blobs that are written: disks and buckets answer slowly, but many requests at once
+MAX_AGE = timedelta(hours=1)  # of an upload that can be named
+_MARK = b"skillc upload 1 "
 _CHUNK = 200  # entries of a list at once; so many are removed in one transaction
 
 
 class Blobs:
-    """Blobs in a folder or a bucket."""
+    """Blobs in a store of obstore: a folder, which is its `root`, or a bucket."""
 
-    def __init__(self, store: LocalStore | S3Store | GCSStore | AzureStore, name: str) -> None:
+    def __init__(self, store: Any, name: str, root: str = "") -> None:
         self._store = store
         self._name = name
-        self._root = os.fspath(store.prefix) if isinstance(store, LocalStore) and store.prefix else ""
+        self._root = root
 
     def write(self, digest: str, data: bytes) -> None:
         """Write a blob, complete or not at all; one that is there is written again."""
@@ -60,7 +66,7 @@ class Blobs:
     def read(self, digest: str) -> bytes:
         """Return a blob; raises RegistryUnavailable where it is missing or damaged."""
         with self._translate_errors():
-            data = self._store.get(_path(digest)).bytes().to_bytes()
+            data: bytes = self._store.get(_path(digest)).bytes().to_bytes()
         if digest_of(data) != digest:
             raise RegistryUnavailable(self._name, f"the blob {digest} is damaged")
         return data
@@ -99,6 +105,8 @@ class Blobs:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
+        from obstore.exceptions import BaseError  # here, because it needs the extra
+
         try:
             yield
         except FileNotFoundError:
@@ -108,12 +116,51 @@ class Blobs:
             raise RegistryUnavailable(self._name, reason) from None
 
 
+class Uploads:
+    """The uploads of a registry."""
+
+    def __init__(self, blobs: Blobs, clock: Callable[[], datetime]) -> None:
+        self._blobs = blobs
+        self._clock = clock
+
+    def check(self, caller: Caller, size: object = 0) -> None:
+        """Raise RegistryRefused where a caller may publish nothing, InvalidParameter for a wrong size."""
+        caller.require_anywhere(Role.PUBLISHER)
+        if not isinstance(size, int) or not 0 <= size <= MAX_BYTES:
+            raise InvalidParameter("size", f"it is a number of bytes up to {MAX_BYTES >> 20} MiB")
+
+    def add(self, caller: Caller, data: bytes) -> str:
+        """Keep a file, and return the name of the upload."""
+        self.check(caller, len(data))
+        header = {"subject": caller.subject, "time": self._clock().isoformat()}
+        blob = _MARK + json.dumps(header).encode() + b"\n" + data
+        digest = digest_of(blob)
+        self._blobs.write(digest, blob)
+        return digest.removeprefix(_ALGORITHM)
+
+    def read(self, caller: Caller, name: str) -> bytes:
+        """Return what this caller sent during the last hour; raises InvalidParameter for anything else."""
+        blob = self._blobs.find(f"{_ALGORITHM}{name}") if _is_name(name) else None
+        if blob is None or not blob.startswith(_MARK):
+            raise InvalidParameter("upload", f"there is no upload '{name[:64]}'")
+        line, _, data = blob[len(_MARK) :].partition(b"\n")
+        header = json.loads(line)
+        is_old = self._clock() - datetime.fromisoformat(header["time"]) > MAX_AGE
+        if header["subject"] != caller.subject or is_old:
+            raise InvalidParameter("upload", f"there is no upload '{name[:64]}'")
+        return data
+
+
 def open_blobs(url: str) -> Blobs:
     """Open `s3://bucket/prefix`, `gs://…`, `az://…`, or a folder by path or `file://`, which is made.
 
     Credentials, region and endpoint come from the variables of each provider, such as AWS_ENDPOINT_URL;
     AWS_ALLOW_HTTP=true is for an endpoint without TLS.
     """
+    with require_extra("registry"):  # here, so that programs without it can use the rest of the room
+        from obstore import store as stores
+        from obstore.exceptions import BaseError
+
     scheme, path = url.split("://", 1) if "://" in url else ("file", os.path.abspath(url))
     if scheme == "file":
         try:
@@ -121,13 +168,13 @@ def open_blobs(url: str) -> Blobs:
             make_private(os.path.join(path, _FOLDER))  # the folder that was named may have other things in it
         except OSError as error:
             raise RegistryUnavailable(path, error.strerror or str(error)) from None
-        return Blobs(LocalStore(path), path)
+        return Blobs(stores.LocalStore(path), path, path)
     if scheme not in _BUCKETS:
         raise InvalidOption(f"--blobs {scheme}://…: it is a folder, s3://, gs:// or az://")
     # Given options take the place of those in variables, so that this one is read here.
     allow_http = os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
     try:
-        store = _BUCKETS[scheme].from_url(
+        store = getattr(stores, _BUCKETS[scheme]).from_url(
             url,
             client_options={"timeout": "60s", "connect_timeout": "5s", "allow_http": allow_http},
             retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=10)},

@@ -26,16 +26,14 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.library import GitRef
 from skillc.paths import read_regular
-from skillc.registry.model import AUDIT_LEVELS, Version, is_below, parse_prefix
-from skillc.registry.policies import Allowed, Audited, MinimumAge
-from skillc.registry.reviews import ReviewRules, is_worse
-from skillc.registry.source import VersionSource
+from skillc.registry.model import AUDIT_LEVELS, is_below, parse_prefix
+from skillc.registry.policies import Policies, ReviewRules
 
 if TYPE_CHECKING:
     from skillc.registry.upstream import Upstream
@@ -48,6 +46,7 @@ SERVER_TABLES = ("oidc", "publishing")  # of the same file: the server reads the
 
 MAIN = GitRef()  # the branch `main`
 NO_REVIEW = ReviewRules()
+NO_POLICIES = Policies()
 
 _AGE = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -56,48 +55,6 @@ _REFS: dict[str, Callable[[str], GitRef]] = {
     "tag": GitRef.tag,
     "commit": GitRef.commit,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Policies:
-    """Which versions are shown: old enough, below allowed prefixes, audited. Without any, all are.
-
-    `audited` is the worst level of findings that is let through.
-    """
-
-    minimum_age: timedelta = timedelta(0)
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    audited: str = ""
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-
-    def wrap(self, source: VersionSource) -> VersionSource:
-        """Return a source with the policies around it."""
-        if self.allow or self.deny:
-            source = Allowed(source, self.allow, self.deny)
-        if self.audited:
-            source = Audited(source, self._has_passed)
-        return MinimumAge(source, self.minimum_age, self.clock) if self.minimum_age else source
-
-    def allows(self, version: Version) -> bool:
-        """Return whether a version is shown: the condition of all policies, for an index."""
-        return (
-            (not self.allow or any(is_below(version.skill, prefix) for prefix in self.allow))
-            and not any(is_below(version.skill, prefix) for prefix in self.deny)
-            and (not self.audited or self._has_passed(version))
-            and version.published_at <= self.clock() - self.minimum_age
-        )
-
-    @property
-    def delay(self) -> timedelta:
-        return self.minimum_age
-
-    @property
-    def fingerprint(self) -> str:
-        return repr((self.minimum_age, self.allow, self.deny, self.audited))
-
-    def _has_passed(self, version: Version) -> bool:
-        return bool(version.audit) and is_worse(self.audited, version.audit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +78,7 @@ class MirrorConfig:
 class RegistryConfig:
     """How a registry is run."""
 
-    policies: Policies = Policies()
+    policies: Policies = NO_POLICIES
     review: ReviewRules = NO_REVIEW
     mirrors: tuple[MirrorConfig, ...] = ()
 

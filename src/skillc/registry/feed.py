@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
 
+from skillc.contract import encode
 from skillc.errors import SkillcError
 from skillc.registry.model import Change
 from skillc.registry.store import Store, Watch, tables
@@ -38,7 +39,7 @@ class Mark:
 
     @classmethod
     def behind(cls, change: Change) -> Mark:
-        text = json.dumps(change.as_json(), sort_keys=True)
+        text = json.dumps(encode(change), sort_keys=True)
         return cls(change.sequence, hashlib.sha256(text.encode()).hexdigest()[:16])
 
 

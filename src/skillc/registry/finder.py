@@ -18,8 +18,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
-from datetime import timedelta
-from typing import Protocol
 
 from skillc.errors import RegistryUnavailable, SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, SkillIndex
@@ -27,7 +25,8 @@ from skillc.paths import keep_private, make_private
 from skillc.registry.access import Caller
 from skillc.registry.documents import DocumentFolder
 from skillc.registry.feed import Mark
-from skillc.registry.model import Change, Role, Version, parse_prefix
+from skillc.registry.model import Change, Role, parse_prefix
+from skillc.registry.policies import Policies
 from skillc.registry.reader import Reader
 
 FILE = "skills.db"
@@ -36,32 +35,6 @@ BULK = 2000  # skills that are compared together
 MAX_PREFIXES = 100  # that a search looks up; with more, results are checked one by one
 POLL_SECONDS = 1.0  # between two looks, at most
 RETRY_SECONDS = 1.0  # after an outage
-
-
-class Choice(Protocol):
-    """Which versions can be found: all that policies allow."""
-
-    @property
-    def delay(self) -> timedelta:
-        """How long after a change its effect may come."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """A text that changes with the choice."""
-        ...
-
-    def allows(self, version: Version) -> bool: ...
-
-
-class AllVersions:
-    """The choice without policies."""
-
-    delay = timedelta(0)
-    fingerprint = ""
-
-    def allows(self, version: Version) -> bool:
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +68,11 @@ class Finder:
     """The index of a registry's skills, and a thread that keeps it current. An outage delays it, no more."""
 
     def __init__(
-        self, registry: Reader, folder: str, choice: Choice | None = None, name: str = "registry"
+        self, registry: Reader, folder: str, choice: Policies | None = None, name: str = "registry"
     ) -> None:
         self._registry = registry
         self._log = registry.log
-        self._choice = choice or AllVersions()
+        self._choice = choice or Policies()  # of the versions that can be found
         _make_private(folder)
         # Not mapped: each of many processes would count all of a shared file as its own memory.
         self._index = SkillIndex(os.path.join(folder, FILE), mapped=False)

@@ -1,5 +1,8 @@
 """Mirror skills of elsewhere: what is asked for and not here is fetched, and published below a prefix.
 
+    registry = open_registry(store, blobs, config.review, partial(PolicyRegistry, config=config))
+    registry.skill(caller, "community/pdf")  # as registry.toml says
+
     state = MirrorState(registry, RegistryUpstream("https://skills.example.org"), "community")
     source = Mirror(registry.source(caller), state)
     source.skill("community/pdf")  # `pdf` of there, from now on a version of this registry
@@ -19,10 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.errors import SkillcError, SkillExists, SkillNotFound, VersionExists
 from skillc.registry.access import Caller, Permission
+from skillc.registry.blobs import Blobs
+from skillc.registry.config import RegistryConfig
 from skillc.registry.model import Role, Skill, StoredFile, Version, is_below, parse_prefix
 from skillc.registry.package import Package
 from skillc.registry.registry import Registry
 from skillc.registry.source import VersionSource
+from skillc.registry.store import Store
 
 if TYPE_CHECKING:  # what an upstream needs is an extra, and a registry without mirrors does without
     from skillc.registry.upstream import Upstream
@@ -55,7 +61,18 @@ class MirrorState:
     def covers(self, skill_id: str) -> bool:
         return skill_id != self.prefix and is_below(skill_id, self.prefix)
 
-    def pull(self, skill_id: str, is_here: bool) -> bool:
+    def read(self, skill_id: str, read: Callable[[], Skill]) -> Skill:
+        """Return what `read` does, after the skill was fetched, where it is time to."""
+        if not self.covers(skill_id):
+            return read()
+        try:
+            skill = read()
+        except SkillNotFound:
+            self._pull(skill_id, is_here=False)
+            return read()
+        return read() if self._pull(skill_id, is_here=True) else skill
+
+    def _pull(self, skill_id: str, is_here: bool) -> bool:
         """Publish the latest version of a skill if it is time to ask for it; return whether it was asked for.
 
         All that want one skill at once wait for one request; where it is here, none waits for another's.
@@ -122,17 +139,37 @@ class Mirror:
         return self._source.skills(prefix, after)
 
     def skill(self, skill_id: str) -> Skill:
-        if not self._state.covers(skill_id):
-            return self._source.skill(skill_id)
-        try:
-            skill = self._source.skill(skill_id)
-        except SkillNotFound:
-            self._state.pull(skill_id, is_here=False)
-            return self._source.skill(skill_id)
-        return self._source.skill(skill_id) if self._state.pull(skill_id, is_here=True) else skill
+        return self._state.read(skill_id, lambda: self._source.skill(skill_id))
 
     def files(self, version: Version) -> tuple[StoredFile, ...]:
         return self._source.files(version)
 
     def read_file(self, version: Version, path: str) -> bytes:
         return self._source.read_file(version, path)
+
+
+class PolicyRegistry(Registry):
+    """A registry with the policies and mirrors of registry.toml, on every surface and however it is read."""
+
+    def __init__(
+        self,
+        store: Store,
+        blobs: Blobs,
+        *,
+        config: RegistryConfig,
+        audit: Audit | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(store, blobs, policies=config.policies, **options)
+        self._mirrors = [MirrorState(self, mirror.open(), mirror.prefix, audit) for mirror in config.mirrors]
+
+    def skill(self, caller: Caller, skill_id: str) -> Skill:
+        mirror = self._find_mirror(skill_id)
+        here = super().skill
+        return mirror.read(skill_id, lambda: here(caller, skill_id)) if mirror else here(caller, skill_id)
+
+    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
+        return super().recall_skill(caller, skill_id) if self._find_mirror(skill_id) is None else None
+
+    def _find_mirror(self, skill_id: str) -> MirrorState | None:
+        return next((mirror for mirror in self._mirrors if mirror.covers(skill_id)), None)

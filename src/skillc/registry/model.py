@@ -1,42 +1,31 @@
-"""Say what a registry holds: skills with immutable versions and tags, grants, tokens, and a log of changes.
-
->>> parse_version("v1.2"), next_patch(["1.2.0", "1.10.3"])
-('1.2.0', '1.10.4')
->>> max("1.0.0-rc.1", "1.0.0", "1.0.0-rc.10", key=precedence)
-'1.0.0'
-"""
+"""Say what a registry holds: skills with immutable versions and tags, grants, tokens, a log of changes."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import IntEnum
+from enum import Enum
+from functools import total_ordering
 from typing import Any
 
-from skillc.errors import InvalidParameter, SkillNotFound, VersionTooLarge
+from skillc.errors import InvalidParameter, SkillNotFound
 from skillc.skills import SkillId
-from skillc.spelling import did_you_mean, make_question
+from skillc.versions import (
+    LATEST,
+    is_release,
+    parse_version as parse_version,
+    precedence as precedence,
+    suggest_version,
+)
 
-LATEST = "latest"
-FIRST_VERSION = "0.1.0"
 RESERVATION = timedelta(days=30)  # of a deleted skill's ID: it can be restored, and not be published anew
-MAX_VERSION = 64  # characters
-MAX_DIGITS = 9  # of each number, so that every program can hold it as an integer
 MAX_TEXT = 2000  # characters of a note or a reason
 MAX_NAME = 200  # characters of a subject or a label
 APPROVED, PENDING, REJECTED = "approved", "pending", "rejected"  # the status of a version
 NO_FINDINGS = "none"  # the audit of a version without findings
 AUDIT_LEVELS = (NO_FINDINGS, "note", "review", "block")  # of a version, by its worst finding
-
-_VERSION = re.compile(
-    r"v?(0|[1-9]\d*)(?:\.(0|[1-9]\d*)(?:\.(0|[1-9]\d*)"
-    r"(?:-((?:0|[1-9]\d*|\d*[a-z-][0-9a-z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-z-][0-9a-z-]*))*))?)?)?",
-    re.IGNORECASE | re.ASCII,
-)
-_TAG = re.compile(r"[a-z][a-z0-9._-]{0,63}")  # no digit first: a tag never looks like a version
 
 
 def digest_of(data: bytes) -> str:
@@ -46,83 +35,6 @@ def digest_of(data: bytes) -> str:
     'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
     """
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def parse_version(text: str) -> str:
-    """Return a semantic version in full; raises InvalidParameter for text that is none.
-
-    `v1` and `1.2` are completed. A number of more than nine digits is VersionTooLarge. Build metadata is
-    refused: versions that differ in it alone have no order.
-    """
-    match = _VERSION.fullmatch(text) if len(text) <= MAX_VERSION else None
-    if match is None:
-        excerpt = text if len(text) <= MAX_VERSION else f"{text[:MAX_VERSION]}…"
-        reason = f"'{excerpt}' is not a semantic version such as 1.2.0 or 1.2.0-rc.1, without build metadata"
-        raise InvalidParameter("version", reason)
-    major, minor, patch, label = match.groups()
-    if max(map(len, (major, minor or "", patch or ""))) > MAX_DIGITS:
-        raise VersionTooLarge(text)
-    return f"{major}.{minor or 0}.{patch or 0}{f'-{label}' if label else ''}"
-
-
-def precedence(version: str) -> tuple[Any, ...]:
-    """Return the key that sorts versions as Semantic Versioning 2.0.0 does."""
-    numbers, _, label = version.partition("-")
-    parts = [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in label.split(".")] if label else []
-    return (*map(int, numbers.split(".")), not label, parts)
-
-
-def is_release(version: str) -> bool:
-    return "-" not in version
-
-
-def next_patch(versions: Iterable[str]) -> str:
-    """Return the version after the highest of these: of a pre-release, its release.
-
-    Raises VersionTooLarge where that has too many digits.
-    """
-    highest = max(versions, key=precedence, default="")
-    if not highest:
-        return FIRST_VERSION
-    numbers, _, label = highest.partition("-")
-    major, minor, patch = numbers.split(".")
-    return parse_version(f"{major}.{minor}.{patch if label else int(patch) + 1}")
-
-
-def suggest_version(reference: str, versions: Iterable[str], tags: Iterable[str]) -> str:
-    """Return which version or tag may be meant by one that there is not, or else which there is.
-
-    `versions` are in order of preference: of two that are as near, the first is named.
-
-    >>> suggest_version("1.2.4", ["2.0.0", "1.2.3", "1.2.2", "1.0.0"], ["latest"])
-    "did you mean '1.2.3' or '1.2.2'?"
-    >>> suggest_version("lates", ["2.0.0"], ["latest"]), suggest_version("3", ["2.0.0", "1.0.0"], [])
-    ("did you mean 'latest'?", 'there are 2.0.0 and 1.0.0')
-    """
-    there = list(versions)
-    question = did_you_mean(reference, tags) or make_question(_nearest(reference, there))
-    if question or not there:
-        return question or "it has no versions"
-    listing = " and ".join([", ".join(there[:2]), f"{len(there) - 2} more"] if there[2:] else there)
-    return f"there {'is' if len(there) == 1 else 'are'} {listing}"
-
-
-def _nearest(reference: str, versions: list[str]) -> list[str]:
-    """Return the two versions that share the most leading numbers, at least the first."""
-    numbers = reference.removeprefix("v").split(".")
-
-    def agreement(version: str) -> int:
-        pairs = zip(numbers, version.split("."), strict=False)
-        return next((n for n, (one, other) in enumerate(pairs) if one != other), len(numbers))
-
-    return [each for each in sorted(versions, key=agreement, reverse=True) if agreement(each)][:2]
-
-
-def parse_tag(text: str) -> str:
-    if _TAG.fullmatch(text) is None:
-        reason = "a tag is a lower-case letter and then up to 63 letters, digits, '.', '_' or '-'"
-        raise InvalidParameter("tag", reason)
-    return text
 
 
 def parse_text(text: str, name: str, limit: int = MAX_TEXT) -> str:
@@ -172,25 +84,42 @@ def is_below(path: str, prefix: str) -> bool:
     return not prefix or f"{path}/".startswith(f"{prefix}/")
 
 
-class Role(IntEnum):
+@total_ordering
+class Role(Enum):
     """What may be done below a prefix; each role includes those before it."""
 
-    READER = 1
-    PUBLISHER = 2  # and set tags
-    MAINTAINER = 3  # and yank, delete, restore
-    ADMIN = 4  # and grants; of the whole registry: the tokens of others, the log
+    READER = "reader"
+    PUBLISHER = "publisher"  # and set tags
+    MAINTAINER = "maintainer"  # and yank, delete, restore
+    ADMIN = "admin"  # and grants; of the whole registry: the tokens of others, the log
 
     @classmethod
     def parse(cls, text: str) -> Role:
         try:
-            return cls[text.upper()] if text.islower() else cls[""]
-        except KeyError:
+            return cls(text)
+        except ValueError:
             names = ", ".join(role.label for role in cls)
             raise InvalidParameter("role", f"it is one of {names}") from None
 
+    @classmethod
+    def of_rank(cls, rank: int) -> Role:
+        roles: list[Role] = [*cls]
+        return roles[rank - 1]
+
+    @property
+    def rank(self) -> int:
+        """Its number in stores, from 1."""
+        return _RANKS[self.value]
+
     @property
     def label(self) -> str:
-        return self.name.lower()
+        return self.value
+
+    def __lt__(self, other: Role) -> bool:
+        return self.rank < other.rank
+
+
+_RANKS = {role.value: number for number, role in enumerate(Role, 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,9 +280,6 @@ class Grant:
     role: Role
     prefix: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -371,9 +297,6 @@ class Token:
     def is_valid(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
-    def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -387,17 +310,3 @@ class Change:
     skill: str = ""
     version: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
-
-
-def _as_json(value: Grant | Token | Change) -> dict[str, Any]:
-    """Return the fields of a value: times in ISO 8601, roles by name."""
-
-    def convert(part: Any) -> Any:
-        return (
-            part.isoformat() if isinstance(part, datetime) else part.label if isinstance(part, Role) else part
-        )
-
-    return {part.name: convert(getattr(value, part.name)) for part in fields(value)}

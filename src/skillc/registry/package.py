@@ -18,7 +18,7 @@ from typing import Any
 
 from skillc.errors import InvalidSkill
 from skillc.paths import SKILL_FILES
-from skillc.registry.model import StoredFile, digest_of, parse_version
+from skillc.registry.model import StoredFile, digest_of
 from skillc.skills import (
     Document,
     SkillId,
@@ -30,6 +30,7 @@ from skillc.skills import (
     parse,
     read_metadata,
 )
+from skillc.versions import parse_version
 
 MAX_FILES = 10_000
 MAX_BYTES = 64 << 20  # of all files; they are in memory while they are published

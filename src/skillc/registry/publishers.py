@@ -8,19 +8,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from skillc.contract import encode
 from skillc.errors import InvalidParameter, RegistryRefused
-from skillc.registry.access import Caller, Permission
-from skillc.registry.accounts import NewToken, insert_token
-from skillc.registry.identities import (
+from skillc.registry.access import (
+    Caller,
     Job,
+    Permission,
     TrustedPublisher,
     parse_environment,
     parse_ref,
     parse_repository,
     parse_workflow,
 )
+from skillc.registry.accounts import NewToken, insert_token
 from skillc.registry.model import Role, is_below, parse_name, parse_prefix
-from skillc.registry.store import Connection, Store, sign_in, tables
+from skillc.registry.store import Connection, Store, accounts, tables
 
 LIFETIME = timedelta(minutes=15)  # of the token that a job gets
 REPLAY = timedelta(minutes=5)  # that a used ID token is remembered beyond its end, whatever clocks say
@@ -44,7 +46,7 @@ class Publishers:
     def publishers(self, caller: Caller) -> list[TrustedPublisher]:
         """Return those below the prefixes that a caller administers."""
         with self._store.read() as connection:
-            publishers = sign_in.read_publishers(connection)
+            publishers = accounts.read_publishers(connection)
         return [each for each in publishers if caller.allows(Role.ADMIN, each.prefix)]
 
     def trust(
@@ -73,27 +75,27 @@ class Publishers:
         )
         caller.require(Role.ADMIN, publisher.prefix)
         with self._store.write() as connection:
-            if any(_key(each) == _key(publisher) for each in sign_in.read_publishers(connection, issuer)):
+            if any(_key(each) == _key(publisher) for each in accounts.read_publishers(connection, issuer)):
                 raise InvalidParameter("workflow", "it is trusted for this prefix already")
-            sign_in.insert_publisher(connection, publisher)
+            accounts.insert_publisher(connection, publisher)
             self._record(connection, caller, "trust", publisher)
         return publisher
 
     def distrust(self, caller: Caller, publisher_id: str) -> None:
         """Remove a trusted publisher; its tokens end at once."""
         with self._store.write() as connection:
-            publisher = sign_in.read_publisher(connection, parse_name(publisher_id, "publisher"))
+            publisher = accounts.read_publisher(connection, parse_name(publisher_id, "publisher"))
             if publisher is None or not caller.allows(Role.ADMIN, publisher.prefix):
                 raise InvalidParameter("publisher", f"there is no trusted publisher '{publisher_id}'")
-            for token_id in sign_in.find_tokens(connection, publisher):
-                tables.revoke_token(connection, token_id, self._clock())
-            sign_in.remove_publisher(connection, publisher.id)
+            for token_id in accounts.find_tokens(connection, publisher):
+                accounts.revoke_token(connection, token_id, self._clock())
+            accounts.remove_publisher(connection, publisher.id)
             self._record(connection, caller, "distrust", publisher)
 
     def has_issuer(self, issuer: str) -> bool:
         """Return whether any trusted publisher is of an issuer."""
         with self._store.read() as connection:
-            return bool(sign_in.read_publishers(connection, issuer))
+            return bool(accounts.read_publishers(connection, issuer))
 
     def admit(self, job: Job, prefix: str | None = None) -> Publication:
         """Return a token for a job whose ID token was verified; raises RegistryRefused.
@@ -106,23 +108,23 @@ class Publishers:
             prefix = parse_prefix(prefix)
         with self._store.write() as connection:
             key = hashlib.sha256(f"{job.issuer}\n{job.id}".encode()).hexdigest()
-            if not sign_in.use_id_token(connection, key, _remember_until(job.expires_at), now):
+            if not accounts.use_id_token(connection, key, _remember_until(job.expires_at), now):
                 raise RegistryRefused("the ID token was used before")
-            publisher = _choose(sign_in.read_publishers(connection, job.issuer), job, prefix)
+            publisher = _choose(accounts.read_publishers(connection, job.issuer), job, prefix)
             if not publisher.pin:
-                sign_in.pin_publisher(connection, publisher.id, job.pin)
+                accounts.pin_publisher(connection, publisher.id, job.pin)
                 publisher = replace(publisher, pin=job.pin)
             scope = Permission(Role.PUBLISHER, publisher.prefix if prefix is None else prefix)
             caller = Caller(publisher.subject)
             label = f"{publisher.workflow} {job.ref}"[:200]
-            token = insert_token(connection, caller, caller.subject, scope, label, now, now + LIFETIME)
-            sign_in.set_publisher(connection, token.token.id, publisher)
+            end = now + LIFETIME
+            token = insert_token(connection, caller, caller.subject, scope, label, now, end, publisher.id)
         return Publication(token, publisher)
 
     def _record(
         self, connection: Connection, caller: Caller, action: str, publisher: TrustedPublisher
     ) -> None:
-        tables.record_change(connection, caller, self._clock(), action, publisher=publisher.as_json())
+        tables.record_change(connection, caller, self._clock(), action, publisher=encode(publisher))
 
 
 def _choose(publishers: list[TrustedPublisher], job: Job, prefix: str | None) -> TrustedPublisher:

@@ -26,8 +26,9 @@ from skillc.registry.model import (
     parse_prefix,
     parse_text,
 )
-from skillc.registry.reviews import may_see, show_skill
-from skillc.registry.store import Connection, Store, names, reviews, tables
+from skillc.registry.policies import Policies, may_see
+from skillc.registry.source import CallerSource
+from skillc.registry.store import Connection, Store, names, tables
 from skillc.skills import SkillId
 
 MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
@@ -47,8 +48,14 @@ class Reader:
     """A registry to read from. Operations can be called from many threads and processes at once."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        store: Store,
+        blobs: Blobs,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        policies: Policies | None = None,
     ) -> None:
+        self.policies = policies or Policies()
+        self._has_policies = bool(self.policies.fingerprint)
         self._store = store
         self._blobs = blobs
         self._clock = clock
@@ -127,21 +134,21 @@ class Reader:
         """Return the report of a version's audit; None where it was not audited."""
         caller.require(Role.READER, version.skill)
         with self._store.read() as connection:
-            report: Mapping[str, Any] | None = reviews.read_audit(connection, version)
+            report: Mapping[str, Any] | None = tables.read_audit(connection, version)
         return report
 
     def queue(self, caller: Caller, limit: int = PAGE) -> list[Version]:
         """Return what waits for a review, oldest first: what the caller may decide, and its own."""
         prefixes = caller.narrow_prefix(Role.MAINTAINER, "")
         with self._store.read() as connection:
-            versions = reviews.read_queue(connection, prefixes, caller.subject, limit)
+            versions = tables.read_queue(connection, prefixes, caller.subject, limit)
         return [v for v in versions if caller.allows(Role.MAINTAINER, v.skill) or may_see(caller, v)]
 
     def read_review(self, caller: Caller, version: Version) -> Review | None:
         """Return what became of a version that had to be reviewed; None for any other."""
         caller.require(Role.READER, version.skill)
         with self._store.read() as connection:
-            return reviews.read_review(connection, version)
+            return tables.read_review(connection, version)
 
     def deletions(self, caller: Caller, limit: int = PAGE) -> list[Deletion]:
         """Return what was deleted and can be restored by a caller, the last first."""
@@ -224,7 +231,7 @@ class Reader:
         """Give the IDs of the skills that every reader of their prefix may see."""
         after = ""
         while page := self._read_approved(after):
-            yield from page
+            yield from sorted(self.find_visible(page)) if self._has_policies else page
             after = page[-1]
 
     def find_visible(self, ids: Collection[str]) -> set[str]:
@@ -235,38 +242,22 @@ class Reader:
 
     def _read_approved(self, after: str) -> list[str]:
         with self._store.read() as connection:
-            return tables.read_approved_ids(connection, after, MAX_IDS)
+            return tables.read_ids(connection, after, MAX_IDS, is_approved=True)
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
-        """Return a skill with the versions that a caller may see; None where there are none."""
-        return show_skill(caller, skill)
+        """Return a skill with the versions that a caller may see; None where there are none.
+
+        Maintainers see all. For others, reviews and policies hide some.
+        """
+        is_filtered = self._has_policies or any(v.status != APPROVED for v in skill.versions)
+        if not is_filtered or caller.allows(Role.MAINTAINER, skill.id):
+            return skill
+        view = skill.filter(lambda version: may_see(caller, version) and self.policies.allows(version))
+        return view if view.versions else None
 
     def _read_skill(self, skill_id: str) -> Skill:
         with self._store.read() as connection:
             return read_skill(connection, skill_id)
-
-
-class CallerSource:
-    """A registry as one caller sees it: a `VersionSource`."""
-
-    def __init__(self, registry: Reader, caller: Caller) -> None:
-        self._registry = registry
-        self._caller = caller
-
-    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
-        limit = MIN_PAGE
-        while page := self._registry.skills(self._caller, prefix, after, limit):
-            yield from page
-            after, limit = page[-1].id, PAGE
-
-    def skill(self, skill_id: str) -> Skill:
-        return self._registry.skill(self._caller, skill_id)
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        return self._registry.files(self._caller, version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        return self._registry.read_file(self._caller, version, path)
 
 
 def read_skill(connection: Connection, skill_id: str) -> Skill:

@@ -31,11 +31,9 @@ from skillc.errors import (
 from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
-from skillc.registry.blobs import Blobs, open_blobs
-from skillc.registry.counts import Usage
+from skillc.registry.blobs import Blobs, Uploads, open_blobs
 from skillc.registry.model import (
     APPROVED,
-    LATEST,
     PENDING,
     REJECTED,
     RESERVATION,
@@ -43,23 +41,19 @@ from skillc.registry.model import (
     Skill,
     Version,
     digest_of,
-    is_release,
-    next_patch,
     parse_reason,
-    parse_tag,
     parse_text,
-    parse_version,
-    precedence,
 )
 from skillc.registry.package import Package
+from skillc.registry.policies import Policies, ReviewRules, parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
-from skillc.registry.reviews import ReviewRules, parse_report
 from skillc.registry.sessions import Sessions
-from skillc.registry.store import Connection, Store, names, open_store, reviews, tables
-from skillc.registry.uploads import Uploads
+from skillc.registry.store import Connection, Store, names, open_store, tables
+from skillc.registry.usage import Usage
 from skillc.skills import SkillId
 from skillc.spelling import near_miss
+from skillc.versions import LATEST, is_release, next_patch, parse_tag, parse_version, precedence
 
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
@@ -81,8 +75,9 @@ class Registry(Reader):
         blobs: Blobs,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         rules: ReviewRules | None = None,
+        policies: Policies | None = None,
     ) -> None:
-        super().__init__(store, blobs, clock)
+        super().__init__(store, blobs, clock, policies)
         self._rules = rules or ReviewRules()
         self.accounts = Accounts(store, clock, self._cache)
         self.usage = Usage(store, clock)
@@ -155,9 +150,9 @@ class Registry(Reader):
             sequence = tables.record_change(connection, caller, now, "publish", *key, **detail)
             tables.insert_version(connection, new_version, package.files, sequence)
             if report is not None:
-                reviews.save_audit(connection, new_version, level, report)
+                tables.save_audit(connection, new_version, level, report)
             if must_wait:
-                reviews.insert_review(connection, new_version, tag)
+                tables.insert_review(connection, new_version, tag)
             else:
                 _move_tag(connection, skill, new_version, tag)
                 names.claim_names(connection, new_version.skill)
@@ -185,11 +180,11 @@ class Registry(Reader):
         with self._change() as (connection, now):
             skill = read_skill(connection, skill_id)
             target = skill.require(version)
-            review = reviews.read_review(connection, target)
+            review = tables.read_review(connection, target)
             if review is None or target.status in (APPROVED, status):
                 raise InvalidParameter("version", f"{version} is {target.status}, and does not wait for this")
-            tables.set_status(connection, target, status)
-            reviews.save_decision(connection, target, caller.subject, now, reason)
+            tables.set_column(connection, target, "status", status)
+            tables.save_decision(connection, target, caller.subject, now, reason)
             if approve:
                 _move_tag(connection, skill, target, review.tag)
                 names.claim_names(connection, skill_id)
@@ -203,7 +198,7 @@ class Registry(Reader):
         level, report = parse_report(audit)
         with self._change() as (connection, now):
             target = read_skill(connection, skill_id).require(version)
-            reviews.save_audit(connection, target, level, report)
+            tables.save_audit(connection, target, level, report)
             tables.record_change(connection, caller, now, "audit", skill_id, version, level=level)
             return read_skill(connection, skill_id).require(version)
 
@@ -222,7 +217,7 @@ class Registry(Reader):
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
             target = read_skill(connection, skill_id).require(version)
-            tables.set_yank(connection, target, reason)
+            tables.set_column(connection, target, "yanked", reason)
             tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
             return read_skill(connection, skill_id).require(version)
 

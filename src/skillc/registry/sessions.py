@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from skillc.contract import encode
 from skillc.errors import InvalidParameter, RegistryRefused
-from skillc.registry.access import Caller, hash_secret, is_same_secret
+from skillc.registry.access import LIFETIME, Caller, Identity, Person, Session, hash_secret, is_same_secret
 from skillc.registry.accounts import EVERYTHING, Reach, read_owner, read_reach, read_token_caller, scope_of
-from skillc.registry.identities import LIFETIME, Identity, Person, Session
 from skillc.registry.model import Grant, Role, Token, parse_name
-from skillc.registry.store import Connection, Store, sign_in, tables
+from skillc.registry.store import Connection, Store, accounts, tables
 
 TOUCH = timedelta(minutes=5)  # how exactly it is known when a session was last used
 _SESSION = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
@@ -73,7 +73,7 @@ class Sessions:
             return None
         now = self._clock()
         with self._store.read() as connection:
-            row = sign_in.read_session(connection, match[1])
+            row = accounts.read_session(connection, match[1])
             session, hash = row or (None, "")
             is_right = is_same_secret(hash, hash_secret(match[2]))
             if session is None or not is_right or not session.is_valid(now):
@@ -81,7 +81,7 @@ class Sessions:
             signed_in = self._sign_in(connection, session)
         if signed_in is not None and now - session.used_at >= TOUCH:
             with self._store.write() as connection:
-                sign_in.touch_session(connection, session.id, now)
+                accounts.touch_session(connection, session.id, now)
         return signed_in
 
     def sign_out(self, session: Session) -> None:
@@ -93,13 +93,13 @@ class Sessions:
         """Return the sessions that a caller reaches and that are not over."""
         with self._store.read() as connection:
             reach = read_reach(connection, caller)
-            sessions = sign_in.read_sessions(connection, reach.owner)
+            sessions = accounts.read_sessions(connection, reach.owner)
             return [s for s in sessions if s.is_valid(self._clock()) and _is_within(connection, s, reach)]
 
     def revoke(self, caller: Caller, session_id: str) -> None:
         """End a session that a caller reaches."""
         with self._store.write() as connection:
-            row = sign_in.read_session(connection, parse_name(session_id, "session"))
+            row = accounts.read_session(connection, parse_name(session_id, "session"))
             if row is None or not _is_within(connection, row[0], read_reach(connection, caller)):
                 raise InvalidParameter("session", f"there is no session '{session_id}'")
             self._end(connection, caller, row[0], "revoke-session")
@@ -107,40 +107,40 @@ class Sessions:
     def people(self, caller: Caller) -> list[Person]:
         caller.require(Role.ADMIN, "")
         with self._store.read() as connection:
-            return sign_in.read_people(connection)
+            return accounts.read_people(connection)
 
     def remove_person(self, caller: Caller, subject: str) -> None:
         """Forget a person: sessions and tokens end, and another account may have the name. Grants stay."""
         caller.require(Role.ADMIN, "")
         now = self._clock()
         with self._store.write() as connection:
-            if sign_in.find_person(connection, parse_name(subject, "subject")) is None:
+            if accounts.find_person(connection, parse_name(subject, "subject")) is None:
                 raise InvalidParameter("subject", f"'{subject}' never signed in")
-            for session in sign_in.read_sessions(connection, subject):
-                sign_in.revoke_session(connection, session.id, now)
-            for token in tables.read_tokens(connection, subject):
-                tables.revoke_token(connection, token.id, now)
-            sign_in.remove_person(connection, subject)
+            for session in accounts.read_sessions(connection, subject):
+                accounts.revoke_session(connection, session.id, now)
+            for token in accounts.read_tokens(connection, subject):
+                accounts.revoke_token(connection, token.id, now)
+            accounts.remove_person(connection, subject)
             tables.record_change(connection, caller, now, "remove-person", subject=subject)
 
     def _save_person(
         self, connection: Connection, identity: Identity, role: Role | None, prefix: str
     ) -> Person:
         now = self._clock()
-        person = sign_in.find_identity(connection, identity.issuer, identity.id)
+        person = accounts.find_identity(connection, identity.issuer, identity.id)
         if person is None:
-            if sign_in.find_person(connection, identity.subject) is not None:
+            if accounts.find_person(connection, identity.subject) is not None:
                 raise RegistryRefused(f"the name '{identity.subject}' belongs to another account")
             person = Person(identity.subject, identity.issuer, identity.id, "", "", (), now, now)
             tables.record_change(connection, Caller(person.subject), now, "create-person")
-            if role is not None and not tables.read_grants(connection, person.subject):
+            if role is not None and not accounts.read_grants(connection, person.subject):
                 grant = Grant(person.subject, role, prefix)
-                tables.set_grant(connection, grant)
-                tables.record_change(connection, Caller(person.subject), now, "grant", grant=grant.as_json())
+                accounts.set_grant(connection, grant)
+                tables.record_change(connection, Caller(person.subject), now, "grant", grant=encode(grant))
         person = replace(
             person, name=identity.name, email=identity.email, groups=identity.groups, signed_in_at=now
         )
-        sign_in.save_person(connection, person)
+        accounts.save_person(connection, person)
         return person
 
     def _insert(self, connection: Connection, caller: Caller) -> NewSession:
@@ -148,25 +148,25 @@ class Sessions:
         session_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         expires_at = min(now + LIFETIME, caller.expires_at or now + LIFETIME)
         session = Session(session_id, caller.subject, caller.token, now, now, expires_at)
-        sign_in.drop_sessions(connection, now - LIFETIME)
-        sign_in.insert_session(connection, session, hash_secret(secret))
+        accounts.drop_sessions(connection, now - LIFETIME)
+        accounts.insert_session(connection, session, hash_secret(secret))
         tables.record_change(connection, caller, now, "sign-in", session=session_id)
         return NewSession(session, f"{session_id}.{secret}")
 
     def _end(self, connection: Connection, caller: Caller, session: Session, action: str) -> None:
-        sign_in.revoke_session(connection, session.id, self._clock())
+        accounts.revoke_session(connection, session.id, self._clock())
         tables.record_change(connection, caller, self._clock(), action, session=session.id)
 
     def _sign_in(self, connection: Connection, session: Session) -> SignedIn | None:
         """Return the caller of a session, with what it may do now; None where its token or person is gone."""
         now = self._clock()
         if session.token:
-            row = tables.read_token(connection, session.token)
+            row = accounts.read_token(connection, session.token)
             token: Token | None = row[0] if row else None
             if token is None or not token.is_valid(now):
                 return None
             return SignedIn(session, read_token_caller(connection, token, now), session.subject)
-        person = sign_in.find_person(connection, session.subject)
+        person = accounts.find_person(connection, session.subject)
         if person is None:
             return None
         return SignedIn(session, read_owner(connection, person.subject, now), person.name or person.subject)
@@ -174,5 +174,5 @@ class Sessions:
 
 def _is_within(connection: Connection, session: Session, reach: Reach) -> bool:
     """Return whether a session can be reached: it may do what its token may, or all that its person may."""
-    row = tables.read_token(connection, session.token) if session.token else None
+    row = accounts.read_token(connection, session.token) if session.token else None
     return reach.includes(session.subject, scope_of(row[0]) if row else EVERYTHING)

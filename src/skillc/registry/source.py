@@ -1,4 +1,4 @@
-"""Define what policies are put around: a source of versions; and show one as a `SkillSource`."""
+"""Define a source of versions, which policies are put around, and show one as a `SkillSource`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import asyncio
 import builtins
 import json
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from skillc.errors import SkillNotFound
 from skillc.library import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.paths import SKILL_FILES
 from skillc.registry.model import Skill, StoredFile, Version
 from skillc.skills import SkillId, parse
+
+if TYPE_CHECKING:  # a reader makes sources of itself
+    from skillc.registry.access import Caller
+    from skillc.registry.reader import Reader
+
+FIRST_PAGE, PAGE = 50, 500  # skills that are read at once: a list may end early
 
 _OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 
@@ -33,6 +39,29 @@ class VersionSource(Protocol):
     def read_file(self, version: Version, path: str) -> bytes:
         """Return the bytes of a file; raises FileNotFound."""
         ...
+
+
+class CallerSource:
+    """A registry as one caller sees it: a `VersionSource`."""
+
+    def __init__(self, registry: Reader, caller: Caller) -> None:
+        self._registry = registry
+        self._caller = caller
+
+    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
+        limit = FIRST_PAGE
+        while page := self._registry.skills(self._caller, prefix, after, limit):
+            yield from page
+            after, limit = page[-1].id, PAGE
+
+    def skill(self, skill_id: str) -> Skill:
+        return self._registry.skill(self._caller, skill_id)
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]:
+        return self._registry.files(self._caller, version)
+
+    def read_file(self, version: Version, path: str) -> bytes:
+        return self._registry.read_file(self._caller, version, path)
 
 
 class RegistrySkillSource(SkillSource):

@@ -10,7 +10,7 @@ import os
 import sys
 from urllib import parse as urls
 
-from skillc import registry, server, skills
+from skillc import server, skills
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from skillc.registry import RegistryConfig
     from skillc.server import Service
 
 COMMAND = Command(
@@ -193,16 +194,18 @@ def _read_settings(arguments: Arguments) -> server.ServerSettings:
     )
 
 
-def _read_config(arguments: Arguments) -> registry.RegistryConfig:
+def _read_config(arguments: Arguments) -> RegistryConfig:
     """Return the policies, reviews and mirrors of the configuration, with the reviews of the options."""
+    from skillc.registry import RegistryConfig, ReviewRules  # the room is slow to import, and help needs none
+
     path = arguments.optional("config")
-    config = registry.RegistryConfig.load(path) if path else registry.RegistryConfig()
+    config = RegistryConfig.load(path) if path else RegistryConfig()
     prefixes = (
         *config.review.prefixes,
         *(str(skills.SkillId(prefix)) for prefix in arguments.texts("review")),
     )
     findings = arguments.optional("review_findings") or config.review.findings
-    return dataclasses.replace(config, review=registry.ReviewRules(prefixes, findings))
+    return dataclasses.replace(config, review=ReviewRules(prefixes, findings))
 
 
 def _read_network(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import registry, skills
+from skillc import skills
 from skillc.cli import show
 from skillc.cli.registry import TO, connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -39,7 +39,9 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(f"<version> is an ID and a version such as pdf@1.2.0, not '{text}'")
     if undo == (reason is not None):
         raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
-    skill_id, version = skills.SkillId(name), registry.parse_version(number)
+    from skillc.versions import parse_version  # loads re, which help does without
+
+    skill_id, version = skills.SkillId(name), parse_version(number)
     credential = find_registry(arguments.optional("to"))
     with connect(credential) as api:
         if undo:

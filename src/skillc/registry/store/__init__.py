@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from skillc.errors import InvalidOption
-from skillc.registry.store.database import Connection as Connection, Store as Store, Watch as Watch
+from skillc.registry.store.database import (
+    Connection as Connection,
+    Row as Row,
+    Store as Store,
+    Watch as Watch,
+    marks as marks,
+)
 from skillc.registry.store.names import to_name as to_name
 from skillc.registry.store.sqlite import SqliteStore
 

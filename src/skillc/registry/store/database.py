@@ -1,4 +1,4 @@
-"""Define what a store is: a database with reading and writing transactions.
+"""Define what a store is, a database with reading and writing transactions, and how values become rows.
 
     with store.write() as connection:
         connection.execute("UPDATE tags SET version = ? WHERE skill = ? AND tag = ?", version, skill, tag)
@@ -10,11 +10,20 @@ order in which readers see them. A transaction appears whole or, where its proce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, Protocol, TypeVar, get_type_hints
+
+from skillc.registry.model import Role
+from skillc.skills import SkillId
+
+BATCH = 500  # values in one statement; SQLite may have a limit of 999
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 class Connection(Protocol):
@@ -74,3 +83,94 @@ class Store(Protocol):
     def watch(self) -> Watch: ...
 
     def close(self) -> None: ...
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_number(time: datetime) -> int:
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def to_time(number: int) -> datetime:
+    return _EPOCH + number * _MICROSECOND
+
+
+# How a field is written to its column and read from it, by its type; all others are as they are. JSON is in
+# ASCII, so that it can have what no database holds, such as a NUL character.
+_CONVERSIONS: dict[Any, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    bool: (int, bool),
+    datetime: (to_number, to_time),
+    datetime | None: (
+        lambda time: None if time is None else to_number(time),
+        lambda number: None if number is None else to_time(number),
+    ),
+    Role: (lambda role: role.rank, Role.of_rank),
+    SkillId: (str, SkillId),
+    Mapping[str, Any]: (json.dumps, json.loads),
+    tuple[str, ...]: (json.dumps, lambda text: tuple(json.loads(text))),
+}
+_UNCHANGED = (lambda value: value, lambda value: value)
+
+
+class Table(Generic[T]):
+    """A table that holds values of a dataclass: its columns have the names and the order of the fields.
+
+    It may have further columns, which `insert` is given by name.
+    """
+
+    def __init__(self, name: str, kind: type[T]) -> None:
+        self.name = name
+        self._kind = kind
+        self._names = [field.name for field in fields(kind) if field.init]  # type: ignore[arg-type]
+        self.columns = ", ".join(self._names)
+        hints = get_type_hints(kind)
+        conversions = [_CONVERSIONS.get(hints[name], _UNCHANGED) for name in self._names]
+        self._writers, self._readers = zip(*conversions, strict=True)
+
+    def parse(self, row: Row) -> T:
+        return self._kind(*(read(part) for read, part in zip(self._readers, row, strict=True)))
+
+    def select(self, connection: Connection, clause: str, *values: object) -> list[T]:
+        """Return the values that a clause chooses, which follows the name of the table."""
+        rows = connection.execute(f"SELECT {self.columns} FROM {self.name} {clause}", *values)  # noqa: S608
+        return [self.parse(row) for row in rows]
+
+    def filter(self, connection: Connection, column: str, value: str, order: str) -> list[T]:
+        """Return the values with some text in a column, or all where it is empty, in an order."""
+        if not value:
+            return self.select(connection, f"ORDER BY {order}")
+        return self.select(connection, f"WHERE {column} = ? ORDER BY {order}", value)
+
+    def find(self, connection: Connection, clause: str, *values: object) -> T | None:
+        """Return the first value that a clause chooses; None where there is none."""
+        return next(iter(self.select(connection, clause, *values)), None)
+
+    def find_with_hash(self, connection: Connection, key: str) -> tuple[T, str] | None:
+        """Return the value with an ID and the hash of its secret."""
+        query = f"SELECT {self.columns}, hash FROM {self.name} WHERE id = ?"  # noqa: S608
+        return next(((self.parse(row[:-1]), row[-1]) for row in connection.execute(query, key)), None)
+
+    def insert(self, connection: Connection, value: T, conflict: str = "", **others: object) -> None:
+        """Insert a value; `conflict` is what follows ON CONFLICT."""
+        row = [write(getattr(value, name)) for write, name in zip(self._writers, self._names, strict=True)]
+        columns = ", ".join((*self._names, *others))
+        query = f"INSERT INTO {self.name} ({columns}) VALUES ({marks(len(row) + len(others))})"  # noqa: S608
+        connection.execute(f"{query} ON CONFLICT {conflict}" if conflict else query, *row, *others.values())
+
+
+def marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def split(values: Collection[str]) -> Iterator[list[str]]:
+    """Yield values in order, as many at once as a statement can have."""
+    ordered = sorted(values)
+    return (ordered[start : start + BATCH] for start in range(0, len(ordered), BATCH))
+
+
+def select_in(connection: Connection, sql: str, values: Collection[str], *first: object) -> Iterator[Row]:
+    """Yield the rows of a query that ends with a column which has one of many values."""
+    for batch in split(values):
+        yield from connection.execute(f"{sql} IN ({marks(len(batch))})", *first, *batch)

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from skillc.registry.model import APPROVED
-from skillc.registry.store.database import Connection
+from skillc.registry.store.database import Connection, marks, select_in
 from skillc.skills import MAX_SEGMENT, SkillId, is_name, to_segment
 
 _INSERT = "INSERT INTO names (place, name, skill) VALUES (?, ?, ?)"
-_BATCH = 500  # values in one statement; SQLite may have a limit of 999
 
 
 def to_name(text: str) -> str:
@@ -29,9 +28,8 @@ def to_name(text: str) -> str:
 def claim_names(connection: Connection, skill_id: str) -> None:
     """Give a skill a name in each list that it has none in, unless both that it could have are taken."""
     places, wanted = _places_of(skill_id), _names_of(skill_id)
-    marks, names = ", ".join("?" * len(places)), ", ".join("?" * len(wanted))
     query = f"""SELECT place, name, skill FROM names
-        WHERE place IN ({marks}) AND name IN ({names})"""  # noqa: S608
+        WHERE place IN ({marks(len(places))}) AND name IN ({marks(len(wanted))})"""  # noqa: S608
     rows = connection.execute(query, *places, *wanted)
     owners = {(place, name): owner for place, name, owner in rows}
     connection.execute_many(_INSERT, _choose_names(skill_id, owners))
@@ -62,14 +60,8 @@ def _choose_names(skill_id: str, owners: Mapping[tuple[str, str], str]) -> list[
 
 def read_names(connection: Connection, place: str, ids: Collection[str]) -> dict[str, str]:
     """Return the names of some skills in the list of a prefix, or of the whole (""), by ID."""
-    names: dict[str, str] = {}
-    ordered = sorted(ids)
-    for start in range(0, len(ordered), _BATCH):
-        batch = ordered[start : start + _BATCH]
-        marks = ", ".join("?" * len(batch))
-        query = f"SELECT skill, name FROM names WHERE place = ? AND skill IN ({marks})"  # noqa: S608
-        names.update(connection.execute(query, place, *batch))
-    return names
+    query = "SELECT skill, name FROM names WHERE place = ? AND skill"
+    return dict(select_in(connection, query, ids, place))
 
 
 def _names_of(skill_id: str) -> list[str]:

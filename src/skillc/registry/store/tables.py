@@ -1,35 +1,32 @@
-"""Read and write what a registry holds: all its SQL, for both stores."""
+"""Read and write skills: versions, files, tags, reviews, audits, deletions, blobs, and the log of changes."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from skillc.registry.access import Caller
-from skillc.registry.model import APPROVED, Change, Deletion, Grant, Role, Skill, StoredFile, Token, Version
-from skillc.registry.store.database import Connection, Row
+from skillc.registry.model import APPROVED, PENDING, Change, Deletion, Review, Skill, StoredFile, Version
+from skillc.registry.store.database import (
+    BATCH,
+    Connection,
+    Table,
+    marks,
+    select_in,
+    split,
+    to_number,
+    to_time,
+)
 from skillc.skills import SkillId
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 MAX_PREFIXES = 300  # that a query is limited to; with more, all is read
-_BATCH = 500  # values in one statement; SQLite may have a limit of 999
-_VERSION = (
-    "skill, version, digest, frontmatter, archive, archive_size, published_at, published_by, note, yanked, "
-    "status, audit"
-)
-_TOKEN = "id, owner, role, prefix, label, created_at, expires_at, revoked_at"  # noqa: S105 (columns)
-_CHANGE = "sequence, time, subject, token, action, skill, version, detail"
+VERSIONS = Table("versions", Version)
+CHANGES = Table("changes", Change)
 
-
-def to_number(time: datetime) -> int:
-    return (time - _EPOCH) // _MICROSECOND
-
-
-def to_time(number: int) -> datetime:
-    return _EPOCH + number * _MICROSECOND
+_THERE = "SELECT id FROM skills WHERE deleted_at IS NULL"
 
 
 # Skills
@@ -37,12 +34,7 @@ def to_time(number: int) -> datetime:
 
 def read_skill(connection: Connection, skill_id: str) -> Skill | None:
     """Return a skill, also one that was deleted."""
-    versions = connection.execute(
-        f"SELECT {_VERSION} FROM versions WHERE skill = ? ORDER BY sequence DESC",  # noqa: S608
-        skill_id,
-    )
-    tags = connection.execute("SELECT tag, version FROM tags WHERE skill = ?", skill_id)
-    return Skill(SkillId(skill_id), (*map(_version, versions),), dict(tags)) if versions else None
+    return next(iter(_read_skills(connection, "skill = ?", [skill_id])), None)
 
 
 def read_deletion(connection: Connection, skill_id: str) -> datetime | None:
@@ -54,9 +46,8 @@ def read_deletion(connection: Connection, skill_id: str) -> datetime | None:
 def read_skills(connection: Connection, prefixes: Sequence[str], after: str, limit: int) -> list[Skill]:
     """Return up to `limit` skills that are not deleted, by ID, below any prefix and behind the ID `after`."""
     condition, values = limit_to("id", prefixes)
-    query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id > ? AND {condition}"  # noqa: S608
-    subquery = f"({query} ORDER BY id LIMIT {int(limit)})"
-    return _read_skills(connection, f"skill IN {subquery}", [after, *values])
+    query = f"{_THERE} AND id > ? AND {condition} ORDER BY id LIMIT {int(limit)}"
+    return _read_skills(connection, f"skill IN ({query})", [after, *values])
 
 
 def limit_to(column: str, prefixes: Sequence[str]) -> tuple[str, list[str]]:
@@ -68,57 +59,39 @@ def limit_to(column: str, prefixes: Sequence[str]) -> tuple[str, list[str]]:
     return f"({' OR '.join([each] * len(prefixes)) or '1 = 0'})", values
 
 
-def read_ids(connection: Connection, after: str, limit: int) -> list[str]:
-    """Return up to `limit` IDs of skills that are not deleted, in order, behind the ID `after`."""
-    query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id > ? ORDER BY id LIMIT {int(limit)}"  # noqa: S608
-    return [skill_id for (skill_id,) in connection.execute(query, after)]
+def read_ids(connection: Connection, after: str, limit: int, is_approved: bool = False) -> list[str]:
+    """Return up to `limit` IDs of skills that are not deleted, in order, behind the ID `after`.
 
-
-def read_approved_ids(connection: Connection, after: str, limit: int) -> list[str]:
-    """Return IDs as `read_ids` does, of skills with a version that does not wait for a review."""
-    query = f"""SELECT id FROM skills WHERE deleted_at IS NULL AND id > ?
-        AND EXISTS (SELECT 1 FROM versions WHERE skill = id AND status = ?) ORDER BY id LIMIT {int(limit)}"""  # noqa: S608
-    return [skill_id for (skill_id,) in connection.execute(query, after, APPROVED)]
+    With `is_approved`, those of skills with a version that does not wait for a review.
+    """
+    status = "AND EXISTS (SELECT 1 FROM versions WHERE skill = id AND status = ?)" if is_approved else ""
+    query = f"{_THERE} AND id > ? {status} ORDER BY id LIMIT {int(limit)}"
+    return [skill_id for (skill_id,) in connection.execute(query, after, *[APPROVED] * is_approved)]
 
 
 def find_ids(connection: Connection, ids: Collection[str]) -> set[str]:
     """Return those of some IDs that skills have which are not deleted."""
-    there: set[str] = set()
-    for batch in _split(sorted(ids)):
-        marks = ", ".join("?" * len(batch))
-        query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id IN ({marks})"  # noqa: S608
-        there.update(skill_id for (skill_id,) in connection.execute(query, *batch))
-    return there
+    return {skill_id for (skill_id,) in select_in(connection, f"{_THERE} AND id", ids)}
 
 
 def find_skills(connection: Connection, ids: Collection[str]) -> list[Skill]:
     """Return the skills with these IDs that are not deleted, by ID."""
     skills: list[Skill] = []
-    for batch in _split(sorted(ids)):
-        marks = ", ".join("?" * len(batch))
-        subquery = f"(SELECT id FROM skills WHERE deleted_at IS NULL AND id IN ({marks}))"  # noqa: S608
-        skills += _read_skills(connection, f"skill IN {subquery}", batch)
+    for batch in split(ids):
+        skills += _read_skills(connection, f"skill IN ({_THERE} AND id IN ({marks(len(batch))}))", batch)
     return skills
 
 
 def _read_skills(connection: Connection, condition: str, values: Sequence[str]) -> list[Skill]:
-    versions: dict[str, list[Version]] = defaultdict(list)
+    versions: dict[SkillId, list[Version]] = defaultdict(list)
     tags: dict[str, dict[str, str]] = defaultdict(dict)
-    query = f"SELECT {_VERSION} FROM versions WHERE {condition} ORDER BY skill, sequence DESC"  # noqa: S608
-    for row in connection.execute(query, *values):
-        versions[row[0]].append(_version(row))
+    clause = f"WHERE {condition} ORDER BY skill, sequence DESC"
+    for version in VERSIONS.select(connection, clause, *values):
+        versions[version.skill].append(version)
     query = f"SELECT skill, tag, version FROM tags WHERE {condition}"  # noqa: S608
-    for skill_id, tag, version in connection.execute(query, *values):
-        tags[skill_id][tag] = version
-    return [Skill(SkillId(key), (*value,), tags[key]) for key, value in versions.items()]
-
-
-def find_versions(connection: Connection, condition: str, values: Sequence[str], limit: int) -> list[Version]:
-    """Return the versions of skills that are not deleted that meet a condition, in order of publication."""
-    there = "skill IN (SELECT id FROM skills WHERE deleted_at IS NULL)"
-    query = f"SELECT {_VERSION} FROM versions WHERE {condition} AND {there}"  # noqa: S608
-    rows = connection.execute(f"{query} ORDER BY sequence LIMIT {int(limit)}", *values)
-    return [_version(row) for row in rows]
+    for skill_id, tag, number in connection.execute(query, *values):
+        tags[skill_id][tag] = number
+    return [Skill(key, (*value,), tags[key]) for key, value in versions.items()]
 
 
 def find_files(
@@ -126,12 +99,12 @@ def find_files(
 ) -> dict[tuple[str, str], str]:
     """Return the digest of the file with one of some names, by skill and version."""
     digests: dict[tuple[str, str], str] = {}
-    marks = ", ".join("?" * len(names))
-    for start in range(0, len(versions), _BATCH // 4):
-        batch = versions[start : start + _BATCH // 4]
+    size = BATCH // 4
+    for start in range(0, len(versions), size):
+        batch = versions[start : start + size]
         keys = ", ".join(["(?, ?)"] * len(batch))
-        query = f"""SELECT skill, version, digest FROM files
-            WHERE (skill, version) IN ({"VALUES " + keys}) AND path IN ({marks}) ORDER BY path DESC"""  # noqa: S608
+        query = f"""SELECT skill, version, digest FROM files WHERE (skill, version) IN ({"VALUES " + keys})
+            AND path IN ({marks(len(names))}) ORDER BY path DESC"""  # noqa: S608
         pairs = [text for version in batch for text in (version.skill, version.version)]
         rows = connection.execute(query, *pairs, *names)
         digests |= {(skill_id, version): digest for skill_id, version, digest in rows}
@@ -147,37 +120,19 @@ def read_files(connection: Connection, version: Version) -> tuple[StoredFile, ..
 def insert_version(
     connection: Connection, version: Version, files: Iterable[StoredFile], sequence: int
 ) -> None:
-    key = version.skill, version.version
     connection.execute("INSERT INTO skills (id) VALUES (?) ON CONFLICT (id) DO NOTHING", version.skill)
-    connection.execute(
-        f"INSERT INTO versions ({_VERSION}, sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        *key,
-        version.digest,
-        json.dumps(version.frontmatter),  # in ASCII: also what no database holds, such as a NUL character
-        version.archive,
-        version.archive_size,
-        to_number(version.published_at),
-        version.published_by,
-        version.note,
-        version.yanked,
-        version.status,
-        version.audit,
-        sequence,
-    )
+    VERSIONS.insert(connection, version, sequence=sequence)
+    key = version.skill, version.version
     connection.execute_many(
         "INSERT INTO files (skill, version, path, size, digest, executable) VALUES (?, ?, ?, ?, ?, ?)",
         [(*key, file.path, file.size, file.digest, int(file.is_executable)) for file in files],
     )
 
 
-def set_status(connection: Connection, version: Version, status: str) -> None:
-    query = "UPDATE versions SET status = ? WHERE skill = ? AND version = ?"
-    connection.execute(query, status, version.skill, version.version)
-
-
-def set_yank(connection: Connection, version: Version, reason: str | None) -> None:
-    query = "UPDATE versions SET yanked = ? WHERE skill = ? AND version = ?"
-    connection.execute(query, reason, version.skill, version.version)
+def set_column(connection: Connection, version: Version, column: str, value: str | None) -> None:
+    """Change what can change of a version: whether it is `yanked`, its `status`, its `audit`."""
+    query = f"UPDATE versions SET {column} = ? WHERE skill = ? AND version = ?"  # noqa: S608
+    connection.execute(query, value, version.skill, version.version)
 
 
 def set_tag(connection: Connection, version: Version, tag: str) -> None:
@@ -220,10 +175,56 @@ def purge_skill(connection: Connection, skill_id: str) -> None:
     connection.execute("DELETE FROM skills WHERE id = ?", skill_id)
 
 
-def _version(row: Row) -> Version:
-    skill_id, version, digest, frontmatter, archive, size, published_at, *rest = row
-    fields = json.loads(frontmatter)
-    return Version(SkillId(skill_id), version, digest, fields, archive, size, to_time(published_at), *rest)
+# Reviews and audits
+
+
+def insert_review(connection: Connection, version: Version, tag: str) -> None:
+    """Note that a version waits for a review, and which tag it is to get."""
+    connection.execute(
+        "INSERT INTO reviews (skill, version, tag, reviewer, reason) VALUES (?, ?, ?, '', '')",
+        *(version.skill, version.version, tag),
+    )
+
+
+def save_decision(
+    connection: Connection, version: Version, reviewer: str, now: datetime, reason: str
+) -> None:
+    connection.execute(
+        "UPDATE reviews SET reviewer = ?, reviewed_at = ?, reason = ? WHERE skill = ? AND version = ?",
+        *(reviewer, to_number(now), reason, version.skill, version.version),
+    )
+
+
+def read_review(connection: Connection, version: Version) -> Review | None:
+    query = "SELECT tag, reviewer, reviewed_at, reason FROM reviews WHERE skill = ? AND version = ?"
+    for tag, reviewer, reviewed_at, reason in connection.execute(query, version.skill, version.version):
+        time = None if reviewed_at is None else to_time(reviewed_at)
+        return Review(version, tag, reviewer, time, reason)
+    return None
+
+
+def read_queue(connection: Connection, prefixes: Sequence[str], publisher: str, limit: int) -> list[Version]:
+    """Return the versions that wait, oldest first: those below some prefixes, and those of a publisher."""
+    condition, values = limit_to("skill", prefixes)
+    clause = f"""WHERE status = ? AND ({condition} OR published_by = ?) AND skill IN ({_THERE})
+        ORDER BY sequence LIMIT {int(limit)}"""
+    return VERSIONS.select(connection, clause, PENDING, *values, publisher)
+
+
+def save_audit(connection: Connection, version: Version, level: str, report: Mapping[str, Any]) -> None:
+    connection.execute(
+        "INSERT INTO audits (skill, version, report) VALUES (?, ?, ?) "
+        "ON CONFLICT (skill, version) DO UPDATE SET report = excluded.report",
+        *(version.skill, version.version, json.dumps(report)),
+    )
+    set_column(connection, version, "audit", level)
+
+
+def read_audit(connection: Connection, version: Version) -> Any:
+    """Return the report of a version's audit, None without one."""
+    query = "SELECT report FROM audits WHERE skill = ? AND version = ?"
+    rows = connection.execute(query, version.skill, version.version)
+    return json.loads(rows[0][0]) if rows else None
 
 
 # Origins, which are kept when a skill is gone
@@ -281,80 +282,11 @@ def drop_claims(connection: Connection, before: datetime) -> None:
 
 def _find_digests(connection: Connection, digests: Collection[str], *tables: str) -> set[str]:
     matches: set[str] = set()
-    for batch in _split(sorted(digests)):
-        marks = ", ".join("?" * len(batch))
-        for table in tables:
-            column = "archive" if table == "versions" else "digest"
-            query = f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN ({marks})"  # noqa: S608
-            matches.update(digest for (digest,) in connection.execute(query, *batch))
+    for table in tables:
+        column = "archive" if table == "versions" else "digest"
+        query = f"SELECT DISTINCT {column} FROM {table} WHERE {column}"  # noqa: S608
+        matches.update(digest for (digest,) in select_in(connection, query, digests))
     return matches
-
-
-def _split(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (values[start : start + _BATCH] for start in range(0, len(values), _BATCH))
-
-
-# Grants and tokens
-
-
-def read_grants(connection: Connection, subject: str = "") -> list[Grant]:
-    """Return the grants of a subject, or all."""
-    condition = "WHERE subject = ?" if subject else ""
-    query = f"SELECT subject, role, prefix FROM grants {condition} ORDER BY subject, prefix"  # noqa: S608
-    rows = connection.execute(query, *([subject] if subject else ()))
-    return [Grant(name, Role(role), prefix) for name, role, prefix in rows]
-
-
-def set_grant(connection: Connection, grant: Grant) -> None:
-    connection.execute(
-        "INSERT INTO grants (subject, prefix, role) VALUES (?, ?, ?) "
-        "ON CONFLICT (subject, prefix) DO UPDATE SET role = excluded.role",
-        *(grant.subject, grant.prefix, int(grant.role)),
-    )
-
-
-def remove_grant(connection: Connection, subject: str, prefix: str) -> None:
-    connection.execute("DELETE FROM grants WHERE subject = ? AND prefix = ?", subject, prefix)
-
-
-def read_tokens(connection: Connection, owner: str = "") -> list[Token]:
-    """Return the tokens of an owner, or all, oldest first."""
-    condition = "WHERE owner = ?" if owner else ""
-    query = f"SELECT {_TOKEN} FROM tokens {condition} ORDER BY created_at, id"  # noqa: S608
-    return [_token(row) for row in connection.execute(query, *([owner] if owner else ()))]
-
-
-def read_token(connection: Connection, token_id: str) -> tuple[Token, str] | None:
-    """Return a token and the hash of its secret."""
-    rows = connection.execute(f"SELECT {_TOKEN}, hash FROM tokens WHERE id = ?", token_id)  # noqa: S608
-    return (_token(rows[0][:-1]), rows[0][-1]) if rows else None
-
-
-def insert_token(connection: Connection, token: Token, hash: str, parent: str) -> None:
-    expires_at = None if token.expires_at is None else to_number(token.expires_at)
-    connection.execute(
-        "INSERT INTO tokens (id, hash, owner, role, prefix, label, parent, created_at, expires_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        *(token.id, hash, token.owner, int(token.role), token.prefix, token.label, parent),
-        *(to_number(token.created_at), expires_at),
-    )
-
-
-def revoke_token(connection: Connection, token_id: str, now: datetime) -> None:
-    """Revoke a token and those that were made with it."""
-    connection.execute(
-        "WITH RECURSIVE family (id) AS (SELECT id FROM tokens WHERE id = ? "
-        "UNION SELECT tokens.id FROM tokens JOIN family ON tokens.parent = family.id) "
-        "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND id IN (SELECT id FROM family)",
-        *(token_id, to_number(now)),
-    )
-
-
-def _token(row: Row) -> Token:
-    token_id, owner, role, prefix, label, *times = row
-    created_at, *ends = [None if number is None else to_time(number) for number in times]
-    assert created_at is not None
-    return Token(token_id, owner, Role(role), prefix, label, created_at, *ends)
 
 
 # Changes
@@ -371,11 +303,8 @@ def record_change(
 ) -> int:
     """Add an entry to the log, and return its number."""
     sequence = read_last_sequence(connection) + 1
-    connection.execute(
-        f"INSERT INTO changes ({_CHANGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        *(sequence, to_number(now), caller.subject, caller.token, action, skill, version),
-        json.dumps(detail),
-    )
+    change = Change(sequence, now, caller.subject, caller.token, action, skill, version, detail)
+    CHANGES.insert(connection, change)
     connection.notify(skill)
     return sequence
 
@@ -389,8 +318,4 @@ def read_last_sequence(connection: Connection, time: datetime | None = None) -> 
 
 
 def read_changes(connection: Connection, since: int, limit: int) -> list[Change]:
-    query = f"SELECT {_CHANGE} FROM changes WHERE sequence > ? ORDER BY sequence LIMIT {int(limit)}"  # noqa: S608
-    return [
-        Change(sequence, to_time(time), subject, token, action, skill, version, json.loads(detail))
-        for sequence, time, subject, token, action, skill, version, detail in connection.execute(query, since)
-    ]
+    return CHANGES.select(connection, f"WHERE sequence > ? ORDER BY sequence LIMIT {int(limit)}", since)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from starlette.responses import Response
 
+from skillc.contract import encode
 from skillc.registry import Grant, Role
 from skillc.server.api.declaration import LIMIT, Call, Operation, Parameter
 from skillc.server.api.shapes import (
@@ -57,7 +58,7 @@ def _expiry(seconds: int | None) -> datetime | None:
 
 async def list_tokens(call: Call) -> Response:
     tokens = await call.run(call.service.registry.accounts.tokens)
-    return respond({"tokens": [token.as_json() for token in tokens]})
+    return respond({"tokens": encode(tokens)})
 
 
 async def revoke_token(call: Call) -> Response:
@@ -67,14 +68,14 @@ async def revoke_token(call: Call) -> Response:
 
 async def list_grants(call: Call) -> Response:
     grants = await call.run(call.service.registry.accounts.grants)
-    return respond({"grants": [grant.as_json() for grant in grants]})
+    return respond({"grants": encode(grants)})
 
 
 async def set_grant(call: Call) -> Response:
     fields = await call.body(GrantRequest)
     grant = Grant(fields["subject"], Role.parse(fields["role"]), fields.get("prefix", ""))
     await call.run(call.service.registry.accounts.grant, grant)
-    return respond(grant.as_json())
+    return respond(encode(grant))
 
 
 async def remove_grant(call: Call) -> Response:
@@ -89,7 +90,7 @@ async def read_log(call: Call) -> Response:
     changes = await call.run(call.service.registry.changes, since, limit)
     caller = call.caller
     entries = [
-        change.as_json()
+        encode(change)
         for change in changes
         if change.subject == caller.subject or caller.allows(Role.ADMIN, change.skill)
     ]

@@ -8,6 +8,7 @@ from typing import NotRequired, TypedDict
 
 from starlette.responses import Response
 
+from skillc.contract import encode
 from skillc.errors import RegistryRefused
 from skillc.registry import Publication, Role
 from skillc.server.api.declaration import Call, Operation, Parameter
@@ -96,7 +97,7 @@ class MintedToken(TypedDict):
 
 async def list_sessions(call: Call) -> Response:
     sessions = await call.run(call.service.registry.sessions.sessions)
-    return respond({"sessions": [session.as_json() for session in sessions]})
+    return respond({"sessions": encode(sessions)})
 
 
 async def end_session(call: Call) -> Response:
@@ -106,7 +107,7 @@ async def end_session(call: Call) -> Response:
 
 async def list_people(call: Call) -> Response:
     people = await call.run(call.service.registry.sessions.people)
-    return respond({"people": [person.as_json() for person in people]})
+    return respond({"people": encode(people)})
 
 
 async def remove_person(call: Call) -> Response:
@@ -116,7 +117,7 @@ async def remove_person(call: Call) -> Response:
 
 async def list_publishers(call: Call) -> Response:
     publishers = await call.run(call.service.registry.publishers.publishers)
-    return respond({"publishers": [publisher.as_json() for publisher in publishers]})
+    return respond({"publishers": encode(publishers)})
 
 
 async def trust(call: Call) -> Response:
@@ -128,7 +129,7 @@ async def trust(call: Call) -> Response:
     patterns = {"ref": fields.get("ref", ""), "environment": fields.get("environment", "")}
     place = fields["issuer"], fields["repository"], fields["workflow"], fields["prefix"]
     publisher = await call.run(call.service.registry.publishers.trust, *place, **patterns)
-    return respond(publisher.as_json(), 201)
+    return respond(encode(publisher), 201)
 
 
 async def distrust(call: Call) -> Response:

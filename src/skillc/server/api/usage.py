@@ -6,6 +6,7 @@ from datetime import date
 
 from starlette.responses import Response
 
+from skillc.contract import encode
 from skillc.registry import Batch
 from skillc.server.api.declaration import LIMIT, Call, Operation, Parameter
 from skillc.server.api.shapes import Statistics, UsageBatch, UsageReceipt
@@ -16,7 +17,7 @@ async def record_usage(call: Call) -> Response:
     """Take what a machine counted. What is sent again counts once."""
     batch = Batch.parse(await call.body(UsageBatch))
     receipt = await call.run(call.service.registry.usage.record, batch)
-    return respond(receipt.as_json())
+    return respond(encode(receipt))
 
 
 async def show_statistics(call: Call) -> Response:

@@ -15,12 +15,13 @@ from skillc.errors import FileNotFound, SkillcError
 from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills
 from skillc.library import Skill as FolderSkill, SkillDescriptor, SkillDocument, stored_skills
-from skillc.registry import LATEST, Skill, StoredFile, Version, parse_version
+from skillc.registry import Skill, StoredFile, Version
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage, count_collections
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId, list_files, main_file, open_inside
 from skillc.startup import sha256_hex
+from skillc.versions import LATEST, parse_version
 from skillc.workspace import Workspace
 
 NO_VERSION = "0.0.0"  # of a skill that does not say

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from skillc.contract import encode
 from skillc.errors import InvalidParameter, RegistryRefused
 from skillc.registry import SYSTEM, Batch, Caller, Count, Miss, Permission, Role
-from skillc.registry.counts import MAX_ROWS
+from skillc.registry.usage import MAX_ROWS
 from tests.registry.conftest import Clock, Team
 
 TODAY = date(2026, 11, 16)
@@ -85,7 +86,7 @@ def test_each_caller_its_own(team: Team) -> None:
         (Miss(TODAY, 1, "", "secret words"),),
     )
     receipt = team.usage.record(ana, everything)
-    assert receipt.as_json() == {"rows": 3, "ignored": 2}
+    assert encode(receipt) == {"rows": 3, "ignored": 2}
     team.usage.record(SYSTEM, everything)
     stats = team.usage.stats(ana)
     assert {skill for skill, _ in stats.skills} == {"payments/refunds", "payments/invoices"}
@@ -137,7 +138,7 @@ def test_what_is_kept(team: Team, clock: Clock) -> None:
 
 def test_rows_are_bounded(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] a machine can't fill the store: too many rows a day are refused whole."""
-    monkeypatch.setattr("skillc.registry.counts.MAX_ROWS", 3)
+    monkeypatch.setattr("skillc.registry.usage.MAX_ROWS", 3)
     rows = tuple(count(section=f"s{n}") for n in range(5))
     team.usage.record(SYSTEM, Batch(ONE, rows[:3]))
     team.usage.record(SYSTEM, Batch(ONE, rows[:3]))
@@ -153,7 +154,7 @@ def test_a_batch_as_json() -> None:
     batch = Batch(
         ONE, (count(file="a.md", section="Ü"), count()), (Miss(TODAY, 2), Miss(TODAY, 1, "a/b", "q"))
     )
-    assert Batch.parse(json.loads(json.dumps(batch.as_json()))) == batch
+    assert Batch.parse(json.loads(json.dumps(encode(batch)))) == batch
     assert Batch.parse({"machine": ONE}) == Batch(ONE)
 
 

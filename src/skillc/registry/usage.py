@@ -7,15 +7,16 @@ counts for one day and thing, the higher one stays. After 30 days the machines a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from skillc.contract import optional
 from skillc.errors import InvalidParameter, InvalidSkillId
 from skillc.registry.access import Caller
 from skillc.registry.model import Role, parse_prefix, parse_text
-from skillc.registry.store import Store, counts, tables
+from skillc.registry.store import Connection, Row, Store, marks, tables
 from skillc.skills import SkillId
 
 MAX_ROWS = 5000  # of one batch, and of one machine and day
@@ -30,6 +31,7 @@ MAX_PERIOD = 366  # days that are listed one by one
 _MACHINE = re.compile(r"[0-9a-f]{32}")
 _COMMAND = re.compile(r"[a-z][a-z_-]{0,31}")
 _LIMITS = {"file": 1024, "section": 300, "query": 500}  # characters
+_TOGETHER = ""  # in place of a machine: the sum of what machines sent long ago
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Count:
     skill: str
     command: str
     count: int
-    file: str = ""
-    section: str = ""
+    file: str = optional("")
+    section: str = optional("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ class Miss:
 
     day: date
     count: int
-    skill: str = ""
-    query: str = ""
+    skill: str = optional("")
+    query: str = optional("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,6 @@ class Batch:
         misses = tuple(Miss(**_parse_row(row, Miss, "misses", n)) for n, row in enumerate(rows[1]))
         return cls(machine, counts, misses)
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "machine": self.machine,
-            "counts": [_as_json(count) for count in self.counts],
-            "misses": [_as_json(miss) for miss in self.misses],
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -98,9 +93,6 @@ class Receipt:
 
     rows: int
     ignored: int
-
-    def as_json(self) -> dict[str, int]:
-        return {"rows": self.rows, "ignored": self.ignored}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +150,8 @@ class Usage:
         with self._store.write() as connection:
             there = {"", *tables.find_ids(connection, ids)}
             taken = [row for row in rows if row.skill in there]
-            usage = [row for row in taken if isinstance(row, Count)]
-            counts.save_counts(connection, (_usage_row(batch.machine, row) for row in usage))
-            misses = [row for row in taken if isinstance(row, Miss)]
-            counts.save_misses(connection, (_miss_row(batch.machine, row) for row in misses))
-            if counts.count_rows(connection, batch.machine) > MAX_ROWS:  # which undoes it
+            _save(connection, batch.machine, taken)
+            if _count_rows(connection, batch.machine) > MAX_ROWS:  # which undoes it
                 raise InvalidParameter("usage", f"a machine has at most {MAX_ROWS} rows a day")
         return Receipt(len(taken), len(rows) - len(taken))
 
@@ -180,7 +169,7 @@ class Usage:
         since = since or self._clock().date() - timedelta(days=MAX_PERIOD - 1)
         limit = min(max(limit, 0), MAX_LISTED)
         with self._store.read() as connection:
-            reader = counts.CountReader(connection, prefixes, since.toordinal())
+            reader = _Sums(connection, prefixes, since.toordinal())
             total, machines = reader.total()
             days = reader.sum_by("day", MAX_PERIOD)
             with_place = "(file <> '' OR section <> '')"
@@ -201,16 +190,12 @@ class Usage:
         caller.require(Role.ADMIN, "")
         today = self._clock().date()
         with self._store.write() as connection:
-            counts.join_machines(connection, (today - APART).toordinal())
-            counts.drop_misses(connection, (today - QUERIES_LAST).toordinal())
+            _join_machines(connection, (today - APART).toordinal())
+            before = (today - QUERIES_LAST).toordinal()
+            connection.execute("DELETE FROM misses WHERE day < ?", before)
 
 
-def _usage_row(machine: str, row: Count) -> tuple[Any, ...]:
-    return machine, row.day.toordinal(), row.skill, row.file, row.section, row.command, row.count
-
-
-def _miss_row(machine: str, row: Miss) -> tuple[Any, ...]:
-    return machine, row.day.toordinal(), row.skill, row.query, row.count
+# Reading JSON
 
 
 def _parse_row(row: object, kind: type[Count | Miss], name: str, number: int) -> dict[str, Any]:
@@ -247,6 +232,74 @@ def _parse_day(value: object) -> date:
         raise InvalidParameter("day", "it is a date such as 2026-11-16") from None
 
 
-def _as_json(row: Count | Miss) -> dict[str, Any]:
-    values = {field.name: getattr(row, field.name) for field in fields(row)}
-    return {name: value for name, value in values.items() if value != ""} | {"day": row.day.isoformat()}
+# The tables: their columns between the day and the count
+
+_TABLES: dict[type[Count | Miss], tuple[str, tuple[str, ...]]] = {
+    Count: ("usage", ("skill", "file", "section", "command")),
+    Miss: ("misses", ("skill", "query")),
+}
+
+
+def _save(connection: Connection, machine: str, rows: Iterable[Count | Miss]) -> None:
+    """Save what a machine counted; of two counts for one day and thing, the higher one stays."""
+    for kind, (table, names) in _TABLES.items():
+        columns = ", ".join(("machine", "day", *names))
+        higher = f"CASE WHEN excluded.count > {table}.count THEN excluded.count ELSE {table}.count END"
+        connection.execute_many(
+            f"INSERT INTO {table} ({columns}, count) VALUES ({marks(len(names) + 3)}) "  # noqa: S608
+            f"ON CONFLICT ({columns}) DO UPDATE SET count = {higher}",
+            [
+                (machine, row.day.toordinal(), *(getattr(row, name) for name in names), row.count)
+                for row in rows
+                if isinstance(row, kind)
+            ],
+        )
+
+
+def _count_rows(connection: Connection, machine: str) -> int:
+    """Return how many rows a machine has for the day that it has most for."""
+    most = 0
+    for table, _ in _TABLES.values():
+        query = f"SELECT count(*) FROM {table} WHERE machine = ? GROUP BY day ORDER BY 1 DESC LIMIT 1"  # noqa: S608
+        most += sum(number for (number,) in connection.execute(query, machine))
+    return most
+
+
+def _join_machines(connection: Connection, before: int) -> None:
+    """Add up what machines sent for days before one, and forget which machine it was."""
+    for table, names in _TABLES.values():
+        columns = ", ".join(("day", *names))
+        connection.execute(
+            f"INSERT INTO {table} (machine, {columns}, count) "  # noqa: S608
+            f"SELECT ?, {columns}, sum(count) FROM {table} WHERE day < ? AND machine <> ? GROUP BY {columns} "
+            f"ON CONFLICT (machine, {columns}) DO UPDATE SET count = {table}.count + excluded.count",
+            *(_TOGETHER, before, _TOGETHER),
+        )
+        query = f"DELETE FROM {table} WHERE day < ? AND machine <> ?"  # noqa: S608
+        connection.execute(query, before, _TOGETHER)
+
+
+class _Sums:
+    """Sums of counts below some prefixes, from a day on."""
+
+    def __init__(self, connection: Connection, prefixes: Sequence[str], since: int) -> None:
+        self._connection = connection
+        # Of more prefixes than a query can have, the sums lack the last.
+        condition, values = tables.limit_to("skill", prefixes[: tables.MAX_PREFIXES])
+        there = "(skill = '' OR skill IN (SELECT id FROM skills WHERE deleted_at IS NULL))"
+        self._condition = f"{condition} AND {there} AND day >= ?"
+        self._values = [*values, since]
+
+    def sum_by(self, columns: str, limit: int, table: str = "usage", condition: str = "1 = 1") -> list[Row]:
+        """Return the sums for each value of one column or more, the highest first; days backwards."""
+        order = "day DESC" if columns == "day" else f"total DESC, {columns}"
+        query = f"""SELECT {columns}, CAST(sum(count) AS BIGINT) AS total FROM {table}
+            WHERE {self._condition} AND {condition} GROUP BY {columns} ORDER BY {order} LIMIT {int(limit)}"""  # noqa: S608
+        return self._connection.execute(query, *self._values)
+
+    def total(self) -> tuple[int, int]:
+        """Return the sum of all counts, and the number of machines that are still told apart."""
+        query = f"""SELECT CAST(coalesce(sum(count), 0) AS BIGINT),
+            count(DISTINCT CASE WHEN machine <> '' THEN machine END) FROM usage WHERE {self._condition}"""  # noqa: S608
+        ((count, machines),) = self._connection.execute(query, *self._values)
+        return count, machines
