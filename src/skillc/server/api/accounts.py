@@ -38,9 +38,9 @@ from skillc.server.api.contracts import (
     view,
 )
 from skillc.server.api.declaration import Call, Group, no_content
-from skillc.server.oidc.claims import read_issuer, read_job
 from skillc.server.requests import LIMIT, Parameter
 from skillc.server.responses import Refusal, respond
+from skillc.server.signin.claims import read_issuer, read_job
 
 MAX_LIFE = 10 * 365 * 24 * 3600  # seconds of a token that expires
 DEFAULT_CHANGES = 100

@@ -1,0 +1,236 @@
+"""The ClawHub v1 protocol for publishing, and for taking back what was published.
+
+    POST /api/v1/skills/-/upload-url   {"path", "size", "sha256"} gives {"uploadUrl", "uploadTicket"}
+    POST <uploadUrl>                   the bytes of the file, gives {"storageId"}
+    POST /api/v1/skills                {"slug", "ownerHandle", "version", "changelog", "tags", "files"}
+                                       or a form with this as `payload` and the `files`
+
+    DELETE /api/v1/skills/{slug}                    POST …/undelete
+    DELETE /api/v1/skills/{slug}/versions/{v}       POST …/restore
+
+The version, the tags and the changelog are the client's; name and description are those of SKILL.md. The body
+of a request that takes something back may name the owner and a reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+from python_multipart.exceptions import MultipartParseError
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from skillc.errors import Invalid, InvalidParameter, InvalidSkillId, SkillNotFound
+from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
+from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
+from skillc.server.protocols.requests import find_address, find_caller, plain, read_body
+from skillc.server.requests import parse_object
+from skillc.server.responses import Refusal, respond
+from skillc.server.service import UPLOAD_TIME, Service
+from skillc.skills import SkillId
+from skillc.startup import sha256_hex
+
+MAX_PAYLOAD = 4 << 20  # bytes of JSON, which has a line for each file
+MAX_TAGS = 20
+_DIGEST = re.compile("[0-9a-f]{64}")
+_FORM = "multipart/form-data"
+MAX_REQUEST = 64 << 10
+REASON = "withdrawn by its publisher"  # where a client sends none
+
+
+def publishing_routes(service: Service) -> list[BaseRoute]:
+    registry = service.registry
+
+    async def grant_upload(request: Request) -> Response:
+        """Say where to send a file; the address has its digest, so nothing needs to be remembered."""
+        caller = await find_caller(service, request)
+        fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
+        digest = _digest(fields.get("sha256"))
+        await service.call(registry.uploads.check, caller, fields.get("size"))
+        address = f"{find_address(service, request)}{API}/skills/-/uploads/{digest}"
+        return respond({"uploadUrl": address, "uploadTicket": digest})
+
+    async def upload(request: Request) -> Response:
+        caller = await find_caller(service, request)
+        await service.call(registry.uploads.check, caller, 0)
+        async with service.upload():
+            data = await read_body(request, MAX_BYTES)
+            if sha256_hex(data) != request.path_params["digest"]:
+                raise Refusal(400, "the file has another SHA-256 than the one that was announced")
+            return respond({"storageId": await service.call(registry.uploads.add, caller, data)})
+
+    async def publish(request: Request) -> Response:
+        caller = await find_caller(service, request)
+        await service.call(registry.uploads.check, caller, 0)
+        async with service.upload():
+            if request.headers.get("Content-Type", "").lower().startswith(_FORM):
+                fields, contents = await _read_form(request)
+            else:
+                fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
+                contents = await service.call(_collect, registry, caller, fields.get("files"))
+            version = await service.call(_publish, service, caller, fields, contents)
+        name = slug_of(version.skill)
+        return respond(
+            {
+                "ok": True,
+                "skillId": str(version.skill),
+                "versionId": f"{version.skill}@{version.version}",
+                "slug": name,
+                "version": version.version,
+                "status": "published",
+                "publicationStatus": "published",
+            }
+        )
+
+    return [
+        Route(f"{API}/skills/-/upload-url", plain(grant_upload), methods=["POST"]),
+        Route(f"{API}/skills/-/uploads/{{digest}}", plain(upload), methods=["POST"]),
+        Route(f"{API}/skills", plain(publish), methods=["POST"]),
+    ]
+
+
+def _publish(
+    service: Service, caller: Caller, fields: Mapping[str, Any], contents: Mapping[str, bytes]
+) -> Version:
+    """Publish what was sent; the first tag goes with the version, further ones follow."""
+    tags = fields.get("tags") or [LATEST]
+    if not isinstance(tags, list) or len(tags) > MAX_TAGS or not all(isinstance(tag, str) for tag in tags):
+        raise Refusal(400, f"'tags' must be a list of at most {MAX_TAGS} texts")
+    first, *others = dict.fromkeys(tags)
+    try:
+        package = make_package(_id(caller, fields), contents)
+        version = service.publish(
+            caller,
+            package,
+            version=read_text(fields, "version"),
+            tag=first,
+            note=read_text(fields, "changelog"),
+        )
+    except Invalid as error:  # what is wrong with the files is for the publisher to know
+        raise Refusal(400, error.message, error.code) from None
+    for tag in others:
+        service.registry.set_tag(caller, version.skill, tag, version.version)
+    return version
+
+
+def _id(caller: Caller, fields: Mapping[str, Any]) -> SkillId:
+    owner = read_text(fields, "ownerHandle")
+    return parse_slug(read_text(fields, "slug"), owner or handle_of(caller) or ROOT)
+
+
+def _collect(registry: Registry, caller: Caller, files: object) -> dict[str, bytes]:
+    """Return the files that a publication names among the caller's uploads."""
+    if not isinstance(files, list) or len(files) > MAX_FILES:
+        raise Refusal(400, f"'files' must be a list of at most {MAX_FILES}")
+    contents: dict[str, bytes] = {}
+    size = 0
+    for file in files:
+        if not isinstance(file, dict):
+            raise Refusal(400, "a file must be an object")
+        path = read_text(file, "path")
+        data = registry.uploads.read(caller, _digest(file.get("storageId")))
+        size += len(data)
+        if sha256_hex(data) != _digest(file.get("sha256")) or path in contents:
+            raise Refusal(400, f"'{path[:200]}' is not the file that was sent, or is there twice")
+        if size > MAX_BYTES:
+            raise Refusal(413, f"the files are over {MAX_BYTES >> 20} MiB")
+        contents[path] = data
+    return contents
+
+
+async def _read_form(request: Request) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the payload and the files of a form, which are on the disk while they arrive."""
+    parser = MultiPartParser(
+        request.headers, _bound(request), max_files=MAX_FILES, max_fields=10, max_part_size=MAX_PAYLOAD
+    )
+    try:
+        async with asyncio.timeout(UPLOAD_TIME):
+            form = await parser.parse()
+    except TimeoutError:
+        raise Refusal(408, "the request did not arrive in time") from None
+    except ClientDisconnect:
+        raise Refusal(400, "the request broke off") from None
+    except (MultiPartException, MultipartParseError, KeyError, ValueError):
+        raise Refusal(400, "the form can't be read") from None
+    try:
+        payload = form.get("payload")
+        contents: dict[str, bytes] = {}
+        for key, file in form.multi_items():
+            if isinstance(file, UploadFile) and key in ("files", "files[]"):
+                if (file.filename or "") in contents:
+                    raise Refusal(400, f"'{(file.filename or '')[:200]}' is there twice")
+                contents[file.filename or ""] = await file.read()
+    finally:
+        await form.close()
+    return parse_object(payload.encode() if isinstance(payload, str) else b"", 400), contents
+
+
+async def _bound(request: Request) -> AsyncGenerator[bytes, None]:
+    """Yield the body of a request; refuses one that is larger than any publication."""
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > MAX_BYTES + MAX_PAYLOAD:
+            raise Refusal(413, f"the request is over {(MAX_BYTES + MAX_PAYLOAD) >> 20} MiB")
+        yield chunk
+
+
+def read_text(fields: Mapping[str, Any], key: str) -> str:
+    """Return a text of an object, empty where it is missing; refuses any other value."""
+    value = fields.get(key)
+    if value is not None and not isinstance(value, str):
+        raise Refusal(400, f"'{key}' must be text")
+    return value or ""
+
+
+def _digest(value: object) -> str:
+    if not isinstance(value, str) or not _DIGEST.fullmatch(value):
+        raise InvalidParameter("sha256", "it must be 64 hexadecimal digits")
+    return value
+
+
+def withdrawal_routes(service: Service) -> list[BaseRoute]:
+    registry = service.registry
+
+    async def delete(request: Request) -> Response:
+        caller, skill_id, _ = await parse(request)
+        await service.call(registry.delete, caller, skill_id)
+        return respond({"ok": True})
+
+    async def undelete(request: Request) -> Response:
+        caller, skill_id, _ = await parse(request)
+        await service.call(registry.restore, caller, skill_id)
+        return respond({"ok": True})
+
+    async def yank(request: Request) -> Response:
+        caller, skill_id, fields = await parse(request)
+        reason = read_text(fields, "reason") or REASON
+        await service.call(registry.yank, caller, skill_id, request.path_params["version"], reason)
+        return respond({"ok": True})
+
+    async def unyank(request: Request) -> Response:
+        caller, skill_id, _ = await parse(request)
+        await service.call(registry.unyank, caller, skill_id, request.path_params["version"])
+        return respond({"ok": True})
+
+    async def parse(request: Request) -> tuple[Caller, SkillId, dict[str, Any]]:
+        caller = await find_caller(service, request)
+        fields = parse_object(await read_body(request, MAX_REQUEST) or b"{}", 400)
+        try:
+            return caller, parse_slug(request.path_params["slug"], read_text(fields, "ownerHandle")), fields
+        except InvalidSkillId:
+            raise SkillNotFound(request.path_params["slug"][:200].replace("@", "")) from None
+
+    skill = f"{API}/skills/{{slug}}"
+    return [
+        Route(skill, plain(delete), methods=["DELETE"]),
+        Route(f"{skill}/undelete", plain(undelete), methods=["POST"]),
+        Route(f"{skill}/versions/{{version}}", plain(yank), methods=["DELETE"]),
+        Route(f"{skill}/versions/{{version}}/restore", plain(unyank), methods=["POST"]),
+    ]

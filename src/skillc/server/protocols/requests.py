@@ -1,0 +1,97 @@
+"""Read the requests of clients that are not ours, and answer in plain text where they know no JSON errors."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from functools import wraps
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
+from skillc.registry import Caller
+from skillc.server.requests import receive_body
+from skillc.server.responses import HEADERS, Endpoint, Refusal, fail
+from skillc.server.service import UPLOAD_TIME, Service
+from skillc.skills import SkillId
+
+PAGES = ("s", "skills")  # what precedes the ID in the address of a skill's page, and of its JSON
+
+
+async def find_caller(service: Service, request: Request) -> Caller:
+    """Return the caller of a request, by a Bearer token or by one that is the password of Basic.
+
+    git, and `skc add https://name:token@host`, know Basic alone. The name does not matter; where there is no
+    password, the name is the token.
+    """
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return await service.caller(request)
+    try:
+        name, _, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise SignInRequired from None
+    token = (password or name).encode("ascii", "replace")
+    others = [(key, value) for key, value in request.scope["headers"] if key != b"authorization"]
+    request.scope["headers"] = [*others, (b"authorization", b"Bearer " + token)]
+    return await service.caller(Request(request.scope))
+
+
+def find_address(service: Service, request: Request) -> str:
+    """Return the address of the server as clients know it, without a slash at the end."""
+    return service.settings.url.rstrip("/") or str(request.base_url).rstrip("/")
+
+
+def find_prefix(request: Request) -> str:
+    """Return the prefix that a request is about; raises Refusal where the path is none."""
+    words = request.path_params.get("prefix", "").split("/")
+    text = "/".join(words[1:] if words[0] in PAGES else words)
+    try:
+        return str(SkillId(text)) if text else ""
+    except InvalidSkillId:
+        raise Refusal(404, f"'{text[:200]}' is not the ID of a skill or the beginning of one") from None
+
+
+def parse_limit(request: Request, default: int, most: int) -> int:
+    """Return the number in `limit`; one that is too large becomes the largest."""
+    text = request.query_params.get("limit", "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+        raise Refusal(400, "'limit' must be a number from 1")
+    return min(int(text), most)
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """Return the body of a request; refuses one over `limit` bytes, or one that takes too long."""
+    data = bytearray()
+    await receive_body(request, data.extend, limit, UPLOAD_TIME)
+    return bytes(data)
+
+
+def plain(endpoint: Endpoint) -> Endpoint:
+    """Wrap an endpoint: errors become plain text, as clients of the protocol show it."""
+
+    @wraps(endpoint)
+    async def respond_safely(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except Refusal as error:
+            return PlainTextResponse(str(error), error.status, HEADERS | (error.headers or {}))
+        except SkillNotFound as error:
+            return PlainTextResponse(_explain(error), 404, HEADERS)
+        except Exception as error:
+            response = fail(request, error)
+            text = json.loads(bytes(response.body))["error"]["message"]
+            kept = ("cache-control", "retry-after", "www-authenticate", "x-content-type-options")
+            headers = {name: value for name, value in response.headers.items() if name in kept}
+            return PlainTextResponse(text, response.status_code, headers)
+
+    return respond_safely
+
+
+def _explain(error: SkillNotFound) -> str:
+    """Return the words that clients look for, and why where it is about a version."""
+    return "Skill not found" if "@" not in error.skill else f"Version not found: {error.reason}"
