@@ -272,7 +272,8 @@ def _shape(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
             is_required = schema.get("required", ()).__contains__
             return f"{{{','.join(_member(k, v, is_required(k), schemas) for k, v in properties)}}}"
         case "object":
-            return f"{{key:{_shape(schema.get('additionalProperties') or {}, schemas) or 'text'}}}"
+            values = schema.get("additionalProperties")  # true for values of any kind
+            return f"{{key:{_shape(values if isinstance(values, dict) else {}, schemas) or 'text'}}}"
         case "array":
             return f"[{_shape(schema.get('items', {}), schemas) or 'text'}]"
         case "integer" | "number":

@@ -22,7 +22,7 @@ from skillc.errors import tree
 from skillc.library import config
 from skillc.lint import config as lint_config
 from skillc.registry import ReviewRules
-from skillc.server.oidc import configuration
+from skillc.server import settings as configuration
 from tests.support.blocks import Block, Need, compare_json, fits, read_steps
 from tests.support.needs import NEEDS
 from tests.support.reader import Reader

@@ -18,7 +18,7 @@ import pytest
 
 from skillc.library import InMemorySkillSource
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter
-from skillc.server import connections
+from skillc.server import serve as connections
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.servers import live

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from skillc.server.protocols.pack import make_repository
+from skillc.server.protocols.git import make_repository
 from tests.support.git import GIT_ENV
 
 names = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=8)

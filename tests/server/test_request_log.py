@@ -14,9 +14,9 @@ import pytest
 
 from skillc.registry import Registry, Role, open_registry
 from skillc.server import ServerSettings
+from skillc.server.access import MAX_KEYS, WINDOW, Limiter, Proxies
 from skillc.server.compression import accepts_gzip
-from skillc.server.limits import MAX_KEYS, WINDOW, Limiter, Proxies
-from skillc.server.metrics import Metrics
+from skillc.server.request_log import Metrics
 from tests.support.registry import Client, body, fault, token
 
 PATH = "/skills/payments/refunds"

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
-from skillc.server.router import Branches
+from skillc.server.registry import Branches
 
 PATHS = ("/", "/a", "/a/{x}", "/a/{x}/b", "/{p:path}/.well/{y}", "/b/{z:path}", "/b", "/{any}", "/a/c")
 

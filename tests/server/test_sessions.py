@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.sessions import FIELD, HEADER, local_path, make_form_token
+from skillc.server.signin.sessions import FIELD, HEADER, local_path, make_form_token
 from tests.support.registry import body, fault
 
 URL = "https://skills.example.com"

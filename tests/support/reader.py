@@ -23,7 +23,7 @@ from skillc.audit import read_policy
 from skillc.library import config as library_config
 from skillc.lint.config import read_settings
 from skillc.registry import RegistryConfig
-from skillc.server.oidc.configuration import read_configuration
+from skillc.server.settings import read_configuration
 from tests.support.blocks import Block, Command, compare_json, fits, read_transcript
 from tests.support.internet import connected
 

@@ -17,7 +17,6 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from skillc.mcp.server import create_server
-from skillc.server import Guard, read_token, run_app
 from skillc.startup import collect_often
 from skillc.workspace import Workspace
 
@@ -58,6 +57,8 @@ def serve_http(
     page that sends one. It must bring the token: every user of this machine reaches the loopback, and a
     client answers the questions that its person should answer.
     """
+    from skillc.server import Guard, read_token, run_app  # stdio needs none of it, and agents wait for that
+
     token = read_token(TOKEN, host, "--http") or _make_token()
     app = create_server(workspace, groups, preload).streamable_http_app(
         streamable_http_path=PATH,

@@ -8,41 +8,23 @@
 
 from __future__ import annotations
 
-from skillc.startup import front_door
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from skillc.server.access import Guard as Guard, read_token as read_token
-    from skillc.server.app import create_app as create_app
-    from skillc.server.host import serve_registry as serve_registry
-    from skillc.server.mounts import CallerGuard as CallerGuard, caller_of as caller_of
-    from skillc.server.oidc.configuration import (
-        REGISTRY_TABLES as REGISTRY_TABLES,
-        OidcSettings as OidcSettings,
-        PublishingSettings as PublishingSettings,
-        SignInSettings as SignInSettings,
-        read_configuration as read_configuration,
-    )
-    from skillc.server.registry import create_registry_app as create_registry_app
-    from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
-    from skillc.server.service import Service as Service
-    from skillc.server.settings import Launch as Launch, ServerSettings as ServerSettings
-    from skillc.server.ui import serve_ui as serve_ui
-else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "access": "Guard read_token",
-            "app": "create_app",
-            "host": "serve_registry",
-            "mounts": "CallerGuard caller_of",
-            "oidc.configuration": (
-                "REGISTRY_TABLES OidcSettings PublishingSettings SignInSettings read_configuration"
-            ),
-            "registry": "create_registry_app",
-            "serve": "run_app serve_engine",
-            "service": "Service",
-            "settings": "Launch ServerSettings",
-            "ui": "serve_ui",
-        },
-    )
+from skillc.server.access import Guard as Guard, read_token as read_token
+from skillc.server.app import create_app as create_app
+from skillc.server.host import serve_registry as serve_registry
+from skillc.server.registry import (
+    CallerGuard as CallerGuard,
+    caller_of as caller_of,
+    create_registry_app as create_registry_app,
+)
+from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
+from skillc.server.service import Service as Service
+from skillc.server.settings import (
+    REGISTRY_TABLES as REGISTRY_TABLES,
+    Launch as Launch,
+    OidcSettings as OidcSettings,
+    PublishingSettings as PublishingSettings,
+    ServerSettings as ServerSettings,
+    SignInSettings as SignInSettings,
+    read_configuration as read_configuration,
+)
+from skillc.server.ui import serve_ui as serve_ui

@@ -13,13 +13,15 @@ from starlette.routing import Route
 from skillc.engine import DefaultSkillEngine
 from skillc.library import SkillFilter, SkillSource
 from skillc.server.engine_endpoints import (
+    SEARCH,
+    SELECTION,
     answer_collections,
     answer_search,
     answer_turn,
     describe_document,
     for_readers,
 )
-from skillc.server.requests import read_limit
+from skillc.server.requests import read_parameters
 from skillc.server.responses import guard, refuse_route, respond, respond_tagged
 from skillc.skills import SkillId
 
@@ -53,14 +55,12 @@ class _Api:
 
     async def skills(self, request: Request) -> Response:
         """List the skills that pass a filter, by ID; with a limit a page of them, after the cursor."""
-        query = request.query_params
-        collection = query.get("collection", "").strip("/") or None
-        selection = SkillFilter(collection=collection, query=query.get("query") or None)
-        limit = read_limit(query.get("limit", ""))
-        cursor = SkillId(query["cursor"]) if query.get("cursor") else ""
+        query = read_parameters(request, SELECTION)
+        selection = SkillFilter(query["collection"].strip("/") or None, query["query"] or None)
+        cursor = SkillId(query["cursor"]) if query["cursor"] else ""
         every = await self._reader.list_skills(selection)
         skills = sorted((skill for skill in every if skill.id > cursor), key=lambda skill: skill.id)
-        page = skills[:limit]
+        page = skills[: query["limit"]]
         value: dict[str, Any] = {"skills": [skill.as_json() for skill in page]}
         if len(page) < len(skills):
             value["next_cursor"] = str(page[-1].id)
@@ -73,7 +73,7 @@ class _Api:
         return await answer_collections(request, self._reader)
 
     async def search(self, request: Request) -> Response:
-        return await answer_search(request, self._reader.find)
+        return await answer_search(read_parameters(request, SEARCH), self._reader.find)
 
     async def turn(self, request: Request) -> Response:
         return await answer_turn(request, self._engine)

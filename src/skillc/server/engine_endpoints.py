@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,11 +16,32 @@ from starlette.responses import Response
 from skillc.engine import DefaultSkillEngine, model_input
 from skillc.index.skills import FoundSkills
 from skillc.library import SkillDocument
-from skillc.server.requests import read_limit, read_object, read_switch, read_texts
+from skillc.server.requests import LIMIT, Parameter, read_body
 from skillc.server.responses import MISTAKES, Refusal, explain, respond, respond_tagged
 
 SCOPE = ("repository", "collection", "capability", "tag")  # what a search can be limited to
+SELECTION = (
+    Parameter("collection", "Only the skills below this path."),
+    Parameter("query", "Only skills whose name or description has all these words."),
+    LIMIT,
+    Parameter("cursor", "Only skills behind this ID: `next_cursor` of the page before."),
+)
+SEARCH = (
+    Parameter("q", "The task, in words."),
+    LIMIT,
+    *(Parameter(name, f"Only skills of this {name}.") for name in SCOPE),
+    Parameter("all", "Also skills that another one with the same ID hides.", "boolean"),
+)
 DEFAULT_LIMIT = 10  # results of a search without a limit
+Texts = Annotated[list[str], Field(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    message: str
+    preload_skills: Texts | None = None
+    skill_references: Texts | None = None
+    capabilities: Texts | None = None
 
 
 class _Everything(frozenset[str]):
@@ -46,33 +68,26 @@ def describe_document(document: SkillDocument) -> dict[str, Any]:
 
 
 async def answer_collections(request: Request, engine: DefaultSkillEngine) -> Response:
-    fields = ("path", "description", "count")
-    value = [{f: getattr(c, f) for f in fields} for c in await engine.collections()]
-    return respond_tagged(request, {"collections": value})
+    return respond_tagged(request, {"collections": await engine.collections()})
 
 
-async def answer_search(request: Request, find: Callable[..., Awaitable[FoundSkills]]) -> Response:
+async def answer_search(query: Mapping[str, Any], find: Callable[..., Awaitable[FoundSkills]]) -> Response:
     """Return what `skc find` prints: the skills that fit a task, best first; `find` is that of an engine."""
-    task = request.query_params.get("q", "")
-    limit = read_limit(request.query_params.get("limit", "")) or DEFAULT_LIMIT
-    scope = {name: request.query_params.get(name, "") for name in SCOPE}
-    every = read_switch(request.query_params.get("all", ""), "all")
-    skills = await find(task, limit, **scope, every=every)
-    return respond(await run_in_threadpool(skills.as_json, task))  # the reasons read the skills' texts
+    scope = {name: query[name] for name in SCOPE}
+    skills = await find(query["q"], query["limit"] or DEFAULT_LIMIT, **scope, every=query["all"])
+    value = await run_in_threadpool(skills.as_json, query["q"])  # the reasons read the skills' texts
+    return respond(value)
 
 
 async def answer_turn(request: Request, engine: DefaultSkillEngine) -> Response:
     """Return what `skc turn` prints; a preload that fails is a client error, a reference an event."""
-    fields = await read_object(request)
-    message = fields.get("message")
-    if not isinstance(message, str):
-        raise Refusal(422, "'message' must be text")
-    preload, references = read_texts(fields, "preload_skills"), read_texts(fields, "skill_references")
-    capabilities = engine.options.capabilities.union(read_texts(fields, "capabilities"))
+    turn = await read_body(request, TurnRequest)
+    capabilities = engine.options.capabilities.union(turn.capabilities or ())
     engine = DefaultSkillEngine(engine.source, replace(engine.options, capabilities=capabilities))
+    preload, references = turn.preload_skills or (), turn.skill_references or ()
     try:
         why = partial(explain, request)
-        result = await model_input(engine, message, preload, references, explain=why)
+        result = await model_input(engine, turn.message, preload, references, explain=why)
     except MISTAKES as error:
         raise Refusal(422, error.message, error.code) from None
     return respond(result.as_json())

@@ -9,6 +9,7 @@ import socket
 import stat
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from urllib.parse import urlsplit
@@ -21,20 +22,19 @@ from skillc.paths import make_private, read_regular, registry_directory, require
 from skillc.registry import SYSTEM, PolicyRegistry, Registry, open_registry
 from skillc.remotes import hide_secrets
 from skillc.server.access import Guard
-from skillc.server.audit import audit_package
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.settings import Launch
-from skillc.server.systemd import notify_systemd
 from skillc.server.workers import Workers, call_in_process
-from skillc.server.workplace import Workplace
+from skillc.server.workplace import Workplace, audit_package
 from skillc.startup import collect_often
 
 TOKEN_START = b"skc_"
 MAX_TOKEN_FILE = 4096  # bytes of a file that a token may replace
 
 log = logging.getLogger("skillc.server")
+VARIABLE = "NOTIFY_SOCKET"
 
 
 def serve_registry(
@@ -176,3 +176,14 @@ def _find_problem(path: str) -> str | None:
         return "it is not a regular file"
     start = read_regular(path, MAX_TOKEN_FILE)[: len(TOKEN_START)]
     return None if start in (b"", TOKEN_START) else "it has something else than a token"
+
+
+def notify_systemd(state: str) -> None:
+    """Send a state such as `READY=1`; without systemd, do nothing."""
+    address = os.environ.get(VARIABLE, "")
+    if not address.startswith(("/", "@")) or not hasattr(socket, "AF_UNIX"):
+        return
+    name = f"\0{address[1:]}" if address.startswith("@") else address
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.connect(name)
+        sender.sendall(state.encode())

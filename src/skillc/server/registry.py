@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from skillc.registry import Registry
-from skillc.server import api, pages, protocols, signin
+from skillc.errors import SignInRequired
+from skillc.registry import Caller, Registry
+from skillc.server import api, login, pages, protocols
 from skillc.server.compression import Compression
+from skillc.server.protocols.requests import find_caller
 from skillc.server.request_log import Observer
-from skillc.server.router import Branches
+from skillc.server.responses import Refusal, fail, failure
 from skillc.server.service import ServerSettings, Service
+
+ROUTE = "skillc.route"  # what the scope of a request has: the route that takes it
+_PARAMETER = re.compile(r"\{[^}]*\}")
+_KEY = "skillc.mounts.caller"
 
 
 def create_registry_app(
@@ -37,7 +46,7 @@ def create_registry_app(
     routes = [
         *protocols.routes(service),
         *pages.routes(site),
-        *signin.routes(service, pages.SignInPages(site)),
+        *login.routes(service, pages.SignInPages(site)),
         *api.routes(service),
         *(Route(path, app) for path, app in mounts(service).items()),
     ]
@@ -70,3 +79,75 @@ def create_registry_app(
 def _endpoint(route: BaseRoute) -> object:
     """Return what the scope of a request has as its endpoint when a route took it."""
     return getattr(route, "endpoint", None) or getattr(route, "app", None)
+
+
+class Branches(BaseRoute):
+    """Routes as one route. The order of the routes counts, as in any list of them."""
+
+    def __init__(self, routes: Sequence[BaseRoute]) -> None:
+        self.routes = tuple(routes)
+        entries = [(_read_first(route), _read_literal(route), route) for route in routes]
+        self._others = [(literal, route) for first, literal, route in entries if first is None]
+        self._branches: dict[str, list[tuple[str, BaseRoute]]] = defaultdict(list)
+        for name in {first for first, _, _ in entries if first is not None}:
+            self._branches[name] = [(text, route) for first, text, route in entries if first in (name, None)]
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http":
+            return Match.NONE, {}
+        path = scope["path"]
+        partial: tuple[Match, Scope] = Match.NONE, {}
+        for literal, route in self._branches.get(path.split("/", 2)[1] if "/" in path else "", self._others):
+            if literal in path:
+                match, child = route.matches(scope)
+                if match is Match.FULL:
+                    return match, {**child, ROUTE: route}
+                if match is Match.PARTIAL and partial[0] is Match.NONE:
+                    partial = match, {**child, ROUTE: route}
+        return partial
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await scope[ROUTE].handle(scope, receive, send)
+
+
+def _read_first(route: BaseRoute) -> str | None:
+    """Return the first part of a route's path; None where it can be any."""
+    first = getattr(route, "path", "").split("/", 2)[1:2]
+    return first[0] if first and "{" not in first[0] else None
+
+
+def _read_literal(route: BaseRoute) -> str:
+    """Return the longest text that every path of a route has."""
+    return max(_PARAMETER.split(getattr(route, "path", "")), key=len)
+
+
+class CallerGuard:
+    """Middleware that refuses requests without a caller (401), and passes the others on with theirs.
+
+    The lifespan of the application is run as long as the server runs.
+    """
+
+    def __init__(self, app: Starlette, service: Service) -> None:
+        self._app = app
+        self._service = service
+        service.contexts.append(lambda: app.router.lifespan_context(app))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            scope[_KEY] = await find_caller(self._service, request)
+        except Refusal as error:
+            await failure(error.status, error.code, str(error), error.headers)(scope, receive, send)
+            return
+        except Exception as error:
+            await fail(request, error)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def caller_of(request: Request | None) -> Caller:
+    """Return the caller of a request that passed `CallerGuard`; raises SignInRequired for any other."""
+    caller = request.scope.get(_KEY) if request is not None else None
+    if not isinstance(caller, Caller):
+        raise SignInRequired
+    return caller

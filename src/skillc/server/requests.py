@@ -1,12 +1,16 @@
-"""Read what a client sends: query parameters, and bodies that are bounded in size and time."""
+"""Read what a client sends: parameters, and bodies that are bounded in size and time and have a shape."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar, cast
 
+from pydantic import TypeAdapter, ValidationError
+from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 
 from skillc.server.responses import Refusal
@@ -15,37 +19,106 @@ MAX_REQUEST = 1 << 20  # bytes of a request's body
 MAX_READ = 8 << 20  # bytes that are read and dropped, so that the client gets to see the refusal
 REQUEST_TIME = 30.0  # seconds for a request's body to arrive
 MAX_LIMIT = 1000  # entries on a page
-MAX_ITEMS = 100  # in a list of a turn: skills, capabilities
+NO_QUERY = QueryParams()
+T = TypeVar("T")
 
 
-def read_limit(text: str) -> int | None:
-    """Return the number of entries that a client asks for; None where it asks for all."""
-    if not text:
-        return None
-    if text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MAX_LIMIT:
-        return int(text)
-    raise Refusal(400, f"'limit' must be a number from 1 to {MAX_LIMIT}")
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query parameter or a header; an empty one is as good as none."""
+
+    name: str
+    description: str
+    type: str = "string"
+    minimum: int = 0
+    maximum: int = 0
+    is_header: bool = False
+
+    def parse(self, text: str) -> Any:
+        if self.type == "string":
+            return text
+        if self.type == "boolean":
+            if text.lower() in ("", "0", "false", "1", "true"):
+                return text.lower() in ("1", "true")
+            raise Refusal(400, f"'{self.name}' must be true or false")
+        if not text:
+            return None
+        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 19 else -1
+        if not self.minimum <= number <= self.maximum:
+            raise Refusal(400, f"'{self.name}' must be a number from {self.minimum} to {self.maximum}")
+        return number
 
 
-def read_switch(text: str, name: str) -> bool:
-    if text.lower() in ("", "0", "false", "1", "true"):
-        return text.lower() in ("1", "true")
-    raise Refusal(400, f"'{name}' must be true or false")
+LIMIT = Parameter("limit", "How many entries at most.", "integer", 1, MAX_LIMIT)
 
 
-async def read_object(
-    request: Request, limit: int = MAX_REQUEST, seconds: float = REQUEST_TIME
-) -> dict[str, Any]:
-    """Return a request's body as a JSON object; refuses one that is too large, too slow, or no object."""
+def read_parameters(request: Request, parameters: Iterable[Parameter]) -> dict[str, Any]:
+    """Return the values of parameters by name; refuses what they can't be."""
+    query = request.query_params if request.scope["query_string"] else NO_QUERY  # most have none
+    return {each.name: each.parse(_read_text(request, query, each)) for each in parameters}
+
+
+def _read_text(request: Request, query: QueryParams, parameter: Parameter) -> str:
+    if parameter.is_header:
+        return request.headers.get(parameter.name, "")
+    values = query.getlist(parameter.name)
+    if len(values) > 1:
+        raise Refusal(400, f"'{parameter.name}' is there more than once")
+    return values[0] if values else ""
+
+
+async def read_body(
+    request: Request, kind: type[T], limit: int = MAX_REQUEST, seconds: float = REQUEST_TIME
+) -> T:
+    """Return a request's body, the JSON of a dataclass; refuses any other. Further keys are ignored."""
     data = bytearray()
     await receive_body(request, data.extend, limit, seconds)
+    value = parse_object(data)
+    try:
+        return cast("T", _adapter(cast(Any, kind)).validate_python(value))
+    except ValidationError as error:
+        raise Refusal(422, _explain(error)) from None
+
+
+def parse_object(data: bytes | bytearray, status: int = 422) -> dict[str, Any]:
+    """Return a JSON object; refuses what is no JSON with 400, and any other value with `status`."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
         raise Refusal(400, "the request is not JSON") from None
     if not isinstance(value, dict):
-        raise Refusal(422, "the request must be a JSON object")
+        raise Refusal(status, "the request must be a JSON object")
     return value
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+_WORDS = {  # by the first word of pydantic's name for a fault
+    "string": "text",
+    "int": "a whole number",
+    "bool": "true or false",
+    "list": "a list",
+    "dict": "an object",
+    "dataclass": "an object",
+}
+
+
+def _explain(error: ValidationError) -> str:
+    """Return the first fault in our own words."""
+    fault = error.errors(include_url=False)[0]
+    kind, context = fault["type"], fault.get("ctx", {})
+    # A place has numbers of list items, too, and the types that a value could have been of.
+    name = "/".join(part for part in fault["loc"] if isinstance(part, str) and part != "str")
+    if kind == "missing":
+        return f"'{name}' is missing"
+    if kind == "too_long":
+        return f"'{name}' must not hold more than {context['max_length']} entries"
+    if kind == "literal_error":
+        return f"'{name}' must be one of {context['expected']}"
+    return f"'{name}' must be {_WORDS.get(kind.partition('_')[0], 'another value')}"
 
 
 async def receive_body(
@@ -74,15 +147,3 @@ async def receive_body(
 
 def _too_large(limit: int) -> Refusal:
     return Refusal(413, f"the request is over {limit >> 20} MiB")
-
-
-def read_texts(fields: dict[str, Any], key: str) -> list[str]:
-    """Return a list of texts; null and a missing one are empty."""
-    value = fields.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise Refusal(422, f"'{key}' must be a list of texts or null")
-    if len(value) > MAX_ITEMS:
-        raise Refusal(422, f"'{key}' must not hold more than {MAX_ITEMS} texts")
-    return value

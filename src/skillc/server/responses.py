@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
@@ -18,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc import errors
+from skillc.contract import encode
 from skillc.startup import sha256_hex
 from skillc.text import one_line
 
@@ -68,9 +70,27 @@ class Refusal(Exception):
         self.headers = headers or (CLOSE if status in UNREAD else None)
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error: a problem of RFC 9457, with our code."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    error: Fault
+
+
 def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return a JSON response; lone surrogates become question marks."""
-    content = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    """Return the JSON of a result as a response; lone surrogates become question marks."""
+    text = json.dumps(value, default=encode, ensure_ascii=False, separators=(",", ":"))
+    content = text.encode("utf-8", "replace")
     return Response(content, status, HEADERS | (headers or {}), "application/json")
 
 
@@ -99,14 +119,8 @@ def read_etags(header: str) -> list[str]:
 
 def failure(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
     """Return an error: a problem of RFC 9457 that has our code, too."""
-    value = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": message,
-        "error": {"code": code, "message": message},
-    }
-    response = respond(value, status, headers)
+    problem = Problem("about:blank", HTTPStatus(status).phrase, status, message, Fault(code, message))
+    response = respond(problem, status, headers)
     response.headers["Content-Type"] = PROBLEM
     return response
 

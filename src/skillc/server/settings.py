@@ -1,18 +1,180 @@
-"""Say how a registry is served."""
+"""Say how a registry is served: what the command line gives, and what registry.toml has.
+
+    [oidc]
+    issuer = "https://login.example.com"
+    client_id = "skillc"
+
+The file says how people sign in, and which CI may publish. What it does not know, it refuses: a misspelled
+limit must not be no limit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import urlsplit
 
-from skillc.registry import RegistryConfig
-from skillc.server.oidc.configuration import SignInSettings
+from skillc import paths
+from skillc.errors import InvalidConfiguration, InvalidParameter, SkillcError
+from skillc.registry import RegistryConfig, Role
+from skillc.server.access import LOOPBACK
+from skillc.settings import MAX_FILE, parse_toml
+from skillc.skills import SkillId
 
-if TYPE_CHECKING:
-    from skillc.server.service import Service
+SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
+GITHUB = "https://token.actions.githubusercontent.com"
+GITLAB = "https://gitlab.com"
+REGISTRY_TABLES = ("policy", "review", "mirror")  # that RegistryConfig reads
+# Keys of registry.toml with their types and, where it is another, the name of the setting.
+_OIDC: dict[str, tuple[type, str]] = {
+    "issuer": (str, ""),
+    "client_id": (str, ""),
+    "subject": (str, ""),
+    "groups": (str, ""),
+    "scopes": (list, ""),
+    "allowed_domains": (list, "domains"),
+    "allowed_groups": (list, "groups_allowed"),
+    "require_verified_email": (bool, "needs_verified_email"),
+    "default_role": (str, "role"),
+    "default_prefix": (str, "prefix"),
+    "client_secret_env": (str, "client_secret"),
+}
+_PUBLISHING: dict[str, tuple[type, str]] = {"github": (list, ""), "gitlab": (list, ""), "audience": (str, "")}
 
-    Mounts = Callable[[Service], Mapping[str, Any]]
+
+def is_secure(url: str, *, loopback: bool) -> bool:
+    """Return whether a URL is https or, where `loopback` is allowed, http on this machine."""
+    try:
+        parts = urlsplit(url)
+        is_plain = parts.username is None and not parts.fragment and parts.hostname and parts.port != 0
+    except ValueError:
+        return False
+    if not is_plain or not url.isascii() or not url.isprintable() or " " in url:
+        return False
+    return parts.scheme == "https" or (loopback and parts.scheme == "http" and parts.hostname in LOOPBACK)
+
+
+def parse_issuer(url: str, name: str = "issuer") -> str:
+    """Return the address of an issuer; raises InvalidParameter for one that can't be asked safely."""
+    if not is_secure(url, loopback=True) or urlsplit(url).query or "?" in url:
+        raise InvalidParameter(name, "it is an https URL without a query (http on this machine alone)")
+    return url
+
+
+@dataclass(frozen=True, slots=True)
+class OidcSettings:
+    """The issuer that people sign in with. `subject` and `groups` are names of claims.
+
+    Where `domains` or `groups_allowed` are given, a person needs a verified address in one of the domains,
+    and one of the groups. `role` below `prefix` is what new people get.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(default="", repr=False)
+    subject: str = "email"
+    groups: str = "groups"
+    scopes: tuple[str, ...] = ("openid", "email", "profile")
+    domains: tuple[str, ...] = ()
+    groups_allowed: tuple[str, ...] = ()
+    needs_verified_email: bool = True
+    role: Role | None = None
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishingSettings:
+    """The issuers of CI, by the kind of their claims, and the audience of their ID tokens."""
+
+    github: tuple[str, ...] = (GITHUB,)
+    gitlab: tuple[str, ...] = (GITLAB,)
+    audience: str = ""
+
+    def kind(self, issuer: str) -> str:
+        """Return `github` or `gitlab`; empty for an issuer that is not configured."""
+        return "github" if issuer in self.github else "gitlab" if issuer in self.gitlab else ""
+
+
+@dataclass(frozen=True, slots=True)
+class SignInSettings:
+    oidc: OidcSettings | None = None
+    publishing: PublishingSettings = PublishingSettings()
+
+
+def read_configuration(path: str, others: Collection[str] = ()) -> SignInSettings:
+    """Return the settings in a registry.toml; raises InvalidConfiguration.
+
+    `others` are tables that are read elsewhere. A table that nothing reads is a mistake.
+    """
+    try:
+        data = parse_toml(paths.read_regular(path, MAX_FILE).decode())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidConfiguration(path, getattr(error, "strerror", None) or str(error)) from None
+    try:
+        return parse_configuration({key: value for key, value in data.items() if key not in others})
+    except _Fault as error:
+        raise InvalidConfiguration(path, str(error)) from None
+
+
+def parse_configuration(data: Mapping[str, Any]) -> SignInSettings:
+    _check_keys(data, ("oidc", "publishing"), "")
+    oidc = _parse_table(data, "oidc", _OIDC)
+    publishing = PublishingSettings(**_parse_table(data, "publishing", _PUBLISHING))
+    for name in ("github", "gitlab"):
+        for url in getattr(publishing, name):
+            _parse(parse_issuer, url, f"[publishing] {name}")
+    return SignInSettings(_parse_oidc(oidc) if "oidc" in data else None, publishing)
+
+
+class _Fault(Exception):
+    """What is wrong with a configuration."""
+
+
+def _parse_oidc(values: dict[str, Any]) -> OidcSettings:
+    for key in ("issuer", "client_id"):
+        if not values.get(key):
+            raise _Fault(f"[oidc] needs '{key}'")
+    # Taken out of the environment: processes that we start don't need it.
+    values["client_secret"] = os.environ.pop(values.get("client_secret") or SECRET, "")
+    values["issuer"] = _parse(parse_issuer, values["issuer"], "[oidc] issuer")
+    values["role"] = _parse(Role.parse, values.get("role"), "[oidc] default_role") or None
+    values["prefix"] = _parse(SkillId, values.get("prefix"), "[oidc] default_prefix")
+    values["domains"] = tuple(domain.lower().lstrip("@") for domain in values.get("domains", ()))
+    if "openid" not in values.get("scopes", ("openid",)):
+        raise _Fault("[oidc] scopes: 'openid' is one of them")
+    return OidcSettings(**values)
+
+
+def _parse(parse: Callable[[str], Any], text: str | None, name: str) -> Any:
+    """Parse a text, if there is any; what is wrong with it is said with its name."""
+    try:
+        return parse(text) if text else ""
+    except SkillcError as error:
+        raise _Fault(f"{name}: {error.message}") from None
+
+
+def _parse_table(data: Mapping[str, Any], name: str, keys: Mapping[str, tuple[type, str]]) -> dict[str, Any]:
+    table = data.get(name, {})
+    if not isinstance(table, dict):
+        raise _Fault(f"'{name}' must be a table")
+    _check_keys(table, keys, f"[{name}] ")
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        kind, setting = keys[key]
+        is_list = kind is list and isinstance(value, list) and all(isinstance(item, str) for item in value)
+        if not is_list and (kind is list or not isinstance(value, kind)):
+            words = {str: "text", bool: "true or false", list: "a list of texts"}
+            raise _Fault(f"[{name}] '{key}' must be {words[kind]}")
+        values[setting or key] = tuple(value) if is_list else value
+    return values
+
+
+def _check_keys(table: Mapping[str, Any], keys: Any, where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise _Fault(f"{where}unknown key '{key}'; it is one of {', '.join(keys)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +208,5 @@ class Launch:
     token_file: str = ""
     config: RegistryConfig = field(default_factory=RegistryConfig)  # policies, reviews and mirrors
     settings: ServerSettings = ServerSettings()
-    mounts: Mounts = lambda service: {}
+    mounts: Callable[[Any], Mapping[str, Any]] = lambda service: {}  # gets the Service
     reload: Callable[[Launch], Launch] = lambda launch: launch

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Grant, Identity, Registry, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.oidc.configuration import OidcSettings, PublishingSettings, SignInSettings
+from skillc.server.settings import OidcSettings, PublishingSettings, SignInSettings
 from tests.support.issuer import AUDIENCE, EC, RSA, Issuer, issuer, running_issuer
 from tests.support.registry import body, fault, token
 
@@ -319,7 +319,7 @@ def test_changed_keys(client: TestClient, issuer: Issuer, monkeypatch: pytest.Mo
     """[SURFACES: Sign-in] jobs go on after the issuer changed its keys."""
     trust(client, issuer)
     assert mint(client, issuer.sign(issuer.claims())).status_code == 200
-    monkeypatch.setattr("skillc.server.oidc.issuers.PAUSE", 0.0)
+    monkeypatch.setattr("skillc.server.signin.issuers.PAUSE", 0.0)
     issuer.keys = [RSA[1]]
     assert mint(client, issuer.sign(issuer.claims())).status_code == 200
     assert mint(client, issuer.sign(issuer.claims(), RSA[0])).status_code == 403

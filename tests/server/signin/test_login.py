@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from skillc.errors import InvalidOption
 from skillc.registry import SYSTEM, Grant, Registry, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.oidc.configuration import OidcSettings, SignInSettings
+from skillc.server.settings import OidcSettings, SignInSettings
 from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, RSA, Issuer
 
 URL = "http://testserver"
@@ -330,7 +330,7 @@ def test_long_codes(browser: Browser, issuer: Issuer, length: int) -> None:
 
 def test_changed_keys(browser: Browser, issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Sign-in] people sign in after the issuer changed its keys."""
-    monkeypatch.setattr("skillc.server.oidc.issuers.PAUSE", 0.0)
+    monkeypatch.setattr("skillc.server.signin.issuers.PAUSE", 0.0)
     assert browser.sign_in().status_code == 303
     browser.cookies.clear()
     issuer.keys = [RSA[1]]

@@ -10,7 +10,7 @@ import os
 import sys
 from urllib import parse as urls
 
-from skillc import server, skills
+from skillc import skills
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.registry import RegistryConfig
-    from skillc.server import Service
+    from skillc.server import Launch, ServerSettings, Service
 
 COMMAND = Command(
     "serve",
@@ -123,6 +123,8 @@ def run(arguments: Arguments) -> int:
 
 
 def _serve_repositories(arguments: Arguments, port: int) -> int:
+    from skillc import server  # Starlette and all that is served are slow to import, and help needs none
+
     given = [*map(arguments.optional, REGISTRY_OPTIONS), arguments.has("public_read")]
     if arguments.count("workers") != 1 or any(given):
         raise InvalidOption("--read-only serves repositories: --host, --port and --allow-host go with it")
@@ -135,6 +137,8 @@ def _serve_repositories(arguments: Arguments, port: int) -> int:
 
 
 def _serve_registry(arguments: Arguments, port: int) -> int:
+    from skillc import server
+
     launch = server.Launch(
         # Variables are taken out of the environment: processes that we start don't need them.
         store=arguments.optional("store") or os.environ.pop("SKILLC_STORE", ""),
@@ -158,7 +162,7 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
     return 0
 
 
-def _reload(arguments: Arguments, launch: server.Launch) -> server.Launch:
+def _reload(arguments: Arguments, launch: Launch) -> Launch:
     """Return the launch with its configuration read again; the secret of sign-in stays, it is read once."""
     settings = dataclasses.replace(_read_settings(arguments), metrics=launch.settings.metrics)
     before, oidc = launch.settings.sign_in.oidc, settings.sign_in.oidc
@@ -179,7 +183,9 @@ def _mount_mcp(service: Service) -> Mapping[str, Any]:
     return {"/mcp": create_registry_endpoint(service)}
 
 
-def _read_settings(arguments: Arguments) -> server.ServerSettings:
+def _read_settings(arguments: Arguments) -> ServerSettings:
+    from skillc import server
+
     url = _read_url(arguments.optional("url") or "")
     path = arguments.optional("config")
     sign_in = server.read_configuration(path, server.REGISTRY_TABLES) if path else server.SignInSettings()

@@ -8,7 +8,6 @@ import sys
 import threading
 import webbrowser
 
-from skillc import server
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
@@ -34,6 +33,8 @@ def run(arguments: Arguments) -> int:
     port = arguments.text("port")
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
         raise InvalidOption(f"--port takes a number from 0 to 65535, not '{port}'")
+    from skillc import server  # Starlette and the pages are slow to import, and help needs none
+
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
 
     def print_address(url: str) -> None:

@@ -1,33 +1,24 @@
-"""The registry's own HTTP API. Each module declares the operations on one kind of thing."""
+"""The registry's own HTTP API. Each module declares the operations on some kinds of things."""
 
 from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import (
-    accounts,
-    health,
-    identities,
-    openapi,
-    publication,
-    reviews,
-    search,
-    skills,
-    usage,
-)
+from skillc.server.api import accounts, openapi, publication, skills
 from skillc.server.api.declaration import SKILL, Operation, make_route
 from skillc.server.service import Service
 
-_OPERATIONS = (
-    *skills.OPERATIONS,
-    *publication.OPERATIONS,
-    *reviews.OPERATIONS,
-    *search.OPERATIONS,
-    *usage.OPERATIONS,
-    *accounts.OPERATIONS,
-    *identities.OPERATIONS,
-    *health.OPERATIONS,
+GROUPS = (
+    skills.reading,
+    publication.publishing,
+    skills.reviewing,
+    skills.finding,
+    accounts.usage,
+    accounts.accounts,
+    accounts.identities,
+    skills.operating,
 )
+_OPERATIONS = tuple(operation for group in GROUPS for operation in group.operations)
 OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))
 
 

@@ -1,5 +1,11 @@
 """Declare endpoints: where one is, which role it needs, what it takes and what it gives.
 
+    reading = Group("Reading")
+
+    @reading.operation("GET", "/skills/{id:skill}/files", FileList, parameters=CHOICE, failures=(404,))
+    async def read_files(call: Call) -> Response:
+        \"\"\"List the files of a version.\"\"\"
+
 The routes and the OpenAPI document come from these declarations, so that neither forgets an endpoint.
 """
 
@@ -7,12 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from starlette.convertors import Convertor, register_url_convertor
-from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
@@ -20,51 +25,18 @@ from starlette.types import Receive, Scope, Send
 
 from skillc.errors import RegistryRefused, SignInRequired
 from skillc.registry import PUBLIC, Caller, Role
-from skillc.server.api.shapes import check_shape
-from skillc.server.requests import MAX_LIMIT, MAX_REQUEST, REQUEST_TIME, read_object
-from skillc.server.responses import Endpoint, Refusal, guard
+from skillc.server.requests import MAX_REQUEST, REQUEST_TIME, Parameter, read_body, read_parameters
+from skillc.server.responses import HEADERS, Endpoint, guard
 from skillc.server.service import Service
 from skillc.skills import SkillId
 
-JSON = "application/json"
 SKILL = "/skills/{id:skill}"
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A query parameter or a header; an empty one is as good as none."""
-
-    name: str
-    description: str
-    type: str = "string"
-    minimum: int = 0
-    maximum: int = 0
-    is_header: bool = False
-
-    def parse(self, text: str) -> Any:
-        if self.type == "string":
-            return text
-        if self.type == "boolean":
-            if text.lower() in ("", "0", "false", "1", "true"):
-                return text.lower() in ("1", "true")
-            raise Refusal(400, f"'{self.name}' must be true or false")
-        if not text:
-            return None
-        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 19 else -1
-        if not self.minimum <= number <= self.maximum:
-            raise Refusal(400, f"'{self.name}' must be a number from {self.minimum} to {self.maximum}")
-        return number
-
-    def schema(self) -> dict[str, Any]:
-        limits = {"minimum": self.minimum, "maximum": self.maximum} if self.type == "integer" else {}
-        return {"type": self.type, **limits}
-
-
-LIMIT = Parameter("limit", "How many entries at most.", "integer", 1, MAX_LIMIT)
 VERSION = Parameter("version", "A version by its number, also one that was yanked.")
 TAG = Parameter("tag", "The version that a tag points at; `latest` by default.")
 IF_MATCH = Parameter("If-Match", "The ETag of what is to be replaced.", is_header=True)
 IF_NONE_MATCH = Parameter("If-None-Match", "ETags of what the client has.", is_header=True)
+NO_CALLER = Caller("")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +52,17 @@ class Call:
     def path(self) -> Mapping[str, str]:
         return self.request.path_params
 
-    async def body(
-        self, shape: Any, limit: int = MAX_REQUEST, seconds: float = REQUEST_TIME
-    ) -> dict[str, Any]:
-        """Return the body, a JSON object of this shape; refuses any other with 422."""
-        value = await read_object(self.request, limit, seconds)
-        if fault := check_shape(shape, value):
-            raise Refusal(422, fault)
-        return value
+    async def body(self, kind: type[T], limit: int = MAX_REQUEST, seconds: float = REQUEST_TIME) -> T:
+        """Return the body, the JSON of a dataclass; refuses any other with 422."""
+        return await read_body(self.request, kind, limit, seconds)
 
     async def run(self, operation: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Run an operation of the registry for the caller."""
         return await self.service.call(operation, self.caller, *arguments, **options)
+
+
+def no_content() -> Response:
+    return Response(status_code=204, headers=HEADERS)
 
 
 Handler = Callable[[Call], Awaitable[Response]]
@@ -102,35 +73,38 @@ class Operation:
     """An endpoint. `role` is needed for the skill that its path names, or for any where it names none.
 
     Without a role it is open to all. With `needs_token` it is not for readers without a token, even where
-    reading is public. `results` are the shapes of good responses by status; None is no body, a text is
-    the media type of one that is not JSON. `failures` are the statuses of errors, beside those of all.
+    reading is public. `result` is the class of a good response; None is no body, a text is the media type of
+    one that is not JSON. `failures` are the statuses of errors, beside those of all.
     """
 
+    tag: str
+    handle: Handler
     method: str
     path: str
-    summary: str
-    handle: Handler
-    results: Mapping[int, Any]
+    result: Any = None
+    status: int = 200
     role: Role | None = Role.READER
     needs_token: bool = False
     parameters: tuple[Parameter, ...] = ()
     body: Any = None
     media_types: tuple[str, ...] = ()
     failures: tuple[int, ...] = ()
-    tags: tuple[str, ...] = field(default=())
+
+    @property
+    def summary(self) -> str:
+        return (self.handle.__doc__ or "").partition("\n")[0]
 
     def all_failures(self) -> set[int]:
-        """Return the statuses of all errors: also those of any operation that asks the registry."""
+        """Return the statuses of all errors: also those that follow from the declaration."""
         common = {401, 403, 429} if self.role is not None else set()
-        common |= {400} if self.parameters else set()
+        common |= {400} if self.parameters or "{" in self.path else set()
+        common |= {400, 408, 413, 422} if self.body is not None else set()
         return {*self.failures, *common, 500, 503}
 
     async def respond(self, service: Service, request: Request) -> Response:
         """Answer a request; the caller is checked before anything is looked up or read."""
         caller = await self._identify(service, request)
-        values = request.query_params if request.scope["query_string"] else NO_QUERY
-        query = {each.name: each.parse(_read(request, values, each)) for each in self.parameters}
-        return await self.handle(Call(service, request, caller, query))
+        return await self.handle(Call(service, request, caller, read_parameters(request, self.parameters)))
 
     async def _identify(self, service: Service, request: Request) -> Caller:
         if self.role is None:
@@ -146,8 +120,23 @@ class Operation:
         return caller
 
 
-NO_CALLER = Caller("")
-NO_QUERY = QueryParams()
+class Group:
+    """Operations on one kind of thing, in the order of their declaration."""
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+        self.operations: list[Operation] = []
+
+    def operation(
+        self, method: str, path: str, result: Any = None, **options: Any
+    ) -> Callable[[Handler], Handler]:
+        """Declare a function as an operation; its first line of documentation is the summary."""
+
+        def declare(handle: Handler) -> Handler:
+            self.operations.append(Operation(self.tag, handle, method, path, result, **options))
+            return handle
+
+        return declare
 
 
 def make_route(service: Service, operations: Iterable[Operation]) -> Route:
@@ -161,15 +150,6 @@ def make_route(service: Service, operations: Iterable[Operation]) -> Route:
 
     path = next(iter(by_method.values())).path
     return RawRoute(path, guard(respond), methods=list(by_method))
-
-
-def _read(request: Request, query: QueryParams, parameter: Parameter) -> str:
-    if parameter.is_header:
-        return request.headers.get(parameter.name, "")
-    values = query.getlist(parameter.name)
-    if len(values) > 1:
-        raise Refusal(400, f"'{parameter.name}' is there more than once")
-    return values[0] if values else ""
 
 
 class SkillConvertor(Convertor[str]):

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from functools import cache
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 from starlette.responses import Response
 
 from skillc import __version__
-from skillc.server.api.declaration import JSON, Call, Operation, Parameter
-from skillc.server.api.shapes import Problem, make_schema
-from skillc.server.responses import PROBLEM, respond_tagged
+from skillc.contract import is_optional, key_of
+from skillc.server.api.declaration import IF_NONE_MATCH, Call, Group, Operation
+from skillc.server.requests import Parameter
+from skillc.server.responses import PROBLEM, Problem, respond_tagged
 
+JSON = "application/json"
+ARCHIVE = {"schema": {"type": "string", "contentMediaType": "application/octet-stream"}}
 _PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 _SKILL_ID = "^[a-z0-9-]{1,64}(/[a-z0-9-]{1,64})*$"
 _DESCRIPTIONS = {
@@ -25,16 +31,37 @@ _DESCRIPTIONS = {
     "tag": "The name of a tag.",
     "token": "The ID of a token.",
 }
+Schemas = Mapping[Any, Any]  # by class
+
+
+class _Schemas(GenerateJsonSchema):
+    """Schemas of what `skillc.contract.encode` writes: a result has all keys that are not optional."""
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        value = super().dataclass_schema(schema)
+        value.pop("title", None)
+        if self.mode == "serialization":
+            value["required"] = [key_of(each) for each in fields(schema["cls"]) if not is_optional(each)]
+        return value
+
+    def enum_schema(self, schema: Any) -> dict[str, Any]:
+        return {"type": "string", "enum": [member.label for member in schema["members"]]}  # roles
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
 
 
 def make_document(operations: Iterable[Operation], url: str = "") -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of some operations."""
-    schemas: dict[str, Any] = {}
+    operations = tuple(operations)
+    schemas, components = _make_schemas(operations)
     paths: dict[str, Any] = {}
     for operation in operations:
         path = _PARAMETER.sub(r"{\1}", operation.path)
         paths.setdefault(path, {})[operation.method.lower()] = _describe(operation, schemas)
-    make_schema(Problem, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -45,17 +72,34 @@ def make_document(operations: Iterable[Operation], url: str = "") -> dict[str, A
         "servers": [{"url": url or "/"}],
         "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": components,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def _describe(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+def _make_schemas(operations: Iterable[Operation]) -> tuple[Schemas, dict[str, Any]]:
+    """Return the schema of each class by class, and what they refer to by name."""
+    kinds: dict[Any, Any] = {Problem: "serialization"}
+    for operation in operations:
+        kinds[operation.body] = "validation"
+        kinds[operation.result] = "serialization"
+    adapters = [
+        (kind, mode, TypeAdapter(kind))
+        for kind, mode in kinds.items()
+        if kind is not None and not isinstance(kind, str)
+    ]
+    schemas, definitions = TypeAdapter.json_schemas(
+        adapters, ref_template="#/components/schemas/{model}", schema_generator=_Schemas
+    )
+    return {kind: schema for (kind, _), schema in schemas.items()}, definitions["$defs"]
+
+
+def _describe(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     value: dict[str, Any] = {
         "operationId": operation.handle.__name__,
         "summary": operation.summary,
-        "tags": list(operation.tags),
+        "tags": [operation.tag],
         "parameters": [
             *map(_describe_path, _PARAMETER.findall(operation.path)),
             *map(_describe_parameter, operation.parameters),
@@ -68,7 +112,8 @@ def _describe(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         value["security"] = [{"token": []}] if operation.needs_token else [{"token": []}, {}]
         value["x-role"] = operation.role.label
     if operation.body is not None:
-        value["requestBody"] = {"required": True, "content": _describe_body(operation, schemas)}
+        content = {JSON: {"schema": schemas[operation.body]}} | dict.fromkeys(operation.media_types, ARCHIVE)
+        value["requestBody"] = {"required": True, "content": content}
     return value
 
 
@@ -79,54 +124,45 @@ def _describe_path(name: str) -> dict[str, Any]:
 
 
 def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
+    is_number = parameter.type == "integer"
+    limits = {"minimum": parameter.minimum, "maximum": parameter.maximum} if is_number else {}
     return {
         "name": parameter.name,
         "in": "header" if parameter.is_header else "query",
         "description": parameter.description,
-        "schema": parameter.schema(),
+        "schema": {"type": parameter.type, **limits},
     }
 
 
-def _describe_body(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    archive = {"schema": {"type": "string", "contentMediaType": "application/octet-stream"}}
-    return {JSON: {"schema": make_schema(operation.body, schemas)}} | dict.fromkeys(
-        operation.media_types, archive
-    )
-
-
-def _describe_responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    responses: dict[str, Any] = {}
-    for status, result in operation.results.items():
-        responses[str(status)] = {"description": HTTPStatus(status).phrase}
-        if isinstance(result, str):
-            responses[str(status)]["content"] = {result: {}}
-        elif result is not None:
-            responses[str(status)]["content"] = {JSON: {"schema": make_schema(result, schemas)}}
-    problem = {PROBLEM: {"schema": make_schema(Problem, schemas)}}
-    for status in sorted(operation.all_failures()):
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
-    return responses
+def _describe_responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
+    contents: dict[int, Any] = {operation.status: {}}
+    if isinstance(operation.result, str):
+        contents[operation.status] = {operation.result: {}}
+    elif operation.result is not None:
+        contents[operation.status] = {JSON: {"schema": schemas[operation.result]}}
+    if IF_NONE_MATCH in operation.parameters:
+        contents[304] = {}
+    problem = {PROBLEM: {"schema": schemas[Problem]}}
+    contents |= dict.fromkeys(sorted(operation.all_failures()), problem)
+    return {
+        str(status): {"description": HTTPStatus(status).phrase} | ({"content": content} if content else {})
+        for status, content in contents.items()
+    }
 
 
 def make_operation(operations: Iterable[Operation]) -> Operation:
     """Return the operation that shows the document, in which it is itself."""
+    group = Group("Operation")
 
+    @group.operation("GET", "/openapi.json", dict[str, Any], role=None, parameters=(IF_NONE_MATCH,))
     async def show_document(call: Call) -> Response:
+        """Return this document."""
         return respond_tagged(call.request, json.loads(write(call.service.settings.url)))
 
-    own = Operation(
-        "GET",
-        "/openapi.json",
-        "Return this document.",
-        show_document,
-        {200: dict[str, Any], 304: None},
-        None,
-        tags=("Operation",),
-    )
-    every = (*operations, own)
+    every = (*operations, *group.operations)
 
     @cache
     def write(url: str) -> str:
         return json.dumps(make_document(every, url))
 
-    return own
+    return every[-1]

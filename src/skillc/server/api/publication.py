@@ -1,4 +1,4 @@
-"""Publish skills, and change what is published: tags, yanks, deletion."""
+"""Publish skills, and change what is published: reviews, tags, yanks, deletion."""
 
 from __future__ import annotations
 
@@ -8,26 +8,31 @@ import binascii
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 from starlette.responses import Response
 
 from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, SkillNotFound
-from skillc.registry import APPROVED, LATEST, Package, Role, Version, make_package, read_package
+from skillc.registry import LATEST, Package, Role, Version, make_package, read_package
 from skillc.remotes import unpack_archive, unwrap
-from skillc.server.api.declaration import IF_MATCH, Call, Operation, Parameter
-from skillc.server.api.shapes import (
+from skillc.server.api.contracts import (
+    Decision,
+    FileReference,
     Publication,
     Published,
     Replacement,
+    ReviewQueue,
     TagTarget,
     VersionEntry,
     VersionList,
     Yank,
+    describe_queue,
+    describe_versions,
+    view,
 )
-from skillc.server.api.skills import version_etag
-from skillc.server.requests import receive_body
-from skillc.server.responses import HEADERS, Refusal, read_etags, respond
+from skillc.server.api.declaration import IF_MATCH, SKILL, Call, Group, no_content
+from skillc.server.api.skills import reviewing, version_etag
+from skillc.server.requests import LIMIT, Parameter, receive_body
+from skillc.server.responses import Refusal, read_etags, respond
 from skillc.server.service import UPLOAD_TIME
 from skillc.skills import SkillId
 
@@ -39,13 +44,50 @@ ARCHIVES = ("application/zip", "application/gzip", "application/x-tar", "applica
 _ALIASES = ("application/x-gzip", "application/x-zip-compressed", "application/x-gtar", "application/x-tgz")
 
 
+DEFAULT_REVIEWS = 100
+NUMBERED = f"{SKILL}/versions/{{version}}"
+OPTIONS = (
+    Parameter("version", "The version; else that of the frontmatter, else the next patch."),
+    Parameter("tag", "The tag that points at it from now on; `latest` by default."),
+    Parameter("note", "What changed."),
+)
+IF_NEW = Parameter("If-None-Match", "`*` is for a skill that must not exist yet.", is_header=True)
+ID = Parameter("id", "The ID of a skill that is sent as an archive.")
+_FAILURES = (409, 412, 415)
+
+publishing = Group("Publishing")
+
+
+@publishing.operation(
+    "POST",
+    "/skills",
+    Published,
+    status=201,
+    role=Role.PUBLISHER,
+    parameters=(ID, *OPTIONS),
+    body=Publication,
+    media_types=ARCHIVES,
+    failures=_FAILURES,
+)
 async def publish_new(call: Call) -> Response:
-    """Publish the first version of a skill; one that exists is 409."""
+    """Publish the first version of a skill."""
     return await _publish(call, call.query["id"], "")
 
 
+@publishing.operation(
+    "PUT",
+    SKILL,
+    Published,
+    status=201,
+    role=Role.PUBLISHER,
+    parameters=(*OPTIONS, IF_MATCH, IF_NEW),
+    body=Replacement,
+    media_types=ARCHIVES,
+    failures=_FAILURES,
+)
 async def publish_version(call: Call) -> Response:
-    """Publish a further version, or the first one; with If-Match only in place of what it names."""
+    """Publish a new version of a skill."""
+    # With If-Match only in place of what it names.
     return await _publish(call, call.path["id"], await _read_expectation(call))
 
 
@@ -58,11 +100,9 @@ async def _publish(call: Call, skill_id: str, expect: str | None) -> Response:
         except REFUSED as error:
             raise Refusal(422, error.message, error.code) from None
         version: Version = await call.run(call.service.publish, package, **options, expect=expect)
-    value = {"id": str(version.skill), "version": version.version, "digest": version.digest}
-    if version.status != APPROVED:
-        value["status"] = version.status
+    published = view(Published, version, id=version.skill)
     location = f"/skills/{version.skill}?version={version.version}"
-    return respond(value, 201, {"ETag": version_etag(version), "Location": location})
+    return respond(published, 201, {"ETag": version_etag(version), "Location": location})
 
 
 async def _read_expectation(call: Call) -> str | None:
@@ -104,14 +144,12 @@ def _read_folder(skill_id: str, folder: str) -> Package:
 
 
 async def _receive_json(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
-    shape = Replacement if skill_id else Publication
-    fields = await call.body(shape, MAX_JSON, UPLOAD_TIME)
-    own_id = fields.get("id")
-    if skill_id and own_id is not None and own_id != skill_id:
+    fields = await call.body(Replacement if skill_id else Publication, MAX_JSON, UPLOAD_TIME)
+    if skill_id and fields.id is not None and fields.id != skill_id:
         raise Refusal(422, "'id' is another one than the path or the query has")
-    skill = SkillId(skill_id or str(own_id))
+    skill = SkillId(skill_id or str(fields.id))
     call.caller.require(Role.PUBLISHER, skill)
-    options = {key: fields.get(key) or call.query[key] for key in ("version", "tag", "note")}
+    options = {key: getattr(fields, key) or call.query[key] for key in ("version", "tag", "note")}
     return await call.service.call(_read_json, call, skill, fields), _fill(options)
 
 
@@ -119,18 +157,16 @@ def _fill(options: dict[str, str]) -> dict[str, str]:
     return options | {"tag": options["tag"] or LATEST}
 
 
-def _read_json(call: Call, skill_id: SkillId, fields: dict[str, Any]) -> Package:
-    contents = {"SKILL.md": fields["skill_md"].encode("utf-8", "surrogatepass")}
-    files = dict(fields.get("files") or {})
-    references = {path: value["digest"] for path, value in files.items() if isinstance(value, dict)}
-    for path, value in files.items():
+def _read_json(call: Call, skill_id: SkillId, fields: Replacement) -> Package:
+    contents = {"SKILL.md": fields.skill_md.encode("utf-8", "surrogatepass")}
+    references = {path: file.digest for path, file in fields.files.items() if isinstance(file, FileReference)}
+    for path, value in fields.files.items():
         if path in contents:
             raise Refusal(422, f"'files' must not hold '{path}', which is 'skill_md'")
         if isinstance(value, str):
             contents[path] = _decode(path, value)
     contents |= _read_references(call, skill_id, references)
-    executable = fields.get("executable") or ()
-    return make_package(skill_id, contents, {path for path in executable if path in contents})
+    return make_package(skill_id, contents, {path for path in fields.executable if path in contents})
 
 
 def _decode(path: str, text: str) -> bytes:
@@ -175,145 +211,78 @@ def _unpack(packed: str, folder: str, label: str) -> None:
     unwrap(folder)
 
 
+@publishing.operation("DELETE", SKILL, status=204, role=Role.MAINTAINER, failures=(404,))
 async def delete_skill(call: Call) -> Response:
+    """Delete a skill with all its versions; it can be restored for 30 days."""
     await call.run(call.service.registry.delete, call.path["id"])
-    return Response(status_code=204, headers=HEADERS)
+    return no_content()
 
 
+@publishing.operation("POST", f"{SKILL}/restore", VersionList, role=Role.MAINTAINER, failures=(404,))
 async def restore_skill(call: Call) -> Response:
+    """Undo a deletion."""
     skill = await call.run(call.service.registry.restore, call.path["id"])
-    return respond(skill.as_json())
+    return respond(describe_versions(skill))
 
 
+@publishing.operation(
+    "POST", f"{NUMBERED}/yank", VersionEntry, role=Role.MAINTAINER, body=Yank, failures=(404,)
+)
 async def yank_version(call: Call) -> Response:
-    """Take a version out of the choice for new installations."""
+    """Take a version out of the choice for new installations; by its number it can still be had."""
     fields = await call.body(Yank)
     version = call.path["version"]
-    await call.run(call.service.registry.yank, call.path["id"], version, fields["reason"])
+    await call.run(call.service.registry.yank, call.path["id"], version, fields.reason)
     return await _show(call, version)
 
 
+@publishing.operation("POST", f"{NUMBERED}/unyank", VersionEntry, role=Role.MAINTAINER, failures=(404,))
 async def unyank_version(call: Call) -> Response:
+    """Undo a yank."""
     version = call.path["version"]
     await call.run(call.service.registry.unyank, call.path["id"], version)
     return await _show(call, version)
 
 
+@publishing.operation(
+    "PUT", f"{SKILL}/tags/{{tag}}", VersionEntry, role=Role.PUBLISHER, body=TagTarget, failures=(404,)
+)
 async def set_tag(call: Call) -> Response:
     """Point a tag at a version; `latest` at an older one is a rollback."""
     fields = await call.body(TagTarget)
-    version = fields["version"]
+    version = fields.version
     await call.run(call.service.registry.set_tag, call.path["id"], call.path["tag"], version)
     return await _show(call, version)
 
 
+@publishing.operation("DELETE", f"{SKILL}/tags/{{tag}}", status=204, role=Role.PUBLISHER, failures=(404,))
 async def remove_tag(call: Call) -> Response:
+    """Remove a tag."""
     await call.run(call.service.registry.remove_tag, call.path["id"], call.path["tag"])
-    return Response(status_code=204, headers=HEADERS)
+    return no_content()
 
 
 async def _show(call: Call, number: str) -> Response:
     skill = await call.run(call.service.registry.skill, call.path["id"])
-    versions = skill.as_json()["versions"]
-    return respond(next(version for version in versions if version["version"] == number))
+    return respond(next(each for each in describe_versions(skill).versions if each.version == number))
 
 
-_NUMBER = Parameter("version", "The version; else that of the frontmatter, else the next patch.")
-_OPTIONS = (
-    _NUMBER,
-    Parameter("tag", "The tag that points at it from now on; `latest` by default."),
-    Parameter("note", "What changed."),
+@reviewing.operation(
+    "GET", "/reviews", ReviewQueue, role=Role.PUBLISHER, needs_token=True, parameters=(LIMIT,)
 )
-_IF_NEW = Parameter("If-None-Match", "`*` is for a skill that must not exist yet.", is_header=True)
-_TAGS = ("Publishing",)
-_FAILURES = (400, 408, 409, 412, 413, 415, 422)
-OPERATIONS = (
-    Operation(
-        "POST",
-        "/skills",
-        "Publish the first version of a skill.",
-        publish_new,
-        {201: Published},
-        Role.PUBLISHER,
-        parameters=(Parameter("id", "The ID of a skill that is sent as an archive."), *_OPTIONS),
-        body=Publication,
-        media_types=ARCHIVES,
-        failures=_FAILURES,
-        tags=_TAGS,
-    ),
-    Operation(
-        "POST",
-        "/skills/{id:skill}/restore",
-        "Undo a deletion.",
-        restore_skill,
-        {200: VersionList},
-        Role.MAINTAINER,
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-    Operation(
-        "POST",
-        "/skills/{id:skill}/versions/{version}/yank",
-        "Take a version out of the choice for new installations; by its number it can still be had.",
-        yank_version,
-        {200: VersionEntry},
-        Role.MAINTAINER,
-        body=Yank,
-        failures=(400, 404, 408, 413, 422),
-        tags=_TAGS,
-    ),
-    Operation(
-        "POST",
-        "/skills/{id:skill}/versions/{version}/unyank",
-        "Undo a yank.",
-        unyank_version,
-        {200: VersionEntry},
-        Role.MAINTAINER,
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-    Operation(
-        "PUT",
-        "/skills/{id:skill}/tags/{tag}",
-        "Point a tag at a version; `latest` at an older one is a rollback.",
-        set_tag,
-        {200: VersionEntry},
-        Role.PUBLISHER,
-        body=TagTarget,
-        failures=(400, 404, 408, 413, 422),
-        tags=_TAGS,
-    ),
-    Operation(
-        "DELETE",
-        "/skills/{id:skill}/tags/{tag}",
-        "Remove a tag.",
-        remove_tag,
-        {204: None},
-        Role.PUBLISHER,
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-    Operation(
-        "PUT",
-        "/skills/{id:skill}",
-        "Publish a new version of a skill.",
-        publish_version,
-        {201: Published},
-        Role.PUBLISHER,
-        parameters=(*_OPTIONS, IF_MATCH, _IF_NEW),
-        body=Replacement,
-        media_types=ARCHIVES,
-        failures=_FAILURES,
-        tags=_TAGS,
-    ),
-    Operation(
-        "DELETE",
-        "/skills/{id:skill}",
-        "Delete a skill with all its versions; it can be restored for 30 days.",
-        delete_skill,
-        {204: None},
-        Role.MAINTAINER,
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
+async def list_reviews(call: Call) -> Response:
+    """List versions that wait for a review, oldest first."""
+    # Those that the caller may decide, and its own.
+    versions = await call.run(call.service.registry.queue, call.query["limit"] or DEFAULT_REVIEWS)
+    return respond(describe_queue(versions))
+
+
+@reviewing.operation(
+    "POST", f"{NUMBERED}/review", VersionEntry, role=Role.MAINTAINER, body=Decision, failures=(404,)
 )
+async def decide_review(call: Call) -> Response:
+    """Approve or reject a version that waits for a review."""
+    decision = await call.body(Decision)
+    arguments = call.path["id"], call.path["version"], decision.approve, decision.reason or ""
+    version = await call.run(call.service.registry.review, *arguments)
+    return respond(view(VersionEntry, version, tags=[]))

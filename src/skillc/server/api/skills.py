@@ -1,21 +1,41 @@
-"""List and read skills: their text, versions, files and archives."""
+"""List and read skills: their text, versions, files and archives; find them; and tell how the server is."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from skillc.errors import FileNotFound
+from skillc.errors import FileNotFound, SkillNotFound
 from skillc.library import SkillFilter
 from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
-from skillc.server.api.declaration import IF_NONE_MATCH, LIMIT, TAG, VERSION, Call, Operation, Parameter
-from skillc.server.api.shapes import CollectionList, FileList, SkillList, SkillText, VersionList
-from skillc.server.engine_endpoints import answer_collections, describe_document
+from skillc.server.api.contracts import (
+    CollectionList,
+    FileList,
+    SkillList,
+    SkillText,
+    Status,
+    TurnResult,
+    VersionList,
+    describe_files,
+    describe_versions,
+)
+from skillc.server.api.declaration import IF_NONE_MATCH, SKILL, TAG, VERSION, Call, Group
+from skillc.server.engine_endpoints import (
+    SEARCH,
+    SELECTION,
+    TurnRequest,
+    answer_collections,
+    answer_search,
+    answer_turn,
+    describe_document,
+)
+from skillc.server.requests import Parameter
 from skillc.server.responses import HEADERS, Refusal, respond, respond_tagged, unchanged
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
@@ -26,10 +46,17 @@ IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable", "X-Content
 DOWNLOAD = {"Content-Security-Policy": "sandbox; default-src 'none'", "Content-Disposition": "attachment"}
 BYTES = "application/octet-stream"
 GZIP = "application/gzip"
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+DIGEST = Parameter("digest", "The digest of the file: what is sent then never changes.")
+CHOICE = (VERSION, TAG, IF_NONE_MATCH)
+
+reading, reviewing = Group("Reading"), Group("Reviews")
+finding, operating = Group("Finding"), Group("Operation")
 
 
+@reading.operation("GET", "/skills", SkillList, parameters=(*SELECTION, IF_NONE_MATCH))
 async def list_skills(call: Call) -> Response:
-    """Return a page of the skills, or stream all of them."""
+    """List the skills by ID; without a limit all of them, as a stream."""
     query = call.query
     collection = str(SkillId(text)) if (text := query["collection"].strip("/")) else ""
     cursor = SkillId(query["cursor"]) if query["cursor"] else ""
@@ -79,12 +106,15 @@ def _write_list(skills: Iterator[dict[str, Any]]) -> Iterator[bytes]:
     yield ("".join(chunk) + "]}").encode("utf-8", "replace")
 
 
+@reading.operation("GET", "/skill-collections", CollectionList, parameters=(IF_NONE_MATCH,))
 async def read_collections(call: Call) -> Response:
+    """List all prefixes of IDs, with the number of skills below each."""
     return await answer_collections(call.request, call.service.engine(call.caller))
 
 
+@reading.operation("GET", SKILL, SkillText, parameters=CHOICE, failures=(404,))
 async def read_skill(call: Call) -> Response:
-    """Return a version of a skill with its text; by default the latest."""
+    """Return a version of a skill with the text of its SKILL.md."""
     registry, version = call.service.registry, await resolve_version(call)
     key = "text", version.version, version.digest
     text = registry.recall(version.skill, key)
@@ -104,21 +134,27 @@ def _read_text(call: Call, version: Version) -> bytes:
     return bytes(respond(value | {"version": version.version, "digest": version.digest}).body)
 
 
+@reading.operation("GET", f"{SKILL}/versions", VersionList, parameters=(IF_NONE_MATCH,), failures=(404,))
 async def read_versions(call: Call) -> Response:
+    """List the versions of a skill, last published first."""
     skill = await call.run(call.service.registry.skill, call.path["id"])
-    return respond_tagged(call.request, skill.as_json())
+    return respond_tagged(call.request, describe_versions(skill))
 
 
+@reading.operation("GET", f"{SKILL}/files", FileList, parameters=CHOICE, failures=(404,))
 async def read_files(call: Call) -> Response:
     """List the files of a version."""
     version = await resolve_version(call)
     files = await call.run(call.service.registry.files, version)
-    entries = [file.as_json() | {"executable": file.is_executable} for file in files]
-    return respond_tagged(call.request, {"version": version.version, "files": entries})
+    return respond_tagged(call.request, describe_files(version, files))
 
 
+@reading.operation(
+    "GET", f"{SKILL}/files/{{path:path}}", BYTES, parameters=(*CHOICE, DIGEST), failures=(404,)
+)
 async def read_file(call: Call) -> Response:
-    """Return a file of a version. With the digest in the query, what is sent never changes."""
+    """Return a file of a version."""
+    # With the digest in the query, what is sent never changes.
     digest = call.query["digest"]
     file, version = await (_find_by_digest(call, digest) if digest else _find_by_version(call))
     etag = f'"{file.digest}"'
@@ -148,7 +184,9 @@ async def _find_by_digest(call: Call, digest: str) -> tuple[StoredFile, Version]
     raise FileNotFound(call.path["path"])
 
 
+@reading.operation("GET", f"{SKILL}/archive.tar.gz", GZIP, parameters=CHOICE, failures=(404,))
 async def read_archive(call: Call) -> Response:
+    """Return all files of a version; the same version is always the same archive."""
     version = await resolve_version(call)
     etag = f'"{version.archive}"'
     is_fixed = bool(call.query["version"])
@@ -175,83 +213,46 @@ def version_etag(version: Version) -> str:
     return f'"{version.version}+{version.digest}"'
 
 
-DIGEST = Parameter("digest", "The digest of the file: what is sent then never changes.")
-_CHOICE = (VERSION, TAG, IF_NONE_MATCH)
-_TAGS = ("Reading",)
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/skills",
-        "List the skills by ID; without a limit all of them, as a stream.",
-        list_skills,
-        {200: SkillList, 304: None},
-        parameters=(
-            Parameter("collection", "Only the skills below this path."),
-            Parameter("query", "Only skills whose name or description has all these words."),
-            LIMIT,
-            Parameter("cursor", "Only skills behind this ID: `next_cursor` of the page before."),
-            IF_NONE_MATCH,
-        ),
-        failures=(400,),
-        tags=_TAGS,
-    ),
-    Operation(
-        "GET",
-        "/skill-collections",
-        "List all prefixes of IDs, with the number of skills below each.",
-        read_collections,
-        {200: CollectionList, 304: None},
-        parameters=(IF_NONE_MATCH,),
-        tags=_TAGS,
-    ),
-    Operation(
-        "GET",
-        "/skills/{id:skill}/versions",
-        "List the versions of a skill, last published first.",
-        read_versions,
-        {200: VersionList, 304: None},
-        parameters=(IF_NONE_MATCH,),
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-    Operation(
-        "GET",
-        "/skills/{id:skill}/archive.tar.gz",
-        "Return all files of a version; the same version is always the same archive.",
-        read_archive,
-        {200: GZIP, 304: None},
-        parameters=_CHOICE,
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-    Operation(
-        "GET",
-        "/skills/{id:skill}/files",
-        "List the files of a version.",
-        read_files,
-        {200: FileList, 304: None},
-        parameters=_CHOICE,
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-    Operation(
-        "GET",
-        "/skills/{id:skill}/files/{path:path}",
-        "Return a file of a version.",
-        read_file,
-        {200: BYTES, 304: None},
-        parameters=(*_CHOICE, DIGEST),
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-    Operation(
-        "GET",
-        "/skills/{id:skill}",
-        "Return a version of a skill with the text of its SKILL.md.",
-        read_skill,
-        {200: SkillText, 304: None},
-        parameters=_CHOICE,
-        failures=(400, 404),
-        tags=_TAGS,
-    ),
-)
+@reviewing.operation("GET", f"{SKILL}/audit", dict[str, Any], parameters=CHOICE, failures=(404,))
+async def show_audit(call: Call) -> Response:
+    """Return what an audit says of a version: what it asks for, and findings."""
+    # It is the report of `skc audit --format json`.
+    version = await resolve_version(call)
+    report = await call.run(call.service.registry.audit, version)
+    if report is None:
+        raise SkillNotFound(f"{version.skill}@{version.version}", "it was not audited")
+    return respond_tagged(call.request, {"version": version.version, **report})
+
+
+@finding.operation("GET", "/search", dict[str, Any], parameters=SEARCH)
+async def find_skills(call: Call) -> Response:
+    """Find the skills that fit a task, best first."""
+    # In the index of this process: it may be two seconds behind other processes, and never more.
+    return await answer_search(call.query, partial(call.service.find, call.caller))
+
+
+@finding.operation("POST", "/turns", TurnResult, body=TurnRequest)
+async def prepare_turn(call: Call) -> Response:
+    """Return what a model gets for a message: the inventory of skills, and those it refers to."""
+    return await answer_turn(call.request, call.service.agent_engine(call.caller))
+
+
+@operating.operation("GET", "/healthz", Status, role=None)
+async def show_health(call: Call) -> Response:
+    """Say that the process runs."""
+    return respond(Status("ok"))
+
+
+@operating.operation("GET", "/readyz", Status, role=None)
+async def show_readiness(call: Call) -> Response:
+    """Say that the store answers."""
+    await call.service.call(call.service.registry.log.find_end)  # fails with 503 while it can't be reached
+    return respond(Status("ready"))
+
+
+@operating.operation("GET", "/metrics", "text/plain", needs_token=True)
+async def show_metrics(call: Call) -> Response:
+    """Return numbers of requests, times and uploads for Prometheus."""
+    service = call.service
+    service.metrics.lag = max(0, service.registry.feed.sequence - service.finder.sequence)
+    return Response(await service.call(service.metrics.text), media_type=PROMETHEUS)

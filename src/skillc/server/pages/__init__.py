@@ -5,7 +5,7 @@ Rendered on the server. A little JavaScript makes them quicker to use; everythin
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,43 +14,32 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from skillc.server.pages import (
-    account,
-    admin,
-    home,
-    maintenance,
-    people,
-    publish,
-    publishers,
-    review,
-    search,
-    skill,
-    static_files,
-    usage,
-)
+from skillc.server.pages import account, assets, home, maintenance, publish, skill, usage
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.local_catalog import OwnSite
-from skillc.server.pages.session import RegistrySite, SignInPages
-from skillc.server.pages.visit import Site, prefers_html, show_missing
+from skillc.server.pages.registry_catalog import RegistrySite, SignInPages
+from skillc.server.pages.visit import Page, Site, prefers_html, serve_page, show_missing
 from skillc.server.responses import refuse_route
 from skillc.workspace import Workspace
+
+READING = home.PAGES | skill.PAGES | usage.PAGES
 
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
     """Return the routes of a registry's pages."""
-    parts = (account, publish, maintenance, review, admin, people, publishers)
     return [
         BrowserRoute("/skills/{id:path}", _lead_to_page),
-        *_reading_routes(site),
-        *static_files.routes(site.assets),
-        *(route for part in parts for route in part.routes(site)),
+        *_routes(site, READING | account.PAGES | maintenance.PAGES),
+        *_routes(site, account.FORMS | maintenance.FORMS, "POST"),
+        *publish.routes(site),
+        *assets.routes(site.assets),
     ]
 
 
 def create_ui_app(workspace: Workspace) -> Starlette:
     """Return the application of `skc ui`: the pages of the skills that a workspace has."""
     site = OwnSite(workspace)
-    routes = [*_reading_routes(site), *static_files.routes(site.assets)]
+    routes = [*_routes(site, READING), *assets.routes(site.assets)]
     app = Starlette(routes=routes, exception_handlers={HTTPException: refuse(site)})
     app.router.redirect_slashes = False
     return app
@@ -68,8 +57,8 @@ def refuse(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     return respond
 
 
-def _reading_routes(site: Site) -> list[BaseRoute]:
-    return [route for part in (home, search, skill, usage) for route in part.routes(site)]
+def _routes(site: Site, pages: Mapping[str, Page], method: str = "GET") -> list[BaseRoute]:
+    return [Route(path, serve_page(site, page), methods=[method]) for path, page in pages.items()]
 
 
 class BrowserRoute(Route):

@@ -1,81 +1,194 @@
-"""Let visitors see their account, and make and revoke tokens. A token is shown once: when it is made."""
+"""Let visitors see their account and make tokens; and let admins see people, grants, workflows and the log.
+
+A token is shown once: when it is made.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidParameter
-from skillc.registry import Caller, NewToken, Role, Session
-from skillc.server.pages.session import RegistrySite
-from skillc.server.pages.visit import NOT_KEPT, Visit, redirect, serve_page
+from skillc.registry import GROUP, Caller, Grant, NewToken, Role, Session
+from skillc.server.pages.visit import NOT_KEPT, Visit, redirect
 
 LIVES = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
 MAX_SESSIONS = 20  # of a list, the last used first
 MAX_TOKENS = 100  # of a list; those that are valid come first
+MAX_GRANTS = 100  # of a page
+MAX_CHANGES = 100  # of a page
+MAX_PEOPLE = 40  # of a page
+MAX_GROUPS = 5  # of a person, and so many grants
+MAX_PUBLISHERS = 100
+MAX_SUBJECT = 200  # characters
 
 
-def routes(site: RegistrySite) -> list[BaseRoute]:
-    accounts = site.registry.accounts
+def show_account(visit: Visit, created: NewToken | None = None) -> Response:
+    person, now = visit.person, datetime.now(UTC)
+    tokens = sorted(
+        visit.registry.accounts.tokens(person),
+        key=lambda token: (not token.is_valid(now), -token.created_at.timestamp()),
+    )
+    return visit.page(
+        "account.html",
+        headers=NOT_KEPT,
+        person=person,
+        tokens=tokens[:MAX_TOKENS],
+        more=max(0, len(tokens) - MAX_TOKENS),
+        now=now,
+        sessions=_own_sessions(visit, person),
+        session_id=visit.session.partition(".")[0],
+        created=created,
+        roles=[role for role in Role if any(own.role >= role for own in person.permissions)],
+        lives=LIVES,
+        prefix=min((own.prefix for own in person.permissions), key=len, default=""),
+    )
 
-    def show(visit: Visit) -> Response:
-        return _show(visit)
 
-    def create(visit: Visit) -> Response:
-        role = Role.parse(visit.text("role"))
-        expires_at = _parse_life(visit.text("life"))
-        label = visit.text("label") or "token"
-        prefix = visit.text("prefix").strip("/")
-        token = accounts.create_token(visit.person, role, prefix, label=label, expires_at=expires_at)
-        return _show(visit, token)
+def _own_sessions(visit: Visit, person: Caller) -> list[Session]:
+    every = visit.registry.sessions.sessions(person)
+    own = [session for session in every if session.subject == person.subject]
+    return sorted(own, key=lambda session: session.used_at, reverse=True)[:MAX_SESSIONS]
 
-    def revoke(visit: Visit) -> Response:
-        accounts.revoke_token(visit.person, visit.text("id"))
-        return redirect("/account")
 
-    def end_session(visit: Visit) -> Response:
-        site.registry.sessions.revoke(visit.person, visit.text("id"))
-        return redirect("/account")
-
-    def _show(visit: Visit, created: NewToken | None = None) -> Response:
-        person = visit.person
-        now = datetime.now(UTC)
-        tokens = sorted(
-            accounts.tokens(person), key=lambda t: (not t.is_valid(now), -t.created_at.timestamp())
-        )
-        roles = [role for role in Role if any(own.role >= role for own in person.permissions)]
-        return visit.page(
-            "account.html",
-            headers=NOT_KEPT,
-            person=person,
-            tokens=tokens[:MAX_TOKENS],
-            more=max(0, len(tokens) - MAX_TOKENS),
-            now=now,
-            sessions=_own_sessions(person),
-            session_id=visit.session.partition(".")[0],
-            created=created,
-            roles=roles,
-            lives=LIVES,
-            prefix=min((own.prefix for own in person.permissions), key=len, default=""),
-        )
-
-    def _own_sessions(person: Caller) -> list[Session]:
-        sessions = [
-            each for each in site.registry.sessions.sessions(person) if each.subject == person.subject
-        ]
-        return sorted(sessions, key=lambda session: session.used_at, reverse=True)[:MAX_SESSIONS]
-
-    return [
-        Route("/account", serve_page(site, show), methods=["GET"]),
-        Route("/account/tokens", serve_page(site, create), methods=["POST"]),
-        Route("/account/sessions/end", serve_page(site, end_session), methods=["POST"]),
-        Route("/account/tokens/revoke", serve_page(site, revoke), methods=["POST"]),
-    ]
+def create_token(visit: Visit) -> Response:
+    token = visit.registry.accounts.create_token(
+        visit.person,
+        Role.parse(visit.text("role")),
+        visit.text("prefix").strip("/"),
+        label=visit.text("label") or "token",
+        expires_at=_parse_life(visit.text("life")),
+    )
+    return show_account(visit, token)
 
 
 def _parse_life(text: str) -> datetime | None:
     if text not in LIVES:
         raise InvalidParameter("life", "choose one of the periods")
     return datetime.now(UTC) + timedelta(days=int(text)) if text else None
+
+
+def revoke_token(visit: Visit) -> Response:
+    visit.registry.accounts.revoke_token(visit.person, visit.text("id"))
+    return redirect("/account")
+
+
+def end_session(visit: Visit) -> Response:
+    visit.registry.sessions.revoke(visit.person, visit.text("id"))
+    return redirect("/account")
+
+
+# For admins
+
+
+def show_grants(visit: Visit) -> Response:
+    grants = visit.registry.accounts.grants(visit.person)
+    start = _read_number(visit.query("start"))
+    return visit.page(
+        "grants.html",
+        grants=grants[start : start + MAX_GRANTS],
+        start=start,
+        next_start=start + MAX_GRANTS if len(grants) > start + MAX_GRANTS else 0,
+        roles=list(Role),
+        can_grant=visit.has_role("admin"),
+        subject=visit.query("subject")[:MAX_SUBJECT],
+    )
+
+
+def set_grant(visit: Visit) -> Response:
+    prefix = visit.text("prefix").strip("/")
+    grant = Grant(visit.text("subject"), Role.parse(visit.text("role")), prefix)
+    visit.registry.accounts.grant(visit.person, grant)
+    return redirect("/admin/grants")
+
+
+def remove_grant(visit: Visit) -> Response:
+    visit.registry.accounts.remove_grant(visit.person, visit.text("subject"), visit.text("prefix"))
+    return redirect("/admin/grants")
+
+
+def show_log(visit: Visit) -> Response:
+    """Show changes, the last first; `before` is the number that a page ends at."""
+    visit.person.require(Role.ADMIN, "")
+    end = _read_number(visit.query("before"))
+    last = end or visit.registry.revision() + 1
+    changes = visit.registry.changes(visit.person, max(0, last - 1 - MAX_CHANGES), MAX_CHANGES)
+    changes = [change for change in changes if change.sequence < last]
+    older = changes[0].sequence if changes and changes[0].sequence > 1 else 0
+    return visit.page("log.html", changes=changes[::-1], older=older, is_first=not end)
+
+
+def show_people(visit: Visit) -> Response:
+    """Show people that signed in with an issuer, and what they may do."""
+    people = visit.registry.sessions.people(visit.person)
+    grants: dict[str, list[Grant]] = {}
+    for grant in visit.registry.accounts.grants(visit.person):
+        grants.setdefault(grant.subject, []).append(grant)
+    start = _read_number(visit.query("start"))
+    rows = []
+    for person in people[start : start + MAX_PEOPLE]:
+        groups = person.current_groups(visit.registry.now())
+        names = (person.subject, *(f"{GROUP}{group}" for group in groups))
+        rows.append((person, groups, [grant for name in names for grant in grants.get(name, ())]))
+    next_start = start + MAX_PEOPLE if len(people) > start + MAX_PEOPLE else 0
+    return visit.page("people.html", people=rows, start=start, next_start=next_start, max_groups=MAX_GROUPS)
+
+
+def remove_person(visit: Visit) -> Response:
+    visit.registry.sessions.remove_person(visit.person, visit.text("subject"))
+    return redirect("/admin/people")
+
+
+def show_publishers(visit: Visit) -> Response:
+    """Show the workflows of CI that may publish."""
+    person, settings = visit.person, visit.settings.sign_in.publishing
+    person.require_anywhere(Role.ADMIN)
+    publishers = visit.registry.publishers.publishers(person)
+    own = [permission.prefix for permission in person.permissions if permission.role is Role.ADMIN]
+    return visit.page(
+        "publishers.html",
+        publishers=publishers[:MAX_PUBLISHERS],
+        more=max(0, len(publishers) - MAX_PUBLISHERS),
+        issuers=(*settings.github, *settings.gitlab),
+        has_audience=bool(settings.audience or visit.site.url),
+        prefix=min(own, key=len, default=""),
+    )
+
+
+def trust_publisher(visit: Visit) -> Response:
+    if not visit.settings.sign_in.publishing.kind(visit.text("issuer")):
+        raise InvalidParameter("issuer", "it is none of those in registry.toml")
+    names = ("issuer", "repository", "workflow", "ref", "environment")
+    fields = {name: visit.text(name) for name in names}
+    visit.registry.publishers.trust(visit.person, **fields, prefix=visit.text("prefix").strip("/"))
+    return redirect("/admin/publishers")
+
+
+def distrust_publisher(visit: Visit) -> Response:
+    visit.registry.publishers.distrust(visit.person, visit.text("id"))
+    return redirect("/admin/publishers")
+
+
+def _read_number(text: str) -> int:
+    """Return a number from an address; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
+
+
+PAGES = {
+    "/account": show_account,
+    "/admin/grants": show_grants,
+    "/admin/log": show_log,
+    "/admin/people": show_people,
+    "/admin/publishers": show_publishers,
+}
+FORMS = {
+    "/account/tokens": create_token,
+    "/account/tokens/revoke": revoke_token,
+    "/account/sessions/end": end_session,
+    "/admin/grants": set_grant,
+    "/admin/grants/remove": remove_grant,
+    "/admin/people/remove": remove_person,
+    "/admin/publishers": trust_publisher,
+    "/admin/publishers/remove": distrust_publisher,
+}

@@ -1,4 +1,4 @@
-"""Read templates and static files once; a static file's name has its digest, so that it never changes."""
+"""Read templates and static files once; a static file's name has its digest, so that browsers keep it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 from skillc.startup import sha256_hex
 from skillc.text import cut, size_of
 
 _FOLDER = os.path.dirname(__file__)
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 
 
 class Asset:
@@ -86,3 +91,15 @@ def show_minute(time: datetime) -> str:
 def describe(frontmatter: Mapping[str, Any]) -> str:
     """Return a skill's description on one line."""
     return " ".join(str(frontmatter.get("description") or "").split())
+
+
+def routes(assets: Mapping[str, Asset]) -> list[BaseRoute]:
+    by_name = {asset.name: asset for asset in assets.values()}
+
+    async def send(request: Request) -> Response:
+        asset = by_name.get(request.path_params["name"])
+        if asset is None:
+            raise HTTPException(404)
+        return Response(asset.data, 200, _HEADERS, asset.type)
+
+    return [Route("/static/{name}", send, methods=["GET"])]

@@ -1,23 +1,22 @@
-"""Show where to start: collections, skills and the search."""
+"""Show where to start: collections, skills, and the search for a task."""
 
 from __future__ import annotations
 
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from typing import Any
 
-from skillc.errors import SkillNotFound
-from skillc.server.pages.visit import Site, Visit, serve_page
+from starlette.responses import Response
+
+from skillc.errors import EmptyQuery, SkillNotFound
+from skillc.server.pages.markdown import PREFIX, slugify
+from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId
+from skillc.text import cut
 
 PAGE = 40  # skills of a list
+MAX_RESULTS = 20  # of a search
+MAX_QUERY = 500  # characters
+MAX_WORDS = 8  # of a reason
 MAX_COLLECTIONS = 60  # of a page; the others are counted
-
-
-def routes(site: Site) -> list[BaseRoute]:
-    return [
-        Route("/", serve_page(site, show_home), methods=["GET"]),
-        Route("/c/{path:path}", serve_page(site, show_collection), methods=["GET"]),
-    ]
 
 
 def show_home(visit: Visit) -> Response:
@@ -50,3 +49,36 @@ def _show(visit: Visit, path: str, template: str) -> Response:
 
 def _is_in(name: str, path: str) -> bool:
     return not path or name.startswith(f"{path}/")
+
+
+def show_results(visit: Visit) -> Response:
+    """Show the skills that fit a task, and why: a page, or only its results for a page that is typed into."""
+    query = visit.query("q").strip()[:MAX_QUERY]
+    is_part = visit.query("part") == "results"
+    results, corrections = _find(visit, query)
+    template = "results.html" if is_part else "find.html"
+    return visit.page(template, query=query, results=results, corrections=corrections)
+
+
+def _find(visit: Visit, query: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    shelf = visit.shelf
+    try:
+        found = shelf.find(query, MAX_RESULTS)
+    except EmptyQuery:  # nothing yet, or no word in it
+        return [], {}
+    results = [
+        {
+            "id": skill.id,
+            "description": cut(" ".join(skill.description.split()), 300),
+            "words": [word for word, _ in skill.matched[:MAX_WORDS]],
+            "fields": sorted({field for _, fields in skill.matched for field in fields}),
+            "section": skill.section,
+            "anchor": f"#{PREFIX}{slugify(skill.section)}" if skill.section else "",
+            "copies": [skill_id for _, skill_id in skill.copies[:5]],
+        }
+        for skill in found
+    ]
+    return results, dict(found.corrections)
+
+
+PAGES = {"/": show_home, "/c/{path:path}": show_collection, "/find": show_results}

@@ -33,6 +33,7 @@ class OwnSite:
     """The pages of `skc ui`."""
 
     is_registry = False
+    service = None
 
     def __init__(self, workspace: Workspace) -> None:
         self.url = ""

@@ -1,72 +1,98 @@
-"""Let visitors change what is published: tags, yanks and deletion, each with its undoing."""
+"""Let visitors change what is published: tags, yanks, deletion, each with its undoing, and reviews."""
 
 from __future__ import annotations
 
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidParameter, RegistryRefused
-from skillc.server.pages.session import RegistrySite
-from skillc.server.pages.visit import Visit, redirect, serve_page
+from skillc.registry import LATEST, Version
+from skillc.server.pages.visit import Visit, redirect
 from skillc.skills import SkillId
 
 MAX_DELETIONS = 100
+MAX_QUEUE = 50
 
 
-def routes(site: RegistrySite) -> list[BaseRoute]:
-    registry = site.registry
+def yank(visit: Visit) -> Response:
+    visit.registry.yank(visit.person, _read_id(visit), visit.text("version"), visit.text("reason"))
+    return _show_versions(visit)
 
-    def yank(visit: Visit) -> Response:
-        skill_id = _read_id(visit)
-        registry.yank(visit.person, skill_id, visit.text("version"), visit.text("reason"))
-        return _show_versions(skill_id)
 
-    def unyank(visit: Visit) -> Response:
-        skill_id = _read_id(visit)
-        registry.unyank(visit.person, skill_id, visit.text("version"))
-        return _show_versions(skill_id)
+def unyank(visit: Visit) -> Response:
+    visit.registry.unyank(visit.person, _read_id(visit), visit.text("version"))
+    return _show_versions(visit)
 
-    def set_tag(visit: Visit) -> Response:
-        skill_id = _read_id(visit)
-        registry.set_tag(visit.person, skill_id, visit.text("tag"), visit.text("version"))
-        return _show_versions(skill_id)
 
-    def remove_tag(visit: Visit) -> Response:
-        skill_id = _read_id(visit)
-        registry.remove_tag(visit.person, skill_id, visit.text("tag"))
-        return _show_versions(skill_id)
+def set_tag(visit: Visit) -> Response:
+    visit.registry.set_tag(visit.person, _read_id(visit), visit.text("tag"), visit.text("version"))
+    return _show_versions(visit)
 
-    def delete(visit: Visit) -> Response:
-        skill_id = _read_id(visit)
-        if visit.text("confirmation") != skill_id:
-            raise InvalidParameter("confirmation", f"type the ID of the skill to delete it: {skill_id}")
-        registry.delete(visit.person, skill_id)
-        return redirect("/deleted")
 
-    def restore(visit: Visit) -> Response:
-        skill_id = _read_id(visit)
-        registry.restore(visit.person, skill_id)
-        return _show_versions(skill_id)
+def remove_tag(visit: Visit) -> Response:
+    visit.registry.remove_tag(visit.person, _read_id(visit), visit.text("tag"))
+    return _show_versions(visit)
 
-    def show_deletions(visit: Visit) -> Response:
-        person = visit.person
-        if not visit.has_role("maintainer"):
-            raise RegistryRefused("deleted skills are for maintainers")
-        deletions = registry.deletions(person, MAX_DELETIONS + 1)
-        has_more = len(deletions) > MAX_DELETIONS
-        return visit.page("deleted.html", deletions=deletions[:MAX_DELETIONS], has_more=has_more)
 
-    forms = {"/yank": yank, "/unyank": unyank, "/tag": set_tag, "/untag": remove_tag}
-    forms |= {"/delete": delete, "/restore": restore}
-    return [
-        Route("/deleted", serve_page(site, show_deletions), methods=["GET"]),
-        *(Route(path, serve_page(site, page), methods=["POST"]) for path, page in forms.items()),
-    ]
+def restore(visit: Visit) -> Response:
+    visit.registry.restore(visit.person, _read_id(visit))
+    return _show_versions(visit)
+
+
+def delete(visit: Visit) -> Response:
+    skill_id = _read_id(visit)
+    if visit.text("confirmation") != skill_id:
+        raise InvalidParameter("confirmation", f"type the ID of the skill to delete it: {skill_id}")
+    visit.registry.delete(visit.person, skill_id)
+    return redirect("/deleted")
+
+
+def show_deletions(visit: Visit) -> Response:
+    person = visit.person
+    if not visit.has_role("maintainer"):
+        raise RegistryRefused("deleted skills are for maintainers")
+    deletions = visit.registry.deletions(person, MAX_DELETIONS + 1)
+    has_more = len(deletions) > MAX_DELETIONS
+    return visit.page("deleted.html", deletions=deletions[:MAX_DELETIONS], has_more=has_more)
+
+
+def show_queue(visit: Visit) -> Response:
+    """Show maintainers what waits for a review, and publishers what became of theirs."""
+    person = visit.person
+    if not visit.has_role("publisher"):
+        raise RegistryRefused("the queue is for publishers and maintainers")
+    queue = visit.registry.queue(person, MAX_QUEUE + 1)
+    entries = [(version, _before(visit, version)) for version in queue[:MAX_QUEUE]]
+    return visit.page("review.html", entries=entries, has_more=len(queue) > MAX_QUEUE)
+
+
+def _before(visit: Visit, version: Version) -> str:
+    """Return the version that is installed today instead of one that waits; empty where there is none."""
+    skill = visit.shelf.skill(version.skill)
+    latest = skill.latest
+    return latest.version if latest is not None and LATEST in skill.tags else ""
+
+
+def decide(visit: Visit) -> Response:
+    approve = visit.text("decision") == "approve"
+    visit.registry.review(visit.person, _read_id(visit), visit.text("version"), approve, visit.text("reason"))
+    return redirect("/review")
 
 
 def _read_id(visit: Visit) -> SkillId:
     return SkillId(visit.text("id"))
 
 
-def _show_versions(skill_id: SkillId) -> Response:
-    return redirect(f"/versions/{skill_id}")
+def _show_versions(visit: Visit) -> Response:
+    return redirect(f"/versions/{_read_id(visit)}")
+
+
+PAGES = {"/deleted": show_deletions, "/review": show_queue}
+FORMS = {
+    "/yank": yank,
+    "/unyank": unyank,
+    "/tag": set_tag,
+    "/untag": remove_tag,
+    "/delete": delete,
+    "/restore": restore,
+    "/review": decide,
+}

@@ -28,14 +28,13 @@ from skillc.errors import (
 )
 from skillc.registry import LATEST, Package, Role, Skill, read_package
 from skillc.remotes import unpack_archive, unwrap
-from skillc.server.audit import inspect_files, make_report
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits
-from skillc.server.pages.session import RegistrySite
+from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.skill import describe_audit
 from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
 from skillc.server.responses import Refusal
-from skillc.server.service import UPLOAD_TIME
-from skillc.server.workplace import Workplace
+from skillc.server.service import UPLOAD_TIME, Service
+from skillc.server.workplace import Workplace, inspect_files, make_report
 from skillc.skills import SkillId
 
 FIELDS = ("id", "version", "tag", "note")
@@ -58,7 +57,7 @@ class Draft:
 
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
-    desk = Desk(site)
+    desk = Desk(site.service)
     return [
         Route("/publish", serve_page(site, desk.show), methods=["GET"]),
         Route("/publish", serve_page(site, desk.publish, desk.receive), methods=["POST"]),
@@ -68,9 +67,8 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
 class Desk:
     """Where visitors publish."""
 
-    def __init__(self, site: RegistrySite) -> None:
-        self._service = site.service
-        self._registry = site.registry
+    def __init__(self, service: Service) -> None:
+        self._service = service
         self._audits = Audits()  # of what visitors looked at, for when they publish it
 
     @asynccontextmanager
@@ -107,7 +105,7 @@ class Desk:
     def _draft(self, visit: Visit, skill_id: SkillId) -> Draft:
         package = _receive(visit, skill_id, self._service.workplace)
         try:
-            skill = self._registry.skill(visit.person, skill_id)
+            skill = visit.registry.skill(visit.person, skill_id)
         except SkillNotFound:
             skill = None
         audit = self._audits.find((skill_id, package.digest), lambda: self._inspect(package))

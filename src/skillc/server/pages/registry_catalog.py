@@ -1,4 +1,4 @@
-"""Show the skills of a registry as one caller sees them."""
+"""Show the skills of a registry as one caller sees them, by session, and the pages of sign-in."""
 
 from __future__ import annotations
 
@@ -8,20 +8,29 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills
-from skillc.registry import APPROVED, Caller, Census, Review, Skill, StoredFile, Version
-from skillc.server.audit import inspect_files
+from skillc.registry import APPROVED, PUBLIC, Caller, Census, Review, Skill, StoredFile, Version
+from skillc.server.login import Problem
+from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
+from skillc.server.pages.visit import NOT_KEPT, Visit
+from skillc.server.request_log import CALLER
 from skillc.server.service import Service
+from skillc.server.signin.sessions import read_cookie
+from skillc.server.workplace import inspect_files
 from skillc.skills import find_headings, parse
 
 MAX_OUTLINED = 20  # skills whose unread sections one page lists
 MAX_OUTLINED_FILES = 30  # of one skill
 MAX_OUTLINED_BYTES = 1 << 20
 MAX_ROWS = 1000  # sections that are compared with outlines
+_NO_REQUEST = Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})
 
 
 class RegistryData:
@@ -153,3 +162,45 @@ def _fill_days(days: tuple[tuple[date, int], ...]) -> tuple[tuple[str, int], ...
         return ()
     every = (first + timedelta(days=number) for number in range((last - first).days + 1))
     return tuple((day.isoformat(), counts.get(day, 0)) for day in every)
+
+
+class RegistrySite:
+    """The pages of a registry."""
+
+    is_registry = True
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.url = service.settings.url
+        self.assets = read_assets()
+        self.environment = create_environment(self.assets)
+        self._data = RegistryData(service)
+
+    async def open(self, request: Request) -> Visit:
+        """Return the visit of a request, by its cookie; without one, visitors see what all may read."""
+        self.service.limit(request)
+        signed_in = await self.service.visitor(request)
+        caller = signed_in.caller if signed_in else PUBLIC if self.service.settings.public_read else None
+        request.scope[CALLER] = caller.token or caller.subject if caller else None
+        shelf = RegistryShelf(self._data, caller) if caller is not None else None
+        session = read_cookie(request, self.url) if signed_in else ""
+        return Visit(request, self, shelf, caller, session, name=signed_in.name if signed_in else "")
+
+
+class SignInPages:
+    """The pages that signing in and out shows, each for a visitor of whom nothing is known."""
+
+    def __init__(self, site: RegistrySite) -> None:
+        self._visit = Visit(_NO_REQUEST, site)
+        self._has_issuer = site.service.settings.sign_in.oidc is not None
+
+    def show_form(self, target: str, problem: str = "", status: int = 200) -> Response:
+        values = {"next": target, "problem": problem, "has_issuer": self._has_issuer}
+        return self._visit.page("sign-in.html", status, NOT_KEPT, **values)
+
+    def show_question(self, form_token: str) -> Response:
+        return self._visit.page("sign-out.html", 200, NOT_KEPT, form_token=form_token)
+
+    def show_problem(self, problem: Problem, target: str) -> Response:
+        values = {"problem": problem, "next": target, "has_issuer": self._has_issuer}
+        return self._visit.page("sign-in-problem.html", problem.status, NOT_KEPT, **values)

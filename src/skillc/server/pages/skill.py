@@ -21,7 +21,6 @@ from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from skillc.audit import KINDS, Audit, compare_audits
 from skillc.compiler import read_agents
@@ -31,7 +30,7 @@ from skillc.registry import APPROVED, LATEST, Skill, StoredFile, Version
 from skillc.server.pages.assets import describe, quote_path
 from skillc.server.pages.diff import MAX_TEXT, compare_files, read_text
 from skillc.server.pages.markdown import PREFIX, Entry, Links, Text, render_markdown, slugify
-from skillc.server.pages.visit import HEADERS, Site, Visit, redirect, serve_page
+from skillc.server.pages.visit import HEADERS, Visit, redirect
 from skillc.skills import SkillId, parse
 
 MAX_FILES = 400  # of a list; the others are counted
@@ -50,22 +49,6 @@ FIRST_AGENTS = ("claude", "codex", "cursor", "gemini-cli", "github-copilot", "op
 
 _RAW_HEADERS = HEADERS | {"Content-Security-Policy": "default-src 'none'; sandbox"}
 _KEPT = {"Cache-Control": "private, max-age=31536000, immutable"}
-
-
-def routes(site: Site) -> list[BaseRoute]:
-    pages = {
-        "/s": show_text,
-        "/files": show_files,
-        "/raw": send_file,
-        "/archive": send_archive,
-        "/versions": show_versions,
-        "/diff": show_difference,
-        "/audit": show_audit,
-    }
-    return [
-        Route(f"{path}/{{rest:path}}", serve_page(site, page), methods=["GET"])
-        for path, page in pages.items()
-    ]
 
 
 @dataclass(frozen=True)
@@ -378,3 +361,14 @@ def describe_audit(audit: Audit | None) -> dict[str, Any]:
         "notes": len(findings) - len(visible),
         "max_values": MAX_VALUES,
     }
+
+
+PAGES = {
+    "/s/{rest:path}": show_text,
+    "/files/{rest:path}": show_files,
+    "/raw/{rest:path}": send_file,
+    "/archive/{rest:path}": send_archive,
+    "/versions/{rest:path}": show_versions,
+    "/diff/{rest:path}": show_difference,
+    "/audit/{rest:path}": show_audit,
+}

@@ -6,22 +6,14 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from skillc.server.pages.skill import describe_skill, find_subject
-from skillc.server.pages.visit import Site, Visit, serve_page
+from skillc.server.pages.visit import Visit
 
 PERIODS = {"30": "30 days", "90": "90 days", "365": "a year", "": "all time"}
 MAX_ROWS = 25  # of a chart
 MAX_UNREAD = 150  # headings
 MAX_DAYS, MAX_WEEK_DAYS = 92, 800  # that are shown by day, and by week; more are shown by month
-
-
-def routes(site: Site) -> list[BaseRoute]:
-    return [
-        Route("/statistics", serve_page(site, show_usage), methods=["GET"]),
-        Route("/statistics/{rest:path}", serve_page(site, show_skill_usage), methods=["GET"]),
-    ]
 
 
 def show_usage(visit: Visit) -> Response:
@@ -68,3 +60,6 @@ def group_days(days: tuple[tuple[str, int], ...]) -> dict[str, Any]:
     highest = max(counts.values(), default=0) or 1
     columns = [(name, count, round(100 * count / highest, 1)) for name, count in counts.items()]
     return {"unit": unit, "highest": highest, "columns": columns}
+
+
+PAGES = {"/statistics": show_usage, "/statistics/{rest:path}": show_skill_usage}

@@ -22,11 +22,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Message
 
 from skillc import errors
-from skillc.registry import Caller, Role
+from skillc.registry import Caller, Registry, Role
 from skillc.server.pages.catalog import Shelf
 from skillc.server.requests import REQUEST_TIME
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
-from skillc.server.sessions import FIELD, check_form_token, check_origin, make_form_token
+from skillc.server.service import Service
+from skillc.server.settings import ServerSettings
+from skillc.server.signin.sessions import FIELD, check_form_token, check_origin, make_form_token
 
 MAX_FORM = 256 << 10  # bytes of a form without files
 MAX_FIELDS = 40
@@ -73,6 +75,11 @@ class Site(Protocol):
     is_registry: bool
     url: str
 
+    @property
+    def service(self) -> Service | None:
+        """What a registry's endpoints share; pages of one's own skills have none."""
+        ...
+
     async def open(self, request: Request) -> Visit:
         """Return the visit of a request."""
         ...
@@ -96,6 +103,17 @@ class Visit:
         if self.own_shelf is None:
             raise errors.SignInRequired
         return self.own_shelf
+
+    @property
+    def registry(self) -> Registry:
+        """The registry behind pages that only a registry has."""
+        assert self.site.service is not None
+        return self.site.service.registry
+
+    @property
+    def settings(self) -> ServerSettings:
+        assert self.site.service is not None
+        return self.site.service.settings
 
     @property
     def person(self) -> Caller:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.protocols import clawhub, marketplaces, submission, wellknown, withdrawal
+from skillc.server.protocols import clawhub, clawhub_publish, marketplaces, wellknown
 from skillc.server.service import Service
 
 
@@ -18,8 +18,8 @@ def routes(service: Service) -> list[BaseRoute]:
         *wellknown.routes(service),
         *wellknown.old_routes(service),
         *marketplaces.routes(service),
-        *submission.routes(service),
-        *withdrawal.routes(service),
+        *clawhub_publish.publishing_routes(service),
+        *clawhub_publish.withdrawal_routes(service),
         *clawhub.routes(service),
         *clawhub.rest(service),
     ]

@@ -6,6 +6,14 @@
 
 Errors are plain text. Times are milliseconds since 1970. Lists are by ID, or with `sort` the newest first: by
 the first version for `createdAt`, else by the last one, as the registry counts no stars or downloads.
+
+A slug is an ID with dots for slashes; the handle of its owner is all but its last segment. As no segment of
+an ID has a dot, each leads back to one ID. An owner and a last segment mean the same: `@payments/refunds`.
+
+>>> slug_of(SkillId("payments/eu/refunds")), owner_of(SkillId("payments/eu/refunds"))
+('payments.eu.refunds', 'payments.eu')
+>>> parse_slug("payments.refunds"), parse_slug("refunds", "@payments"), parse_slug("refunds", "-")
+('payments/refunds', 'payments/refunds', 'refunds')
 """
 
 from __future__ import annotations
@@ -26,17 +34,16 @@ from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
 from skillc.remotes import fingerprint_of
 from skillc.server.protocols.catalog import read_skills
-from skillc.server.protocols.request import find_address, find_caller, parse_limit
-from skillc.server.protocols.response import plain
-from skillc.server.protocols.slugs import handle_of, owner_of, parse_slug, slug_of
+from skillc.server.protocols.requests import find_address, find_caller, parse_limit, plain
 from skillc.server.responses import HEADERS, Refusal, respond
 from skillc.server.service import Service
-from skillc.skills import NAME_CHARACTERS, SkillId
+from skillc.skills import NAME_CHARACTERS, SkillId, to_segment
 
 API = "/api/v1"
 PAGE, MAX_PAGE = 25, 200
 MAX_VERSIONS = 1000  # whose fingerprints are compared
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of files in a zip, which knows no earlier time
+ROOT = "-"  # the owner of skills without a slash: clients can't leave the owner out when they publish
 
 
 def routes(service: Service) -> list[BaseRoute]:
@@ -332,3 +339,35 @@ def _members(archive: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, bytes]
         stream = archive.extractfile(member)
         assert stream is not None  # our archives have files alone
         yield member, stream.read()
+
+
+def slug_of(skill_id: SkillId) -> str:
+    return skill_id.replace("/", ".")
+
+
+def owner_of(skill_id: SkillId) -> str:
+    return skill_id.collection.replace("/", ".") or ROOT
+
+
+def parse_slug(slug: str, owner: str = "") -> SkillId:
+    """Return the ID for a slug; an owner counts where the slug has one segment. Raises InvalidSkillId."""
+    if "/" in slug or "/" in owner:
+        raise InvalidSkillId(slug)
+    words = slug.split(".")
+    owner = owner.lstrip("@").lower()
+    if len(words) == 1 and owner not in ("", ROOT):
+        words = [*owner.split("."), *words]
+    return SkillId("/".join(words))
+
+
+def handle_of(caller: Caller) -> str:
+    """Return the handle under which a caller publishes if it names no owner.
+
+    That is the prefix in which it may publish, where there is one; otherwise its own name.
+    """
+    prefixes = {each.prefix for each in caller.permissions if each.role >= Role.PUBLISHER}
+    return (
+        prefixes.pop().replace("/", ".")
+        if len(prefixes) == 1 and prefixes != {""}
+        else to_segment(caller.subject)
+    )

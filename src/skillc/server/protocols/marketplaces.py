@@ -27,9 +27,8 @@ from skillc.registry import LATEST, Caller, Version, to_name
 from skillc.server.list_cache import respond_listing
 from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry
-from skillc.server.protocols.pack import Files, Repository, make_repository
-from skillc.server.protocols.request import find_address, find_caller, find_prefix
-from skillc.server.protocols.response import plain
+from skillc.server.protocols.git import Files, Repository, make_repository
+from skillc.server.protocols.requests import find_address, find_caller, find_prefix, plain
 from skillc.server.responses import Endpoint, Refusal, guard
 from skillc.server.service import Service
 from skillc.skills import to_segment

@@ -14,8 +14,8 @@ from joserfc.errors import SecurityWarning
 from joserfc.jwk import RSAKey
 
 from skillc.errors import InvalidParameter, RegistryRefused, RegistryUnavailable
-from skillc.server.oidc import issuers
-from skillc.server.oidc.addresses import parse_issuer
+from skillc.server.settings import parse_issuer
+from skillc.server.signin import issuers
 from tests.support.issuer import AUDIENCE, EC, RSA, Issuer
 
 Token = Callable[[Issuer], str]

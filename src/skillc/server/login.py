@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.errors import SignInRequired
+from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused, SignInRequired, unexpected
 from skillc.registry import NewSession
-from skillc.server.oidc.flow import CALLBACK, Flow, create_attempt
-from skillc.server.responses import Refusal
+from skillc.server.requests import REQUEST_TIME, receive_body
+from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
 from skillc.server.service import Service
-from skillc.server.sessions import (
+from skillc.server.signin.flow import CALLBACK, Flow, create_attempt
+from skillc.server.signin.sessions import (
     FIELD,
     check_form_token,
     check_origin,
@@ -23,11 +28,95 @@ from skillc.server.sessions import (
     read_cookie,
     set_cookie,
 )
-from skillc.server.signin.forms import read_form
-from skillc.server.signin.pages import Pages, fail, guard, redirect
 
+MAX_FORM = 16 << 10  # bytes
+MAX_FIELDS = 20
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",  # the address of a callback has a code, which is for us alone
+    "X-Content-Type-Options": "nosniff",
+}
+Endpoint = Callable[[Request], Awaitable[Response]]
+_ASK = "Sign in with another account, or ask the operators of this server."
+_LATER = "Try again in a moment. Meanwhile a token signs in, too, and who is signed in stays so."
+_UNKNOWN = "Try again in a moment. If it happens again, tell the operators of this server the code."
 ATTEMPT = "skillc-login"  # the cookie of a sign-in that was begun
 ATTEMPT_TIME = 600  # seconds that a person has at the issuer
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form without files; refuses one that is large."""
+    data = bytearray()
+    await receive_body(request, data.extend, MAX_FORM, REQUEST_TIME)
+    try:
+        return dict(parse_qsl(data.decode(), max_num_fields=MAX_FIELDS))
+    except ValueError:
+        raise Refusal(400, "the form can't be read") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A sign-in that failed: what happened, and what the person can do."""
+
+    status: int
+    code: str
+    message: str
+    advice: str
+
+
+class Pages(Protocol):
+    """The pages of sign-in."""
+
+    def show_form(self, target: str, problem: str = "", status: int = 200) -> Response:
+        """Show the form for a token; `target` is where to go afterwards."""
+        ...
+
+    def show_question(self, form_token: str) -> Response:
+        """Ask whether to sign out."""
+        ...
+
+    def show_problem(self, problem: Problem, target: str) -> Response: ...
+
+
+def redirect(url: str) -> Response:
+    return RedirectResponse(url, 303, HEADERS)
+
+
+def fail(request: Request, error: Exception, pages: Pages, target: str = "/") -> Response:
+    """Return the page for an error; `target` is where the person wants to go."""
+    problem = _describe(request, error)
+    response = pages.show_problem(problem, target)
+    if isinstance(error, Refusal):
+        response.headers.update(error.headers or {})
+    elif problem.status == 503:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def guard(endpoint: Endpoint, service: Service, pages: Pages) -> Endpoint:
+    """Wrap an endpoint: an address asks so often and no more, and an error becomes a page."""
+
+    async def respond(request: Request) -> Response:
+        try:
+            service.limit(request)
+            return await endpoint(request)
+        except Exception as error:
+            return fail(request, error, pages, local_path(request.query_params.get("next", "")))
+
+    return respond
+
+
+def _describe(request: Request, error: Exception) -> Problem:
+    if isinstance(error, Refusal):
+        advice = "Wait a moment, then try again." if error.status == 429 else "Go back, and start again."
+        return Problem(error.status, error.code, str(error), advice)
+    status, code, message = status_of(error), unexpected(error).code, explain(request, error)
+    if isinstance(error, RegistryRefused):
+        message = message.removeprefix("the registry refused: ")
+        return Problem(status, code, message, error.details or _ASK)
+    if isinstance(error, IssuerUnavailable):
+        return Problem(status, code, "the sign-in of your organisation does not answer", _LATER)
+    return Problem(status, code, message, _UNKNOWN)
 
 
 class Login:
@@ -116,8 +205,9 @@ class Login:
         return response
 
 
-def routes(service: Service, flow: Flow | None, pages: Pages) -> list[BaseRoute]:
-    login = Login(service, flow, pages)
+def routes(service: Service, pages: Pages) -> list[BaseRoute]:
+    """Return all routes; raises InvalidOption or MissingExtra where the configured issuer can't be used."""
+    login = Login(service, _create_flow(service), pages)
     return [
         Route("/login", guard(login.begin, service, pages), methods=["GET"]),
         Route("/login", guard(login.sign_in, service, pages), methods=["POST"]),
@@ -125,6 +215,16 @@ def routes(service: Service, flow: Flow | None, pages: Pages) -> list[BaseRoute]
         Route("/logout", guard(login.ask, service, pages), methods=["GET"]),
         Route("/logout", guard(login.sign_out, service, pages), methods=["POST"]),
     ]
+
+
+def _create_flow(service: Service) -> Flow | None:
+    settings = service.settings
+    oidc = settings.sign_in.oidc
+    if oidc is None:
+        return None
+    if not settings.url:
+        raise InvalidOption("with an OpenID Connect issuer, --url is needed: people are led back there")
+    return Flow(oidc, service.issuers, settings.url)
 
 
 def _decode(encoded: str) -> str:

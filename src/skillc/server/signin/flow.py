@@ -10,17 +10,36 @@ import base64
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from skillc.errors import IssuerUnavailable, RegistryRefused
+from skillc.errors import IssuerUnavailable, RegistryRefused, require_extra
 from skillc.registry import Identity
-from skillc.server.oidc.claims import read_identity
-from skillc.server.oidc.configuration import OidcSettings
-from skillc.server.oidc.directory import Directory
+from skillc.server.settings import OidcSettings
+from skillc.server.signin.claims import read_identity
+
+if TYPE_CHECKING:  # joserfc comes with an extra
+    from skillc.server.signin.issuers import Issuer
 
 CALLBACK = "/login/callback"
+
+
+class Directory:
+    """The issuers of one server process, which keep their keys."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._issuers: dict[str, Issuer] = {}  # by URL: as many as are configured
+
+    def get(self, url: str) -> Issuer:
+        """Return an issuer of the configuration, and of nothing else; raises MissingExtra."""
+        with require_extra("sso"):
+            from skillc.server.signin.issuers import Issuer  # here, because it needs the extra
+        if url not in self._issuers:
+            self._issuers[url] = Issuer(url, self._clock)
+        return self._issuers[url]
 
 
 def create_attempt() -> str:

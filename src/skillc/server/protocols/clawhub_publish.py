@@ -1,17 +1,20 @@
-"""The ClawHub v1 protocol for publishing: files are sent one by one, or all in one form.
+"""The ClawHub v1 protocol for publishing, and for taking back what was published.
 
     POST /api/v1/skills/-/upload-url   {"path", "size", "sha256"} gives {"uploadUrl", "uploadTicket"}
     POST <uploadUrl>                   the bytes of the file, gives {"storageId"}
     POST /api/v1/skills                {"slug", "ownerHandle", "version", "changelog", "tags", "files"}
                                        or a form with this as `payload` and the `files`
 
-The version, the tags and the changelog are the client's; name and description are those of SKILL.md.
+    DELETE /api/v1/skills/{slug}                    POST …/undelete
+    DELETE /api/v1/skills/{slug}/versions/{v}       POST …/restore
+
+The version, the tags and the changelog are the client's; name and description are those of SKILL.md. The body
+of a request that takes something back may name the owner and a reason.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
@@ -23,12 +26,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.errors import Invalid, InvalidParameter
+from skillc.errors import Invalid, InvalidParameter, InvalidSkillId, SkillNotFound
 from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
-from skillc.server.protocols.clawhub import API
-from skillc.server.protocols.request import find_address, find_caller, read_body
-from skillc.server.protocols.response import plain
-from skillc.server.protocols.slugs import ROOT, handle_of, parse_slug, slug_of
+from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
+from skillc.server.protocols.requests import find_address, find_caller, plain, read_body
+from skillc.server.requests import parse_object
 from skillc.server.responses import Refusal, respond
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.skills import SkillId
@@ -38,15 +40,17 @@ MAX_PAYLOAD = 4 << 20  # bytes of JSON, which has a line for each file
 MAX_TAGS = 20
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FORM = "multipart/form-data"
+MAX_REQUEST = 64 << 10
+REASON = "withdrawn by its publisher"  # where a client sends none
 
 
-def routes(service: Service) -> list[BaseRoute]:
+def publishing_routes(service: Service) -> list[BaseRoute]:
     registry = service.registry
 
     async def grant_upload(request: Request) -> Response:
         """Say where to send a file; the address has its digest, so nothing needs to be remembered."""
         caller = await find_caller(service, request)
-        fields = read_object(await read_body(request, MAX_PAYLOAD))
+        fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
         digest = _digest(fields.get("sha256"))
         await service.call(registry.uploads.check, caller, fields.get("size"))
         address = f"{find_address(service, request)}{API}/skills/-/uploads/{digest}"
@@ -68,7 +72,7 @@ def routes(service: Service) -> list[BaseRoute]:
             if request.headers.get("Content-Type", "").lower().startswith(_FORM):
                 fields, contents = await _read_form(request)
             else:
-                fields = read_object(await read_body(request, MAX_PAYLOAD))
+                fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
                 contents = await service.call(_collect, registry, caller, fields.get("files"))
             version = await service.call(_publish, service, caller, fields, contents)
         name = slug_of(version.skill)
@@ -164,7 +168,7 @@ async def _read_form(request: Request) -> tuple[dict[str, Any], dict[str, bytes]
                 contents[file.filename or ""] = await file.read()
     finally:
         await form.close()
-    return read_object(payload.encode() if isinstance(payload, str) else b""), contents
+    return parse_object(payload.encode() if isinstance(payload, str) else b"", 400), contents
 
 
 async def _bound(request: Request) -> AsyncGenerator[bytes, None]:
@@ -175,17 +179,6 @@ async def _bound(request: Request) -> AsyncGenerator[bytes, None]:
         if size > MAX_BYTES + MAX_PAYLOAD:
             raise Refusal(413, f"the request is over {(MAX_BYTES + MAX_PAYLOAD) >> 20} MiB")
         yield chunk
-
-
-def read_object(data: bytes) -> dict[str, Any]:
-    """Return a JSON object; refuses anything else."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        raise Refusal(400, "the request is not JSON") from None
-    if not isinstance(value, dict):
-        raise Refusal(400, "the request must be a JSON object")
-    return value
 
 
 def read_text(fields: Mapping[str, Any], key: str) -> str:
@@ -200,3 +193,44 @@ def _digest(value: object) -> str:
     if not isinstance(value, str) or not _DIGEST.fullmatch(value):
         raise InvalidParameter("sha256", "it must be 64 hexadecimal digits")
     return value
+
+
+def withdrawal_routes(service: Service) -> list[BaseRoute]:
+    registry = service.registry
+
+    async def delete(request: Request) -> Response:
+        caller, skill_id, _ = await parse(request)
+        await service.call(registry.delete, caller, skill_id)
+        return respond({"ok": True})
+
+    async def undelete(request: Request) -> Response:
+        caller, skill_id, _ = await parse(request)
+        await service.call(registry.restore, caller, skill_id)
+        return respond({"ok": True})
+
+    async def yank(request: Request) -> Response:
+        caller, skill_id, fields = await parse(request)
+        reason = read_text(fields, "reason") or REASON
+        await service.call(registry.yank, caller, skill_id, request.path_params["version"], reason)
+        return respond({"ok": True})
+
+    async def unyank(request: Request) -> Response:
+        caller, skill_id, _ = await parse(request)
+        await service.call(registry.unyank, caller, skill_id, request.path_params["version"])
+        return respond({"ok": True})
+
+    async def parse(request: Request) -> tuple[Caller, SkillId, dict[str, Any]]:
+        caller = await find_caller(service, request)
+        fields = parse_object(await read_body(request, MAX_REQUEST) or b"{}", 400)
+        try:
+            return caller, parse_slug(request.path_params["slug"], read_text(fields, "ownerHandle")), fields
+        except InvalidSkillId:
+            raise SkillNotFound(request.path_params["slug"][:200].replace("@", "")) from None
+
+    skill = f"{API}/skills/{{slug}}"
+    return [
+        Route(skill, plain(delete), methods=["DELETE"]),
+        Route(f"{skill}/undelete", plain(undelete), methods=["POST"]),
+        Route(f"{skill}/versions/{{version}}", plain(yank), methods=["DELETE"]),
+        Route(f"{skill}/versions/{{version}}/restore", plain(unyank), methods=["POST"]),
+    ]

@@ -9,7 +9,7 @@ import pytest
 
 from skillc.errors import InvalidConfiguration
 from skillc.registry import RegistryConfig, Role
-from skillc.server.oidc.configuration import (
+from skillc.server.settings import (
     GITHUB,
     GITLAB,
     REGISTRY_TABLES,

@@ -10,7 +10,7 @@ from typing import Any
 
 from skillc.errors import RegistryRefused, SkillcError
 from skillc.registry import Identity, Job, is_name
-from skillc.server.oidc.configuration import OidcSettings
+from skillc.server.settings import OidcSettings
 
 # How a job may have been started. Others can be started by outsiders, or run their code.
 GITHUB_EVENTS = ("push", "release", "workflow_dispatch", "repository_dispatch", "schedule")

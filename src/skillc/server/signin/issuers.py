@@ -10,20 +10,25 @@ accepted, whatever a token or a key set says.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
 
+import httpx2
 from joserfc import errors as jose, jwt
 from joserfc.jwk import ECKey, Key, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
 
 from skillc.errors import IssuerUnavailable, RegistryRefused
-from skillc.server.oidc.addresses import is_secure, parse_issuer
-from skillc.server.oidc.http import request_json
+from skillc.remotes import private_logs
+from skillc.server.settings import is_secure, parse_issuer
 
+TIME_OUT = 10.0  # seconds for an answer as a whole
+MAX_ANSWER = 1 << 20  # bytes
 ALGORITHMS = ("RS256", "ES256")
 MIN_RSA = 2048  # bits
 MAX_TOKEN = 16 << 10  # characters
@@ -33,9 +38,54 @@ SKEW = 60  # seconds that two clocks may differ
 KEEP = 3600.0  # seconds after which metadata and keys are asked for again
 KEEP_STALE = 24 * 3600.0  # seconds that old keys are good for while the issuer does not answer
 PAUSE = 10.0  # seconds between two requests for keys: unknown key IDs and outages cause no storm
-
 Claims = Mapping[str, Any]
 T = TypeVar("T")
+_CLAIMS = {
+    "iss": "is of another issuer",
+    "aud": "is for another audience",
+    "nbf": "is not valid yet",
+    "iat": "was issued in the future",
+}
+
+
+async def request_json(
+    url: str, form: Mapping[str, str] | None = None, authorization: str = ""
+) -> dict[str, Any]:
+    """GET a URL, or POST a form to it, and return the JSON; raises IssuerUnavailable without what was sent.
+
+    An answer with an error (4xx) that is JSON is returned, too: OAuth says there what went wrong.
+    """
+    try:
+        with private_logs():
+            async with asyncio.timeout(TIME_OUT):
+                status, data = await _request(url, form, authorization)
+        value = json.loads(data) if status < 500 else None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError) as error:
+        raise _unavailable(url, f"no answer ({type(error).__name__})") from None
+    except (ValueError, RecursionError):
+        raise _unavailable(url, f"the answer ({status}) is not JSON") from None
+    if not isinstance(value, dict) or (status != 200 and form is None):
+        raise _unavailable(url, f"status {status}")
+    return value
+
+
+async def _request(url: str, form: Mapping[str, str] | None, authorization: str) -> tuple[int, bytes]:
+    headers = {"Accept": "application/json"} | ({"Authorization": authorization} if authorization else {})
+    method = "GET" if form is None else "POST"
+    async with (
+        httpx2.AsyncClient(timeout=TIME_OUT, follow_redirects=False) as client,
+        client.stream(method, url, data=form, headers=headers) as response,
+    ):
+        data = bytearray()
+        async for chunk in response.aiter_bytes():
+            data += chunk
+            if len(data) > MAX_ANSWER:
+                raise _unavailable(url, f"the answer is over {MAX_ANSWER >> 20} MiB")
+        return response.status_code, bytes(data)
+
+
+def _unavailable(url: str, reason: str) -> IssuerUnavailable:
+    return IssuerUnavailable(urlsplit(url).netloc, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +225,6 @@ class _Kept(Generic[T]):
 
 def refuse(reason: str) -> RegistryRefused:
     return RegistryRefused(f"the ID token {reason}")
-
-
-_CLAIMS = {
-    "iss": "is of another issuer",
-    "aud": "is for another audience",
-    "nbf": "is not valid yet",
-    "iat": "was issued in the future",
-}
 
 
 def _decode(text: str, keys: KeySet) -> Claims | None:

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from skillc.errors import InvalidParameter, MissingExtra
-from skillc.server.oidc.directory import Directory
+from skillc.server.signin.flow import Directory
 
-MODULE = "skillc.server.oidc.issuers"
+MODULE = "skillc.server.signin.issuers"
 
 
 def test_one_for_each_address() -> None:
@@ -25,8 +25,7 @@ def test_one_for_each_address() -> None:
 
 def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Sign-in] without the extra it is E201, which says what to install."""
-    for name in (MODULE, "skillc.server.oidc.http"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.delitem(sys.modules, MODULE, raising=False)
     monkeypatch.setitem(sys.modules, "joserfc", None)
     with pytest.raises(MissingExtra, match=r"joserfc: .*'skillc\[sso\]'"):
         Directory(lambda: datetime.now(UTC)).get("https://login.example.com")

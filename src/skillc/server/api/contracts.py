@@ -1,0 +1,454 @@
+"""Say what the bodies of requests and responses look like: frozen dataclasses, whose fields are the keys.
+
+Where a result of the registry is sent as it is, its own class says so: `Token`, `Grant`, `Person` and others.
+A field that is `optional()` is left out while it has its default. The OpenAPI document is made from these
+classes, and the bodies of requests are checked against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import date, datetime
+from typing import Any, Literal, TypeVar
+
+from pydantic import StrictBool, StrictInt
+
+from skillc.contract import optional
+from skillc.library import SkillCollection
+from skillc.registry import (
+    APPROVED,
+    LATEST,
+    Change,
+    Grant,
+    Person,
+    Session,
+    Skill,
+    Statistics,
+    StoredFile,
+    Token,
+    Version,
+)
+
+RoleName = Literal["reader", "publisher", "maintainer", "admin"]
+T = TypeVar("T")
+
+
+def view(kind: type[T], value: object, **others: Any) -> T:
+    """Return a result with the fields that a value has by the same names, and with others."""
+    names = [each.name for each in fields(kind) if each.name not in others]  # type: ignore[arg-type]
+    return kind(**{name: getattr(value, name) for name in names}, **others)
+
+
+# Skills
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillEntry:
+    id: str
+    name: str
+    description: str
+    scope: str
+    metadata: dict[str, str]
+    requires_capabilities: Sequence[str] = optional()
+    source_name: str = optional()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSkill(SkillEntry):
+    """A skill at its latest version."""
+
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkillList:
+    skills: list[ListedSkill]
+    next_cursor: str = optional()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionList:
+    collections: list[SkillCollection]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillText(SkillEntry):
+    """A skill with the body of its SKILL.md; other fields of its frontmatter are `extensions`."""
+
+    version: str
+    digest: str
+    body: str
+    extensions: Mapping[str, Any] = optional()
+
+
+@dataclass(frozen=True, slots=True)
+class VersionEntry:
+    version: str
+    digest: str
+    published_at: datetime
+    published_by: str
+    note: str
+    yanked: str | None
+    tags: list[str]
+    status: Literal["approved", "pending", "rejected"] = optional(APPROVED)
+    audit: Literal["none", "note", "review", "block"] = optional("")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionList:
+    versions: list[VersionEntry]
+
+
+def describe_versions(skill: Skill) -> VersionList:
+    """Return the versions of a skill, each with the tags that resolve to it."""
+    tags = {tag: version for tag, version in skill.tags.items() if tag != LATEST}
+    if skill.latest is not None:
+        tags[LATEST] = skill.latest.version
+    return VersionList(
+        [
+            view(
+                VersionEntry, each, tags=sorted(tag for tag, target in tags.items() if target == each.version)
+            )
+            for each in skill.versions
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewEntry:
+    id: str
+    version: str
+    digest: str
+    published_at: datetime
+    published_by: str
+    note: str
+    yanked: str | None
+    tags: list[str]
+    status: Literal["approved", "pending", "rejected"] = optional(APPROVED)
+    audit: Literal["none", "note", "review", "block"] = optional("")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueue:
+    reviews: list[ReviewEntry]
+
+
+def describe_queue(versions: Iterable[Version]) -> ReviewQueue:
+    return ReviewQueue([view(ReviewEntry, each, id=each.skill, tags=[]) for each in versions])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What becomes of a version that waits; a rejection needs a reason."""
+
+    approve: StrictBool
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    path: str
+    size: int
+    digest: str
+    executable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileList:
+    version: str
+    files: list[FileEntry]
+
+
+def describe_files(version: Version, files: Iterable[StoredFile]) -> FileList:
+    return FileList(version.version, [view(FileEntry, file, executable=file.is_executable) for file in files])
+
+
+# Publishing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReference:
+    """A file that an earlier version of the skill has, by its digest: its bytes need not be sent."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A version to publish. Files are in base64; SKILL.md is not among them. An ID is that of the path."""
+
+    skill_md: str
+    files: dict[str, str | FileReference] = field(default_factory=dict)
+    executable: list[str] = field(default_factory=list)
+    version: str | None = None
+    tag: str | None = None
+    note: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication(Replacement):
+    """A version to publish. Files are in base64; SKILL.md is not among them."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was published. One with the status `pending` waits for a review."""
+
+    id: str
+    version: str
+    digest: str
+    status: Literal["pending"] = optional(APPROVED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yank:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagTarget:
+    version: str
+
+
+# Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    type: Literal["SkillsResolved", "SkillResolutionFailed"]
+    skills: Sequence[str] = optional()
+    injection_bytes: int = optional()
+    reference: str = optional()
+    error: str = optional()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    system: str
+    message: str
+    events: list[Event]
+    notices: list[str]
+
+
+# Accounts
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionEntry:
+    role: RoleName
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    subject: str
+    permissions: list[PermissionEntry]
+    token: str | None
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRequest:
+    """A token to make. `expires_in` is in seconds; null is a token that does not expire."""
+
+    role: RoleName = "reader"
+    prefix: str = ""
+    label: str = ""
+    owner: str = ""
+    expires_in: StrictInt | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTokenEntry(Token):
+    """A token with its secret, which is shown this once."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenList:
+    tokens: list[Token]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantRequest:
+    subject: str
+    role: RoleName
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GrantList:
+    grants: list[Grant]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeList:
+    changes: list[Change]
+    next_since: int = optional()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    sessions: list[Session]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonList:
+    people: list[Person]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublisherRequest:
+    """A workflow to trust: for GitHub the name of its file, for GitLab the path of the configuration."""
+
+    issuer: str
+    repository: str
+    workflow: str
+    prefix: str
+    ref: str = ""
+    environment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublisherEntry:
+    id: str
+    issuer: str
+    repository: str
+    workflow: str
+    prefix: str
+    ref: str
+    environment: str
+    pin: str
+    created_at: datetime
+    created_by: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublisherList:
+    publishers: list[PublisherEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    audience: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MintRequest:
+    """An ID token; `prefix` is what the token is for: a path at or below that of a trusted publisher."""
+
+    token: str
+    prefix: str = optional()
+
+
+@dataclass(frozen=True, slots=True)
+class MintedToken:
+    success: bool
+    token: str
+    expires_at: datetime
+    prefix: str
+    subject: str
+
+
+# Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageCount:
+    day: str
+    skill: str
+    command: str
+    count: StrictInt
+    file: str = optional("")
+    section: str = optional("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageMiss:
+    day: str
+    count: StrictInt
+    skill: str = optional("")
+    query: str = optional("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageBatch:
+    """What a machine counted on some days; `machine` is 32 random hexadecimal digits."""
+
+    machine: str
+    counts: list[UsageCount] = field(default_factory=list)
+    misses: list[UsageMiss] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class DaySum:
+    day: date
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkillSum:
+    skill: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionSum:
+    skill: str
+    file: str
+    section: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSum:
+    command: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissSum:
+    skill: str
+    query: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSums:
+    since: date
+    count: int
+    machines: int
+    days: list[DaySum]
+    skills: list[SkillSum]
+    sections: list[SectionSum]
+    commands: list[CommandSum]
+    misses: list[MissSum]
+
+
+_SUMS = {
+    "days": DaySum,
+    "skills": SkillSum,
+    "sections": SectionSum,
+    "commands": CommandSum,
+    "misses": MissSum,
+}
+
+
+def describe_usage(statistics: Statistics) -> UsageSums:
+    """Return sums with a key for each column of a row."""
+    rows: Mapping[str, Any] = {
+        name: [kind(*row) for row in getattr(statistics, name)] for name, kind in _SUMS.items()
+    }
+    return view(UsageSums, statistics, **rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    status: str

@@ -1,1 +1,0 @@
-"""OpenID Connect without HTTP endpoints of our own: issuers and their keys, claims, and the code flow."""
