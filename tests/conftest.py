@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -22,6 +21,7 @@ from skillc.cli import main
 from skillc.index.skills import folder
 from skillc.index.skills.scan import Directory, SkillFile, Walk
 from tests.support.examples import choose_examples
+from tests.support.forks import start_skc
 
 SkcRun = subprocess.CompletedProcess[str]
 
@@ -90,17 +90,25 @@ class World:
         without: tuple[str, ...] = (),
         prefix: tuple[str, ...] = (),
     ) -> SkcRun:
-        """Run the command as a user would; `without` drops variables, `prefix` is what runs it."""
-        return subprocess.run(
-            [*prefix, sys.executable, "-m", "skillc", *words],
+        """Run the command; `without` drops variables, `prefix` is what runs it as a process of its own."""
+        env = {k: v for k, v in (self.env | (env or {})).items() if k not in without}
+        command = start_skc(
+            words,
             cwd=cwd or self.project,
-            env={k: v for k, v in (self.env | (env or {})).items() if k not in without},
-            capture_output=True,
+            env=env,
+            prefix=prefix,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="surrogateescape",
-            timeout=120,
-            check=False,
         )
+        with command:
+            try:
+                out, err = command.communicate(timeout=120)
+            except BaseException:
+                command.kill()
+                raise
+        return subprocess.CompletedProcess(command.args, command.returncode, out, err)
 
     def ok(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from tests.conftest import World
 from tests.support.elephant import Elephant, elephant
+from tests.support.forks import start_skc
 from tests.support.git import Origin, Server, cache, origin, server, template
 
 __all__ = [  # fixtures, and what makes them
@@ -39,10 +39,10 @@ def serve(world: World) -> Iterator[Serve]:
 
 @contextmanager
 def _serving(world: World, project: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", "skillc", "serve", "--read-only", "--port", "0"]
+    words = ["serve", "--read-only", "--port", "0"]
     env = world.env | {"SKILLC_HOME": str(world.root / "nobody")}
-    with subprocess.Popen(
-        command, cwd=project, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    with start_skc(
+        words, cwd=project, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
     ) as process:
         assert process.stdout is not None
         try:

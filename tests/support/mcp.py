@@ -18,6 +18,7 @@ from mcp_types import ElicitResult
 from skillc.mcp import create_server
 from skillc.workspace import Workspace
 from tests.conftest import World
+from tests.support.forks import start_skc
 
 OLD, NEW = "legacy", "2026-07-28"  # who shakes hands, and who does not
 ERAS = (OLD, NEW)
@@ -62,18 +63,22 @@ async def over_stdio(world: World, era: str = "auto", **more: Any) -> AsyncItera
         yield client
 
 
-SKC = ("-m", "skillc")
 TOKEN = "a token of the tests"
 
 
 @contextmanager
 def over_http(
-    world: World, *words: str, token: str = TOKEN, program: tuple[str, ...] = SKC
+    world: World, *words: str, token: str = TOKEN, program: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, Popen[str]]]:
-    """The URL of `skc mcp --http` as a process, and the process."""
+    """The URL of `skc mcp --http` as a process, and the process; `program` is run in its place."""
     env = world.env | ({"SKILLC_MCP_TOKEN": token} if token else {})
-    command = [sys.executable, *program, "mcp", "--http", "127.0.0.1:0", *words]
-    with Popen(command, cwd=world.project, env=env, stdout=PIPE, stderr=PIPE, encoding="utf-8") as process:
+    words = ("mcp", "--http", "127.0.0.1:0", *words)
+    streams: dict[str, Any] = {"stdout": PIPE, "stderr": PIPE, "encoding": "utf-8"}
+    with (
+        Popen([sys.executable, *program, *words], cwd=world.project, env=env, **streams)
+        if program
+        else start_skc(words, cwd=world.project, env=env, **streams)
+    ) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from skillc.library import SkillSource
 from skillc.server import Guard, create_app
 from skillc.server.serve import create_server, listen
 from tests.conftest import World
+from tests.support.forks import start_skc
 from tests.support.skills import skill
 
 
@@ -42,13 +42,13 @@ def served(world: World) -> Iterator[str]:
     other = world.root / "team"
     skill(other, ".skillc/skills/extraction/email-extractor")
     (other / ".skillc/skills/extraction/COLLECTION.md").write_text("Entities from text\n")
-    with subprocess.Popen(
-        [sys.executable, "-m", "skillc", "serve", "--read-only", "--port", "0"],
+    with start_skc(
+        ["serve", "--read-only", "--port", "0"],
         cwd=other,
         env=world.env | {"HOME": str(other)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
     ) as server:
         assert server.stdout is not None
         try:

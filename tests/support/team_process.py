@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import httpx2
 
 from skillc.errors import SkillNotFound
 from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
+from tests.support.forks import start_skc
 
 
 class Team:
@@ -77,16 +77,16 @@ class Team:
 def running_team(folder: Path, *, public: bool = False) -> Iterator[Team]:
     """Give a registry with `skc serve` over it; `public` lets all read."""
     store = str(folder / "registry.db")
-    command = [sys.executable, "-m", "skillc", "serve", "--store", store, "--port", "0", "--no-request-log"]
+    words = ["serve", "--store", store, "--port", "0", "--no-request-log"]
     with open_registry(store) as registry:
         team = Team(registry)
-        with subprocess.Popen(
-            [*command, *(["--public-read"] if public else [])],
+        with start_skc(
+            [*words, *(["--public-read"] if public else [])],
             cwd=folder,
-            env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+            env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
         ) as process:
             try:
                 assert process.stdout is not None

@@ -8,12 +8,12 @@ import pty
 import re
 import struct
 import subprocess
-import sys
 import termios
 import threading
 from collections.abc import Mapping
 
 from tests.conftest import World
+from tests.support.forks import start_skc
 
 
 def on_terminal(
@@ -22,8 +22,8 @@ def on_terminal(
     """Return the status, stdout, and what the terminal showed."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skillc", *words],
+    process = start_skc(
+        words,
         cwd=world.project,
         env=world.env | dict(env or {}),
         stdin=terminal,
@@ -72,15 +72,14 @@ def show_on_terminal(
 
     reader = threading.Thread(target=read)
     reader.start()
-    subprocess.run(
-        [sys.executable, "-m", "skillc", *words],
+    start_skc(
+        words,
         cwd=world.project,
         env={**world.env, "TERM": "xterm", **(env or {})},
         stdin=terminal if has_input else subprocess.DEVNULL,
         stdout=terminal,
         stderr=terminal,
-        check=False,
-    )
+    ).wait(timeout=120)
     os.close(terminal)
     reader.join()
     os.close(controller)

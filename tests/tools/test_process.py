@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun, SandboxUnavailable
-from skillc.tools.process import HEAD, MAX_JSON, TAIL, Output, run
+from skillc.tools.process import GRACE, HEAD, MAX_JSON, TAIL, Output, run
 from skillc.tools.sandbox import Launch
 from tests.tools.conftest import Bench
+from tests.tools.escapes.processes import wait_for
 
 
 def test_success(bench: Bench) -> None:
@@ -193,22 +194,28 @@ def test_unknown_level(bare: Bench) -> None:
 @pytest.mark.slow
 def test_time_out(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] at the time-out the command is asked to end, and what it said until then is kept."""
-    found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=4)
+    found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=2)
     assert found.output == "begun\nasked\n"
     assert (found.success, found.exit_code) == (False, None)
-    assert found.error == "timed out after 4 s"
+    assert found.error == "timed out after 2 s"
     assert found.interruption is not None
-    assert found.interruption.line() == "error[E065]: timed out after 4 s"
+    assert found.interruption.line() == "error[E065]: timed out after 2 s"
 
 
 @pytest.mark.slow
 def test_cancelled(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] the same on cancellation."""
+    assert GRACE == 5
     cancel = threading.Event()
-    timer = threading.Timer(3, cancel.set)
-    timer.start()
-    found = bench.sh("echo begun; exec sleep 60", cancel=cancel)
-    timer.join()
+
+    def wait() -> None:
+        wait_for((bench.project / "begun").exists)
+        cancel.set()
+
+    begun = threading.Thread(target=wait)
+    begun.start()
+    found = bench.sh("echo begun; touch begun; exec sleep 60", read_only=False, cancel=cancel)
+    begun.join()
     assert found.output == "begun\n"
     assert found.exit_code is None
     assert found.interruption is not None
