@@ -7,19 +7,16 @@ Reading the skills of other MCP servers is the job of `library.mcp`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from skillc.mcp.server import (
+    create_server as create_server,
+    serve_http as serve_http,
+    serve_stdio as serve_stdio,
+)
 from skillc.startup import front_door
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.mcp.registry import create_registry_endpoint as create_registry_endpoint
-    from skillc.mcp.serve import serve_http as serve_http, serve_stdio as serve_stdio
-    from skillc.mcp.server import create_server as create_server
-else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "registry": "create_registry_endpoint",
-            "serve": "serve_http serve_stdio",
-            "server": "create_server",
-        },
-    )
+else:  # it loads the server of a registry, which an agent's own server does without
+    __getattr__ = front_door(__name__, {"registry": "create_registry_endpoint"})

@@ -1,27 +1,44 @@
-"""Create the server: the SDK's, with our tools, resources, prompts and Skills over MCP on it."""
+"""Create the server, the SDK's with our tools, resources, prompts and Skills over MCP on it, and run it.
+
+Over stdio nothing but the protocol reaches stdout: the SDK keeps that descriptor for itself and points the
+process's own at stderr, where everything else is printed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+import os
+import secrets
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import ListenHandler
-from mcp_types import NotificationParams, PaginatedRequestParams, ServerCapabilities
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, NotificationParams, PaginatedRequestParams, ServerCapabilities
 
 from skillc import __version__
 from skillc.engine import run_sync
 from skillc.mcp.prompts import Prompts
 from skillc.mcp.resources import EXTENSION, SETTINGS, DirectoryReadParams, Resources, SkillsGetParams
 from skillc.mcp.skills import ServedSkills
-from skillc.mcp.switch import Switch
 from skillc.mcp.toolbox import Toolbox
 from skillc.mcp.tools.definition import GROUPS
 from skillc.mcp.watch import Watch
+from skillc.startup import collect_often
 from skillc.workspace import Workspace
+
+PATH = "/mcp"
+TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
+IDLE_TIME = 15 * 60.0  # seconds after which a session without requests ends
+MAX_SESSIONS = 100
 
 INSTRUCTIONS = """\
 Skills are folders of instructions, references and scripts for certain kinds of tasks. When a task may \
@@ -29,11 +46,23 @@ have one, look with skc_find or browse_skills, then load_skill to get its instru
 large skills, read piece by piece instead: skc_outline, then skc_show or skc_search. Files of a skill: \
 skc_sources and skc_open, or the resources skill://<id>/<path>."""
 
+# What a server answers whose skills are switched off: empty lists, and errors for every use.
+LISTS: dict[str, dict[str, Any]] = {
+    "tools/list": {"tools": []},
+    "prompts/list": {"prompts": []},
+    "resources/list": {"resources": []},
+    "resources/templates/list": {"resourceTemplates": []},
+    "skills/list": {"skills": []},
+}
+CACHING = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+REFUSED = {"tools/call", "prompts/get", "resources/read", "resources/subscribe", "completion/complete"}
+REFUSED |= {"skills/get", "resources/directory/read"}
+
 
 def create_server(
     workspace: Workspace, groups: Iterable[str] = GROUPS, preload: Iterable[str] = ()
 ) -> Server[Any]:
-    """Return a server over a workspace, with the tools of some groups; run it with the SDK or `mcp.serve`.
+    """Return a server over a workspace, with the tools of some groups.
 
     Its instructions have the skills to `preload`; raises SkillNotFound for one that is not there.
     """
@@ -76,7 +105,7 @@ def create_server(
         on_get_prompt=prompts.get,
         on_completion=prompts.complete,
     )
-    server.middleware.append(Switch(workspace))
+    server.middleware.append(_Switch(workspace))
     server.extensions[EXTENSION] = SETTINGS
     server.add_request_handler("skills/list", PaginatedRequestParams, resources.skills_list)
     server.add_request_handler("skills/get", SkillsGetParams, resources.skills_get)
@@ -133,3 +162,75 @@ class _Listen(ListenHandler):
     async def __call__(self, ctx: Any, params: Any) -> Any:
         await self._watch.begin()
         return await super().__call__(ctx, params)
+
+
+class _Switch:
+    """Middleware that lists nothing and refuses every use while skills are switched off [D56].
+
+    The configuration is followed, as everywhere: when `enabled` changes, so do the answers.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method not in LISTS and ctx.method not in REFUSED:
+            return await call_next(ctx)
+        file = self._workspace.switched_off_by()
+        if not file:
+            return await call_next(ctx)
+        if ctx.method in LISTS:
+            return LISTS[ctx.method] | CACHING
+        raise MCPError(INVALID_PARAMS, f"skills are switched off in {file}")
+
+
+def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[str] = ()) -> None:
+    """Serve one client over stdin and stdout until it leaves."""
+    server = create_server(workspace, groups, preload)
+
+    async def run() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    # End at once: the thread that reads stdin would hold up an orderly end until the next line. Files are
+    # written whole or not at all, so any moment is a good one.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a parent may have it ignored
+        signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
+    collect_often()
+    anyio.run(run)
+
+
+def serve_http(
+    workspace: Workspace,
+    groups: Iterable[str],
+    host: str,
+    port: int,
+    names: Iterable[str],
+    announce: Callable[[str], None],
+    preload: Iterable[str] = (),
+) -> None:
+    """Serve any number of clients over streamable HTTP until SIGINT or SIGTERM.
+
+    A request must name one of the loopback's names or of `names` as its host, and so must the origin of a
+    page that sends one. It must bring the token: every user of this machine reaches the loopback, and a
+    client answers the questions that its person should answer.
+    """
+    from skillc.server import Guard, read_token, run_app  # stdio needs none of it, and agents wait for that
+
+    token = read_token(TOKEN, host, "--http") or _make_token()
+    app = create_server(workspace, groups, preload).streamable_http_app(
+        streamable_http_path=PATH,
+        host=host,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # Guard has it
+        session_idle_timeout=IDLE_TIME,
+        max_sessions=MAX_SESSIONS,
+    )
+    run_app(Guard(app, host, names, token), host, port, lambda url: announce(url + PATH), lifespan="on")
+
+
+def _make_token() -> str:
+    """Return a new token, and print it once."""
+    token = secrets.token_urlsafe(32)
+    note = f"note: {TOKEN} is not set; clients must send 'Authorization: Bearer {token}'"
+    print(note, file=sys.stderr, flush=True)
+    return token

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
@@ -83,10 +83,7 @@ def entry_of(skill_id: SkillId, directory: str, last: SkillEntry | None = None) 
         stamps = stamps_of(files)
         if last is not None and (last.directory, last.stamps) == (directory, stamps):
             return last
-        if len(files) > MAX_FILES:
-            raise NotServed(f"{len(files)} files are more than the {MAX_FILES} that every host takes")
-        if sum(file.size for file in files) > MAX_BYTES:
-            raise NotServed(f"its files are over {MAX_BYTES >> 20} MiB, which is all that every host takes")
+        check_files(file.size for file in files)
         try:
             entry = _snapshot(skill_id, directory, files, stamps)
         except FileNotFoundError:
@@ -118,6 +115,15 @@ def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps
                 digest = file_sha256_hex(content, source.size)
         entries.append(FileEntry(source.name, digest, source.size))
     return SkillEntry(skill_id, directory, frontmatter, tuple(entries), stamps)
+
+
+def check_files(sizes: Iterable[int]) -> None:
+    """Raise NotServed for more or larger files than every host takes."""
+    all_sizes = [*sizes]
+    if len(all_sizes) > MAX_FILES:
+        raise NotServed(f"{len(all_sizes)} files are more than the {MAX_FILES} that every host takes")
+    if sum(all_sizes) > MAX_BYTES:
+        raise NotServed(f"its files are over {MAX_BYTES >> 20} MiB, which is all that every host takes")
 
 
 def check_frontmatter(skill_id: SkillId, main: bytes) -> dict[str, Any]:

@@ -20,11 +20,9 @@ from mcp.shared.exceptions import MCPError
 from skillc.errors import unexpected
 from skillc.mcp.approval import Approvals, NeedsApproval
 from skillc.mcp.resources import refuse_cursor
+from skillc.mcp.tools.agent import GATEWAY_TOOLS, LIBRARY_TOOLS, RUN_TOOLS
 from skillc.mcp.tools.author import AUTHOR_TOOLS
 from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, result_of
-from skillc.mcp.tools.gateway import GATEWAY_TOOLS
-from skillc.mcp.tools.library import LIBRARY_TOOLS
-from skillc.mcp.tools.run import RUN_TOOLS
 from skillc.workspace import Workspace
 
 # Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approval` is the

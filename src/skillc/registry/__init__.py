@@ -75,6 +75,7 @@ from skillc.registry.usage import (
     Receipt as Receipt,
     Statistics as Statistics,
 )
+from skillc.startup import front_door
 from skillc.versions import (
     LATEST as LATEST,
     next_patch as next_patch,
@@ -86,12 +87,5 @@ from skillc.versions import (
 
 if TYPE_CHECKING:
     from skillc.registry.upstream import GitUpstream as GitUpstream, RegistryUpstream as RegistryUpstream
-else:
-
-    def __getattr__(name: str) -> object:
-        """Load what mirrors ask when it is used: its HTTP client is slow to import, and few need it."""
-        if name in ("GitUpstream", "RegistryUpstream"):
-            from skillc.registry import upstream
-
-            return getattr(upstream, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+else:  # mirrors need an HTTP client, which is slow to import
+    __getattr__ = front_door(__name__, {"upstream": "GitUpstream RegistryUpstream"})

@@ -67,10 +67,10 @@ def skc_list(
     here.tell_owners()
     here.tell((*listing.diagnostics, *check_deployments()))
     if not listing.total:
-        return Answer(listing.as_json(), advise_first_skill())
+        return Answer(listing, advise_first_skill())
     rows = [row[:3] for row in listing.rows()]
     lines = format_table(LIST_HEADER[:3], rows) if rows else ()
-    return Answer(listing.as_json(), "\n".join([*lines, listing.total_line()]))
+    return Answer(listing, "\n".join([*lines, listing.total_line()]))
 
 
 @tool("Build a skill", "gateway", BuildResult, slow=True, writes=True, destructive=True)
@@ -99,7 +99,7 @@ def skc_build(
         PublishOptions(targets, to_global, as_copy, force, own_only=True),
         progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{skill}'"),
     )
-    return Answer(publication.as_json(), publication.report(), failed=bool(publication.failures))
+    return Answer(publication, publication.report(), failed=bool(publication.failures))
 
 
 def _find_own(here: Workspace, name: str) -> Skill:
@@ -153,7 +153,7 @@ def skc_stats(
         stats = compute_stats(skills if skill is None else skills[0], group_by, filters)
         by_skill = count_by_skill(skills, filters) if skill is None and group_by == "summary" else ()
         here.tell(stats.diagnostics)
-        return Answer(stats.as_json(), "\n".join(render_stats(stats, by_skill)))
+        return Answer(stats, "\n".join(render_stats(stats, by_skill)))
 
     if skill is None:
         return count(list(stored_skills(here.cwd)))

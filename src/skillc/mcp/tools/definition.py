@@ -9,7 +9,6 @@ pydantic, which the SDK loads anyway, makes the schemas and checks the arguments
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ import pydantic
 from mcp.server.context import ServerRequestContext as Context
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 
+from skillc.contract import encode
 from skillc.errors import InvalidOption, SkillcError
 from skillc.text import utf8_text
 from skillc.tools import Envelope
@@ -64,9 +64,9 @@ _TYPES |= {"array": "a list of texts", "object": "an object"}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a tool: `value` as the command line's JSON, and `text` for reading."""
+    """The result of a tool: `value`, whose JSON is that of the command line, and `text` for reading."""
 
-    value: Mapping[str, Any]
+    value: Any
     text: str
     failed: bool = False
 
@@ -120,8 +120,7 @@ class ToolDefinition:
         remarks = (*lines, *(diagnostic.line() for diagnostic in error.diagnostics))
         envelope = Envelope.of_error(error) if self.group == "run" else None
         content: list[ContentBlock] = [TextContent(text=utf8_text(text)) for text in (error.text(), *remarks)]
-        value = _utf8_value((envelope or error).as_json())
-        return CallToolResult(content=content, structured_content=value, is_error=True)
+        return CallToolResult(content=content, structured_content=encode(envelope or error), is_error=True)
 
     def _complaint(self, error: pydantic.ValidationError) -> str:
         """Say what is wrong with the arguments: unknown ones first, then missing ones, then wrong ones."""
@@ -227,22 +226,7 @@ def _with_error(schema: dict[str, Any]) -> dict[str, Any]:
 def result_of(answer: Answer, lines: Sequence[str]) -> CallToolResult:
     """Return an answer as MCP has it: the text first, then a line for each remark."""
     content: list[ContentBlock] = [TextContent(text=utf8_text(text)) for text in (answer.text, *lines)]
-    value = dict(answer.value)
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        value = _utf8_value(value)
-    return CallToolResult(content=content, structured_content=value, is_error=answer.failed)
-
-
-def _utf8_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return utf8_text(value)
-    if isinstance(value, Mapping):
-        return {key: _utf8_value(item) for key, item in value.items()}
-    if isinstance(value, Sequence):
-        return [_utf8_value(item) for item in value]
-    return value
+    return CallToolResult(content=content, structured_content=encode(answer.value), is_error=answer.failed)
 
 
 SkillName = Annotated[
