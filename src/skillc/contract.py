@@ -2,7 +2,8 @@
 
 A result is a frozen dataclass, and its fields are the keys of its JSON, in their order. A name that Python
 reserves ends in an underscore, which is not in the key. `optional()` declares a field whose key is left out
-while it has its default, `hidden()` one that only the program needs; `KEY` in a field's metadata is its key.
+while it has its default, `hidden()` one that only the program needs. In a field's metadata, `KEY` is its key,
+and `JSON` says that it holds JSON already.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ from typing import Any
 
 from skillc.text import utf8_text
 
-OMIT, KEY = "omit", "key"  # in the metadata of a field
+OMIT, KEY, JSON = "omit", "key", "json"  # in the metadata of a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,16 @@ class Failure:
 
     code: str
     message: str
+
+
+class Result:
+    """Base of the results that callers ask for their JSON by themselves."""
+
+    __slots__ = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `--format json` prints."""
+        return _encode_fields(self)
 
 
 def optional(default: Any = None) -> Any:
@@ -81,7 +92,7 @@ def _encode_fields(value: Any) -> dict[str, Any]:
         content = getattr(value, each.name)
         key = key_of(each)
         if key and not (is_optional(each) and (each.default is not MISSING and content == each.default)):
-            result[key] = encode(content)
+            result[key] = content if JSON in each.metadata else encode(content)
     return result
 
 

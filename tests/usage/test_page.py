@@ -16,6 +16,7 @@ from hypothesis import given, strategies as st
 from skillc.library import resolve
 from skillc.usage import Filters, Stats, find_unread, render_page
 from skillc.usage.log import INSERT
+from skillc.usage.stats import Period
 from tests.conftest import World
 from tests.support.examples import examples
 
@@ -89,7 +90,8 @@ def check(text: str) -> Page:
 
 
 def stats(query: str, data: Any, filters: Filters = Filters()) -> Stats:  # noqa: B008 -- immutable
-    return Stats("pdf", "/x", query, filters, "2026-03-01T00:00:00Z", "2026-03-09T00:00:00Z", data)
+    period = Period("2026-03-01T00:00:00Z", "2026-03-09T00:00:00Z")
+    return Stats("pdf", "/x", query, filters, period, data)
 
 
 def answers(texts: list[str], filters: Filters = Filters()) -> dict[str, Stats]:  # noqa: B008 -- immutable

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from skillc import atomic, paths
 from skillc.compiler.agents import Target
 from skillc.compiler.assets import attach_assets, copy_assets
+from skillc.contract import hidden
 from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
 from skillc.library import PROJECT, DeploymentRecord, Skill, is_compiled, is_skill, read_deployments
@@ -40,8 +41,8 @@ class Deployment:
     target: str
     path: str
     method: str
-    diagnostics: tuple[Diagnostic, ...] = ()
-    is_new: bool = True
+    diagnostics: tuple[Diagnostic, ...] = hidden(())
+    is_new: bool = hidden(True)
 
 
 def deploy_skill(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 from skillc.compiler.agents import Target
 from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.deploy import Deployment, deploy_skill, record_of
 from skillc.compiler.scaffold import import_skill
 from skillc.compiler.undeploy import remove_runtime
+from skillc.contract import KEY, Result, hidden
 from skillc.errors import Diagnostic, SkillcError, SkillNotFound, unexpected, warning
 from skillc.library import DeploymentRecord, Skill, find_switch, is_skill, lock_store, record_deployments
 from skillc.settings import Settings
@@ -35,18 +35,27 @@ class PublishOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Result):
     """A skill that was built, with its deployments and the errors of those that failed.
 
     `import_note` says what was copied into a store first. `warnings` are about targets that were left out
-    and about the record.
+    and about the record; those of the build are `lines`.
     """
 
-    build: BuildResult
+    id: str
+    name: str = field(metadata={KEY: "skill"})  # as `id`; goes with the next release
+    status: str
+    source_path: str
+    runtime_path: str
+    source_hash: str
+    files: int
+    changed: int
     deployments: tuple[Deployment, ...]
-    failures: tuple[SkillcError, ...]
-    import_note: str = ""
-    warnings: tuple[Diagnostic, ...] = ()
+    lines: tuple[str, ...] = field(metadata={KEY: "warnings"})
+    build: BuildResult = field(metadata={KEY: ""})
+    failures: tuple[SkillcError, ...] = hidden(())
+    import_note: str = hidden("")
+    warnings: tuple[Diagnostic, ...] = hidden(())
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -57,27 +66,11 @@ class Publication:
         """Return the deployments as they go on record [D51]; a copy that was left alone is there already."""
         return _records(self.build, self.deployments)
 
-    def as_json(self) -> dict[str, Any]:
-        deployments = [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployments]
-        return {
-            "id": self.build.skill.name,
-            "skill": self.build.skill.name,  # as `id`; goes with the next release
-            "status": self.build.status,
-            "source_path": self.build.skill.source,
-            "runtime_path": self.build.runtime,
-            "source_hash": self.build.source_hash,
-            "files": self.build.files,
-            "changed": self.build.changes,
-            "deployments": deployments,
-            "warnings": [diagnostic.line() for diagnostic in self.build.diagnostics],
-        }
-
     def report(self) -> str:
-        build = self.build
-        files = f"{build.files} file{'' if build.files == 1 else 's'}"
-        detail = files if build.status == "unchanged" else f"{files}, {build.changes} changed"
+        files = f"{self.files} file{'' if self.files == 1 else 's'}"
+        detail = files if self.status == "unchanged" else f"{files}, {self.changed} changed"
         lines = [self.import_note] if self.import_note else []
-        lines += [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
+        lines += [f"{self.status.capitalize()} '{self.id}' ({detail}) in {self.runtime_path}"]
         lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
 
@@ -116,7 +109,22 @@ def publish_skill(
         deployments, failures, warnings = _deploy(skill, build, options if deploy else PublishOptions())
         if record:
             warnings += record_deployments(_records(build, deployments))
-    return Publication(build, tuple(deployments), tuple(failures), note, tuple(warnings))
+    return Publication(
+        id=skill.name,
+        name=skill.name,
+        status=build.status,
+        source_path=skill.source,
+        runtime_path=build.runtime,
+        source_hash=build.source_hash,
+        files=build.files,
+        changed=build.changes,
+        deployments=tuple(deployments),
+        lines=tuple(diagnostic.line() for diagnostic in build.diagnostics),
+        build=build,
+        failures=tuple(failures),
+        import_note=note,
+        warnings=tuple(warnings),
+    )
 
 
 def _deploy(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from time import time
-from typing import Any
 
 from skillc.compiler.deploy import digest_folder
+from skillc.contract import JSON, KEY, Result, optional
 from skillc.errors import Diagnostic, MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
 from skillc.index.skills import Entry, Snapshot
@@ -28,20 +28,14 @@ TIME_OUT = 15.0  # seconds for reading the new skills of such a store
 class SkillStatus:
     """A skill of a store; `disabled` says in words where it is."""
 
-    skill: Skill
+    skill: Skill = field(metadata={KEY: ""})
+    # Names as the file system has them, which may be no UTF-8
+    name: str = field(metadata={JSON: True})
+    scope: str
     status: str
-    runtime: str
-    disabled: str = ""
-
-    def as_json(self) -> dict[str, str]:
-        value = {
-            "name": self.skill.name,
-            "scope": self.skill.scope,
-            "status": self.status,
-            "source_path": self.skill.source,
-            "runtime_path": self.runtime,
-        }
-        return value | {"disabled": self.disabled} if self.disabled else value
+    source_path: str = field(metadata={JSON: True})
+    runtime_path: str = field(metadata={JSON: True})
+    disabled: str = optional("")
 
     def status_text(self) -> str:
         return f"{self.status} ({self.disabled})" if self.disabled else self.status
@@ -77,7 +71,7 @@ LIST_HEADER = ("SKILL", "SCOPE", "STATUS", "SOURCE")  # the last for those that 
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Result):
     """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all.
 
     `partial` has the stores that could not be read whole in time, and how much of each was.
@@ -86,8 +80,8 @@ class Listing:
     skills: list[SkillStatus]
     total: int
     filtered: int
-    problems: list[tuple[Skill, SkillcError]]
-    partial: list[tuple[str, str]]
+    problems: list[tuple[Skill, SkillcError]] = field(metadata={KEY: ""})
+    partial: list[tuple[str, str]] = field(metadata={KEY: ""})
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -96,7 +90,7 @@ class Listing:
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table for people: the name, scope, status and folder of each skill."""
-        return [(e.skill.name, e.skill.scope, e.status_text(), e.skill.source) for e in self.skills]
+        return [(e.name, e.scope, e.status_text(), e.source_path) for e in self.skills]
 
     def total_line(self) -> str:
         """Return how many skills there are, and how many of them are listed."""
@@ -104,10 +98,6 @@ class Listing:
             return f"No skills match, of {self.total:,}." if self.total else "No skills."
         count = f"{len(self.skills):,} of " if len(self.skills) < self.total else ""
         return f"{count}{self.total:,} skill{'' if self.total == 1 else 's'}"
-
-    def as_json(self) -> dict[str, Any]:
-        skills = [entry.as_json() for entry in self.skills]
-        return {"skills": skills, "total": self.total, "filtered": self.filtered}
 
 
 def list_skills(
@@ -148,7 +138,7 @@ def list_skills(
                 entry = _find_status(skill, places[0], directories, compare, switch.text if switch else "")
                 if status in ("all", entry.status):
                     entries.append(entry)
-    entries.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
+    entries.sort(key=lambda entry: (entry.scope != "project", entry.name))  # nearest first stays
     return Listing(entries[:limit], total, len(entries), problems, partial)
 
 
@@ -191,8 +181,11 @@ def _find_status(
         is_same = fields.get("source", skill.source) == utf8_text(skill.source)
         if is_same and digest and isinstance(digest, str):
             is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
-            return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime, switch_text)
-    return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder), switch_text)
+            status = OBSOLETE if is_obsolete else NORMAL
+            break
+    else:
+        status, runtime = NOT_BUILT, os.path.join(default, skill.folder)
+    return SkillStatus(skill, skill.name, skill.scope, status, skill.source, runtime, switch_text)
 
 
 def _build_hash(skill: Skill, runtime: str, digest: str) -> str:

@@ -8,10 +8,11 @@ import codecs
 import logging
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from skillc import library
+from skillc.contract import KEY, Result
 from skillc.engine import inventory
 from skillc.engine.pages import find_key, make_cursor
 from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
@@ -29,17 +30,13 @@ log = logging.getLogger("skillc.engine")
 
 
 @dataclass(frozen=True, slots=True)
-class ResolvedSkill:
+class ResolvedSkill(Result):
     """A skill ready for injection; `byte_size` counts the rendered block."""
 
     id: SkillId
     name: str
-    rendered_body: str
+    rendered_body: str = field(metadata={KEY: "body"})
     byte_size: int
-
-    def as_json(self) -> dict[str, Any]:
-        fields = {"id": str(self.id), "name": self.name}
-        return {**fields, "body": self.rendered_body, "byte_size": self.byte_size}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from skillc.contract import Result
 from skillc.engine.engine import ResolvedSkill, SkillEngine
 from skillc.errors import unexpected
 
@@ -14,26 +15,21 @@ REFERENCE = re.compile(r"^/([a-z0-9-]+(?:/[a-z0-9-]+)*)(?:\s+|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class SkillsResolved:
+class SkillsResolved(Result):
     """An event: skills whose blocks entered the context, and how many bytes that was."""
 
+    type: str = field(default="SkillsResolved", init=False)
     skills: tuple[str, ...]
     injection_bytes: int
 
-    def as_json(self) -> dict[str, Any]:
-        size = self.injection_bytes
-        return {"type": "SkillsResolved", "skills": list(self.skills), "injection_bytes": size}
-
 
 @dataclass(frozen=True, slots=True)
-class SkillResolutionFailed:
+class SkillResolutionFailed(Result):
     """An event: a reference that led to no skill; the turn went on without it."""
 
+    type: str = field(default="SkillResolutionFailed", init=False)
     reference: str
     error: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {"type": "SkillResolutionFailed", "reference": self.reference, "error": self.error}
 
 
 SkillEvent = SkillsResolved | SkillResolutionFailed
@@ -41,16 +37,12 @@ Observer = Callable[[SkillEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Result):
     """A message as the model gets it, the events on the way, and notices for the user."""
 
     message: str
     events: tuple[SkillEvent, ...]
     notices: tuple[str, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        events = [event.as_json() for event in self.events]
-        return {"message": self.message, "events": events, "notices": list(self.notices)}
 
 
 @dataclass(frozen=True, slots=True)

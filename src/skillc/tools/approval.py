@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
+from skillc.contract import KEY, Result
 from skillc.errors import ApprovalRequired, InvalidOption, InvalidTool, SkillcError
 from skillc.library import adopt_import, import_origin
 from skillc.skills import SkillDigest, digest_skill
@@ -153,6 +153,32 @@ def _count_rest(items: Sequence[str], short: bool, what: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCommand:
+    """A tool by its qualified name, and its command as it is written."""
+
+    name: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrustDescription:
+    """How far a skill is trusted, by what decision, and what it declares."""
+
+    skill: str
+    path: str
+    level: str
+    origin: str
+    decision: str | None
+    digest: str
+    current: bool
+    changed: list[str]
+    read_only: bool
+    always_ask: bool
+    network: bool
+    tools: list[ToolCommand]
+
+
+@dataclass(frozen=True, slots=True)
 class TrustStatus:
     """A skill as it is now, and the decision about it."""
 
@@ -175,19 +201,23 @@ class TrustStatus:
             return []
         return [f"{kind}: {name}" for kind, name in self.files.changes_since(self.decision.files)]
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "skill": self.location.skill_id,
-            "path": self.location.path,
-            "level": self.location.level.value,
-            "origin": self.location.origin,
-            "decision": self.verdict,
-            "digest": self.files.digest,
-            "current": self.current,
-            "changed": self.changes,
-            **{name: getattr(self.skill.definition, name) for name in FLAGS},
-            "tools": [{"name": name, "command": command} for name, command in self._commands()],
-        }
+    def describe(self) -> TrustDescription:
+        """Return it for programs."""
+        location, definition = self.location, self.skill.definition
+        return TrustDescription(
+            skill=location.skill_id,
+            path=location.path,
+            level=location.level.value,
+            origin=location.origin,
+            decision=self.verdict,
+            digest=self.files.digest,
+            current=self.current,
+            changed=self.changes,
+            read_only=definition.read_only,
+            always_ask=definition.always_ask,
+            network=definition.network,
+            tools=[ToolCommand(*each) for each in self._commands()],
+        )
 
     def text(self) -> str:
         """Return the same for a person."""
@@ -237,15 +267,19 @@ class TrustStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Result):
     """A decision, and whether it is about the files that are there now."""
 
-    decision: Decision
+    skill: str
+    path: str
+    verdict: str = field(metadata={KEY: "decision"})
+    digest: str
     current: bool
+    decision: Decision = field(metadata={KEY: ""})
 
-    def as_json(self) -> dict[str, Any]:
-        names = ("skill", "path", "decision", "digest")
-        return {name: getattr(self.decision, name) for name in names} | {"current": self.current}
+    @staticmethod
+    def of(decision: Decision, current: bool) -> Entry:
+        return Entry(decision.skill, decision.path, decision.decision, decision.digest, current, decision)
 
 
 def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
@@ -302,11 +336,11 @@ def record_decision(location: SkillLocation, verdict: str, files: SkillDigest, s
     skill, path, directory = location.skill_id, location.path, location.directory
     decision = Decision(skill, path, verdict, files.digest, files.files, directory)
     store.record(decision)
-    return Entry(decision, current=True)
+    return Entry.of(decision, current=True)
 
 
 def list_entries(store: TrustStore) -> list[Entry]:
-    return [Entry(decision, _is_current(decision)) for decision in store.decisions()]
+    return [Entry.of(decision, _is_current(decision)) for decision in store.decisions()]
 
 
 def _is_current(decision: Decision) -> bool:

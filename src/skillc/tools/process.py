@@ -13,9 +13,10 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
+from skillc.contract import JSON, OMIT, Result, hidden, optional
 from skillc.errors import SkillcError, TimedOut
 from skillc.text import one_line
 from skillc.tools.sandbox import NONE, PATIENCE, Launch, Process, start
@@ -27,11 +28,12 @@ REST = 1 << 20  # bytes read after the end: more than a pipe can hold
 HEAD = 2048  # bytes of output that are kept from its start
 TAIL = 2048  # and from its end
 MAX_JSON = 1 << 20  # bytes of stdout; more is not read as JSON
+NOT_JSON = object()  # in place of a value, which may be null
 _SIGNALS = {128 + number: f" ({number.name})" for number in signal.Signals}  # by exit code, as in shells
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Result):
     """The result of a run [D43]; `interruption` is the error if it timed out or was cancelled [D44].
 
     `code` is that of the error that ended it, or kept it from starting [D55].
@@ -43,10 +45,10 @@ class Envelope:
     truncated: bool
     duration_ms: int
     sandbox: str
-    error: str | None = None
-    parsed: tuple[Any] | None = None
-    interruption: TimedOut | None = None
-    code: str | None = None
+    error: str | None = optional()
+    code: str | None = optional()
+    parsed: Any = field(default=NOT_JSON, metadata={OMIT: True, JSON: True})
+    interruption: TimedOut | None = hidden(None)
 
     @classmethod
     def of_error(cls, error: SkillcError) -> Envelope | None:
@@ -54,17 +56,6 @@ class Envelope:
         if not "E060" <= error.code <= "E066":
             return None
         return cls(False, None, "", False, 0, NONE, one_line(error.message), code=error.code)
-
-    def as_json(self) -> dict[str, Any]:
-        names = ("success", "exit_code", "output", "truncated", "duration_ms", "sandbox")
-        value: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if self.error is not None:
-            value["error"] = self.error
-        if self.code is not None:
-            value["code"] = self.code
-        if self.parsed is not None:
-            value["parsed"] = self.parsed[0]
-        return value
 
 
 def run(
@@ -99,6 +90,7 @@ def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) 
         error = interruption.message
     elif code:
         error = f"Command failed with exit code {code}{_SIGNALS.get(code, '')}"
+    parsed = watch.output.parse_json() if code is not None else None
     return Envelope(
         success=code == 0,
         exit_code=code,
@@ -107,7 +99,7 @@ def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) 
         duration_ms=round(duration * 1000),
         sandbox=launch.sandbox,
         error=error,
-        parsed=watch.output.parse_json() if code is not None else None,
+        parsed=parsed[0] if parsed else NOT_JSON,
         interruption=interruption,
         code=interruption.code if interruption else None,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,16 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class DryRun:
+    """The process that a run would start."""
+
+    argv: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    sandbox: str
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A run that is decided in every detail, and has not begun."""
 
@@ -50,11 +60,10 @@ class Run:
     files: SkillDigest
     diagnostics: tuple[Diagnostic, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def describe(self) -> DryRun:
         """Return what `--dry-run` prints."""
         launch = self.launch
-        argv, env = list(launch.argv), dict(launch.env)
-        return {"argv": argv, "cwd": launch.cwd, "env": env, "sandbox": launch.sandbox}
+        return DryRun(launch.argv, launch.cwd, launch.env, launch.sandbox)
 
 
 @dataclass(frozen=True, slots=True)

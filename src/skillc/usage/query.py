@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from skillc.contract import Result, hidden
 from skillc.errors import InvalidFilter, SkillcError, warning
 from skillc.library import resolve
 from skillc.startup import sqlite
@@ -41,7 +42,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:)(\d\d)(?:\.(\d+))?([Zz
 
 
 @dataclass(frozen=True)
-class Filters:
+class Filters(Result):
     """A filter of accesses: from `since` to `until`, both inclusive, in any of `projects` or below.
 
     What an author types is not use: commands that no agent needs, and any at a terminal. `every` counts it.
@@ -53,7 +54,7 @@ class Filters:
     since: str | None = None
     until: str | None = None
     projects: tuple[str, ...] = ()
-    every: bool = False
+    every: bool = hidden(False)
 
     @classmethod
     def parse(
@@ -67,9 +68,6 @@ class Filters:
         # A directory as the log writes it; it need not exist any more.
         directories = (os.path.realpath(os.path.join(cwd, project)) for project in projects)
         return cls(first, last, tuple(map(utf8_text, directories)), every)
-
-    def as_json(self) -> dict[str, Any]:
-        return {"since": self.since, "until": self.until, "projects": list(self.projects)}
 
     def split(self, unit: int) -> Split:
         """Split the time between `since` and `until` into whole units of `unit` seconds, and the rest.

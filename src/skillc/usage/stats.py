@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidQueryType
 from skillc.library import Skill
 from skillc.spelling import did_you_mean
@@ -24,27 +25,32 @@ _FIRST_DAY = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True)
-class Stats:
-    """An answer: `data` has the form of its `query`; `start` and `end` are the first and last access."""
+class Period:
+    """The times of the first and the last access."""
+
+    start: str | None
+    end: str | None
+
+
+@dataclass(frozen=True)
+class Stats(Result):
+    """An answer: `data` has the form of its `query`."""
 
     skill: str | None
     skill_path: str | None
     query: str
     filters: Filters
-    start: str | None
-    end: str | None
+    period: Period
     data: Any
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = hidden(())
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "skill": self.skill,
-            "skill_path": self.skill_path,
-            "query": self.query,
-            "filters": self.filters.as_json(),
-            "period": {"start": self.start, "end": self.end},
-            "data": self.data,
-        }
+    @property
+    def start(self) -> str | None:
+        return self.period.start
+
+    @property
+    def end(self) -> str | None:
+        return self.period.end
 
 
 def check_group(group: str) -> None:
@@ -67,7 +73,7 @@ def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filte
     elif name is None and group == "summary":  # a section of one skill is not that of another
         data["unique_sections"] = len(_count_by_skill(several, "sections", filters))
         data["unique_files"] = len(_count_by_skill(several, "files", filters))
-    return Stats(name, source, group, filters, *period, data, diagnostics)
+    return Stats(name, source, group, filters, Period(*period), data, diagnostics)
 
 
 def _count_by_skill(skills: Sequence[Skill], group: str, filters: Filters) -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ def run(arguments: Arguments) -> int:
         raise
     envelope = result.envelope
     if envelope is None:
-        print_json(result.run.as_json())
+        print_json(result.run.describe())
         return 0
     if arguments.as_json:
         print_json(envelope.as_json())

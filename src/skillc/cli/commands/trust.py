@@ -99,7 +99,7 @@ def run(arguments: Arguments) -> int:
         return _prune(store, location, arguments)
     if action == "show":
         status = tools.trust_status(location, store)
-        return show(arguments, status.as_json, lambda: [status.text()])
+        return show(arguments, status.describe, lambda: [status.text()])
     if action == "adopt":
         return _adopt(store, location, arguments)
     skill = f"'{location.skill_id}' ({location.path})"
