@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import library
-from skillc.cli import show
+from skillc.cli.output import show_line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.spelling import near_miss
 
@@ -24,5 +24,5 @@ def run(arguments: Arguments) -> int:
     is_gone = library.forget_credential(registry)
     others = [each.registry for each in library.read_credentials()]
     near = "" if is_gone else near_miss(registry, others)
-    line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
-    return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line])
+    text = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
+    return show_line(arguments, {"registry": registry, "removed": is_gone}, text)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc import registry, skills
-from skillc.cli import show
-from skillc.cli.registry import TO, connect, find_registry
+from skillc import library, registry, skills
+from skillc.cli.output import show_line
+from skillc.cli.registry import TO, ask_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -40,16 +40,14 @@ def run(arguments: Arguments) -> int:
     if undo == (reason is not None):
         raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
     skill_id, version = skills.SkillId(name), registry.parse_version(number)
-    credential = find_registry(arguments.optional("to"))
-    with connect(credential) as api:
+
+    def change(_: Arguments, api: library.RegistryApi) -> int:
         if undo:
             api.unyank(skill_id, version)
         else:
             api.yank(skill_id, version, reason or "")
-    value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": credential.registry}
-    verb = "Unyanked" if undo else "Yanked"
-    return show(
-        arguments,
-        lambda: value,
-        lambda: [f"{verb} {skill_id} {version} in {credential.registry}"],
-    )
+        value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": api.registry}
+        verb = "Unyanked" if undo else "Yanked"
+        return show_line(arguments, value, f"{verb} {skill_id} {version} in {api.registry}")
+
+    return ask_registry(arguments, change)
