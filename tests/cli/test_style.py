@@ -298,7 +298,9 @@ def test_cells(monkeypatch: pytest.MonkeyPatch) -> None:
         "ID            BYTES  FROM",
         f"{'a' * 12}      9  …skills/pdf",
     ]
-    assert lay_out(monkeypatch, 12, Table(["ID", "TEXT"], [["abc", "plain text"]])).endswith("abc  plain …\n")
+    assert lay_out(monkeypatch, 13, Table(["ID", "TEXT"], [["abc", "plain text"]])).endswith(
+        "abc  plain t…\n"
+    )
 
 
 def test_examples_in_help(world: World) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from skillc import library
 from skillc.index import skills as index  # lazy
 from skillc.spelling import did_you_mean, suggest, unknown_repository
 from skillc.text import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 
 def explain_filters(here: Workspace, task: str, scope: index.Scope) -> None:

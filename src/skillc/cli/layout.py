@@ -11,11 +11,11 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import repeat
 
 from rich.cells import cell_len
-from rich.console import COLOR_SYSTEMS, Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
-from rich.table import Table as Grid
+from rich.console import COLOR_SYSTEMS, Console
+from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
@@ -30,6 +30,7 @@ from skillc.cli.blocks import (
     STRONG,
     TITLE,
     WARNING,
+    WHOLE,
     WORDS,
     Line,
     Mark,
@@ -82,15 +83,20 @@ def render_markdown(text: str, stream: PlainStream) -> str:
 
 def _render(line: str, console: Console) -> str:
     if isinstance(line, Table):
-        return _print(_grid(line, console), console)
+        return _align(line, console)
     parts = line.parts if isinstance(line, Line) else (line,)
-    texts = [printable(part) for part in parts]
-    if getattr(line, "breaks", "") == NEVER or cell_len("".join(texts)) <= console.width:
-        # Not by rich, which would change tabs, and takes long for many lines.
-        return "".join(_style(part, text, console) for part, text in zip(parts, texts, strict=True))
-    styles = [getattr(part, "style", "") for part in parts]
+    texts, styles = [printable(part) for part in parts], [getattr(part, "style", "") for part in parts]
+    breaks = line.breaks if isinstance(line, Line) else WORDS
+    is_wide = cell_len("".join(texts)) > console.width
+    if breaks == WHOLE and is_wide:
+        texts[0] = f"  {texts[0].lstrip(' ')}"
+    if breaks in (NEVER, WHOLE) or not is_wide:
+        return "".join(map(_style, texts, styles, repeat(console)))
     text = Text.assemble(*zip(texts, styles, strict=True))
-    return "\n".join(_print(each, console) for each in _break(text, line, console))
+    lines = _break(text, line, breaks, console)
+    return "\n".join(
+        "".join(_paint(*segment[:2], console) for segment in each.render(console)) for each in lines
+    )
 
 
 def cut(text: str, width: int) -> str:
@@ -124,41 +130,50 @@ def printable(text: str) -> str:
     return text.encode(encoding, sys.stdout.errors or "backslashreplace").decode(encoding)
 
 
-class _Cell:
-    """A cell that is cut to the width of its column."""
+def _align(table: Table, console: Console) -> str:
+    """Return the lines of a table that fit the terminal: the widest columns are cut.
 
-    def __init__(self, cell: str) -> None:
-        self._text = printable(one_line(cell))
-        self._style = cell.style if isinstance(cell, Mark) else ""
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        width = cell_len(self._text)
-        return Measurement(min(width, MIN_WIDTH), width).with_maximum(options.max_width)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(cut(self._text, options.max_width), self._style, no_wrap=True)
-
-
-def _grid(table: Table, console: Console) -> Grid:
-    """Return a table whose widest columns are cut; an ID, which people type elsewhere, is cut last."""
-    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=STRONG)
-    columns = list(zip(table.header, *table.rows, strict=True))
-    widths = [max(map(cell_len, column)) for column in columns]
+    The first column, which says what a row is about, and IDs, which people type elsewhere, are cut last.
+    Not by rich's tables, which take two seconds for the skills of a large library.
+    """
+    header, *rows = [[printable(one_line(cell)) for cell in row] for row in (table.header, *table.rows)]
+    columns: Sequence[int] = range(len(header))
+    widths = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
     if sum(widths) + 2 * (len(widths) - 1) > console.width:
-        columns = [column for column in columns if any(column[1:])] or columns
-    for header, *cells in columns:
-        is_number = any(cells) and all(cell.strip().replace(",", "").isdigit() for cell in cells if cell)
-        grid.add_column(
-            _Cell(header), no_wrap=header in ("ID", "SKILL"), justify="right" if is_number else "left"
-        )
-    for row in zip(*(column[1:] for column in columns), strict=True):
-        grid.add_row(*map(_Cell, row))
-    return grid
+        columns = [n for n in columns if any(row[n] for row in rows)] or columns
+    wanted = {n: widths[n] for n in columns}
+    room = console.width - 2 * (len(columns) - 1)
+    _shrink(wanted, room, [n for n in columns if n and header[n] != "ID"])
+    _shrink(wanted, room, columns)
+    is_number = {n: _is_count([row[n] for row in rows]) for n in columns}
+    lines = []
+    for marks, cells in zip((table.header, *table.rows), (header, *rows), strict=True):
+        parts = []
+        for n, width in wanted.items():
+            text = cut(cells[n], width)
+            fill = " " * (width - cell_len(text))
+            style = STRONG if marks is table.header else getattr(marks[n], "style", "")
+            text = _style(text, style, console)
+            parts.append(fill + text if is_number[n] else text + fill)
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
 
 
-def _break(text: Text, line: str, console: Console) -> list[Text]:
+def _shrink(widths: dict[int, int], room: int, columns: Sequence[int]) -> None:
+    """Take from the widest of some columns until all fit, or none of them is wide."""
+    while sum(widths.values()) > room:
+        widest = max(columns, key=widths.__getitem__, default=None)
+        if widest is None or widths[widest] <= MIN_WIDTH:
+            return
+        widths[widest] -= 1
+
+
+def _is_count(cells: Sequence[str]) -> bool:
+    return any(cells) and all(cell.strip().replace(",", "").isdigit() for cell in cells if cell)
+
+
+def _break(text: Text, line: str, breaks: str, console: Console) -> list[Text]:
     """Return a line that is wider than the terminal in lines that are not."""
-    breaks = line.breaks if isinstance(line, Line) else WORDS
     if breaks == CUT:
         kept = cut(text.plain, console.width)
         ellipsis = "…" if kept.endswith("…") else "..."
@@ -178,14 +193,16 @@ def _find_breaks(text: str, first: int, others: int, *, fold: bool) -> list[int]
     Not by rich's wrapping, which would break commands, and words that people copy.
     """
     breaks: list[int] = []
-    start, width = 0, first
+    start, end, room = 0, 0, first  # of the line so far, and how much is left of it
     for word in _WORD.finditer(text):
-        if cell_len(text[start : word.end()]) > width and word.start() > start:
+        size = cell_len(text[end : word.end()])
+        if size > room and word.start() > start:
             breaks.append(start := word.start())
-            width = others
-        while fold and cell_len(text[start : word.end()]) > width:
-            breaks.append(start := start + max(1, len(_crop(text[start : word.end()], width))))
-            width = others
+            size, room = cell_len(word[0]), others
+        while fold and size > room:  # the word stands alone on its line
+            breaks.append(start := start + max(1, len(_crop(text[start : word.end()], room))))
+            size, room = cell_len(text[start : word.end()]), others
+        room, end = room - size, word.end()
     return breaks
 
 
@@ -228,18 +245,14 @@ def _mark_markdown(text: str) -> Iterator[Sequence[str]]:
             yield [Mark(f"`{p}`", CODE) if n % 2 else p for n, p in enumerate(parts)] if is_code else [line]
 
 
-def _style(part: str, text: str, console: Console) -> str:
-    if not isinstance(part, Mark) or not console.color_system:
+def _style(text: str, style: str, console: Console) -> str:
+    return _paint(text, console.get_style(style) if style else None, console)
+
+
+def _paint(text: str, style: Style | None, console: Console) -> str:
+    if not style or not console.color_system:
         return text
-    style, system = console.get_style(part.style), COLOR_SYSTEMS[console.color_system]
-    return style.render(text, color_system=system)
-
-
-def _print(renderable: Text | Grid, console: Console) -> str:
-    """Return what a terminal is sent for a renderable, without the spaces that rich fills lines with."""
-    with console.capture() as capture:
-        console.print(renderable, overflow="ignore", no_wrap=True, crop=False)
-    return re.sub(r" +((?:\x1b\[0m)?)$", r"\1", capture.get().removesuffix("\n"), flags=re.MULTILINE)
+    return style.render(text, color_system=COLOR_SYSTEMS[console.color_system])
 
 
 def _console(stream: PlainStream) -> Console:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from skillc import cli
-from skillc.text import terminal_text
+from skillc.text import one_line, terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError
     for failure in failures:
         warn(failure.diagnostics)
         print(failure.text(), file=sys.stderr)
+
+
+def show_line(arguments: Arguments, value: object, text: str) -> int:
+    """Show what was done, in a line."""
+    return cli.show(arguments, lambda: value, lambda: [one_line(text)])
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,29 +1,52 @@
-"""Open the registry that a command is about, and say what it is waiting for."""
+"""Ask the registry that a command is about, and show its answers."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from skillc import remotes
-from skillc.cli.output import warn
+from skillc.cli import show
+from skillc.cli.output import table, warn
 from skillc.cli.progress import line
-from skillc.cli.syntax import Option
+from skillc.cli.syntax import Arguments, Option
 from skillc.errors import RegistryRefused
 from skillc.paths import current_directory
 from skillc.settings import load_settings
 from skillc.text import one_line
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from skillc.remotes import RegistryApi  # loads httpx2
-
+ROLES = ("reader", "publisher", "maintainer", "admin")
 TO = Option(
     "--to",
     "The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your only login.",
     value="<url>",
     completes="registries",
 )
+
+
+def ask_registry(arguments: Arguments, action: Callable[[Arguments, remotes.RegistryApi], int]) -> int:
+    """Run an action of a command on the registry that `--to` or the settings name."""
+    with connect(find_registry(arguments.optional("to"))) as api:
+        return action(arguments, api)
+
+
+def show_rows(
+    arguments: Arguments, key: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]], nothing: str
+) -> int:
+    """Show what a registry lists: a table of some columns, with times to the minute; in JSON as it came."""
+    cells = [
+        [str(row.get(name) or "")[: 16 if name.endswith("_at") else None] for name in columns] for row in rows
+    ]
+    header = [name.removesuffix("_at").upper() for name in columns]
+    value = {key: [dict(row) for row in rows]}
+    return show(arguments, lambda: value, lambda: table(header, cells) if rows else [nothing])
+
+
+def pick(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return some columns of what a registry sent, as text."""
+    return [{name: str(row.get(name) or "") for name in columns} for row in rows]
 
 
 def find_registry(address: str | None) -> remotes.Credential:
@@ -33,7 +56,7 @@ def find_registry(address: str | None) -> remotes.Credential:
     return remotes.choose_registry(address, settings.registry)
 
 
-def connect(credential: remotes.Credential) -> RegistryApi:
+def connect(credential: remotes.Credential) -> remotes.RegistryApi:
     """Return the registry's API, to be used in a `with` block."""
     line.rename(f"Asking {credential.registry}")
     return remotes.RegistryApi(credential.registry, credential.token, tell_wait=_tell_wait)
@@ -62,17 +85,15 @@ def is_outsider(credential: remotes.Credential) -> bool:
     return not credential.token and remotes.is_job()
 
 
-class advise:  # noqa: N801 -- a class, because contextlib takes long to load
+@contextmanager
+def advise(credential: remotes.Credential) -> Iterator[None]:
     """Say with a refusal inside the block what a job of CI lacks that has no token."""
-
-    def __init__(self, credential: remotes.Credential) -> None:
-        self._credential = credential
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, RegistryRefused) and not self._credential.token:
-            error.details = remotes.advise_job(self._credential.registry) or error.details
+    try:
+        yield
+    except RegistryRefused as error:
+        if not credential.token:
+            error.details = remotes.advise_job(credential.registry) or error.details
+        raise
 
 
 def _tell_wait(seconds: float) -> None:

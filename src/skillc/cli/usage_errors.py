@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from skillc.cli.summaries import NAMES
+from skillc.cli.syntax import Argument, Arguments, Command
 from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # `syntax` imports this module on the way to an error
-    from skillc.cli.syntax import Argument, Command
 
 # What other tools call a command of ours.
 OTHER_NAMES = {
@@ -141,8 +138,18 @@ def usage(command: Command) -> str:
     return f"{' '.join(words)}{' [options]' if command.own_options else ''}"
 
 
-def wrong_count(usage: str, given: int, command: Command) -> InvalidOption:
-    """Return the error for too few or too many words behind an action, whose usage names those it takes."""
-    places = [word for word in usage.partition(" --")[0].split() if word.startswith("<")]
-    what = f"{places[given]} is missing" if given < len(places) else "that is a word too many"
-    return InvalidOption(f"{what}; usage: skc {command.name} {usage}; {see(command)}")
+def check_words(command: Command, arguments: Arguments, usages: Mapping[str, str]) -> str:
+    """Return the action of a command; raise InvalidOption for an unknown one, or too few or many words.
+
+    The usage of each action names the words that it takes.
+    """
+    action, *others = [argument.name for argument in command.arguments]
+    name = arguments.text(action)
+    if name not in usages:
+        raise unknown_choice(f"<{action}>", name, usages)
+    given = sum(arguments.optional(other) is not None for other in others)
+    places = [word for word in usages[name].partition(" --")[0].split() if word.startswith("<")]
+    if given != len(places):
+        what = f"{places[given]} is missing" if given < len(places) else "that is a word too many"
+        raise InvalidOption(f"{what}; usage: skc {command.name} {usages[name]}; {see(command)}")
+    return name

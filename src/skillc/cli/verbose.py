@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, TypeVar
@@ -11,10 +12,6 @@ from skillc.errors import SkillcError
 from skillc.index import sections, skills
 from skillc.text import one_line
 from skillc.workspace import Workspace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
 
 Result = TypeVar("Result")
 

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from skillc import gateway, library
 from skillc.cli import is_painted
-from skillc.cli.blocks import CODE, FAINT, NEVER, STRONG, WORDS, Line, Mark
+from skillc.cli.blocks import CODE, FAINT, NEVER, STRONG, WHOLE, WORDS, Line, Mark
 from skillc.cli.terminal import columns
 from skillc.index import skills
 from skillc.tables import width_of
@@ -53,7 +53,7 @@ def show_found(found: skills.FoundSkills) -> Iterator[str]:
         yield Line(Mark(one_line(skill.id), STRONG), Mark(facts, FAINT), breaks=WORDS)
         for label, text in library.describe_result(skill):
             if label == "read":
-                yield Line(Mark("  read: ", FAINT), Mark(text, CODE), breaks=NEVER)
+                yield Line(Mark("  read: ", FAINT), Mark(text, CODE), breaks=WHOLE)
             else:
                 yield Line("  ", Mark(f"{label}: {text}", FAINT) if label else text)
     if not found:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 from skillc.errors import SkillcError, unexpected
+from skillc.library import Skill
 from skillc.skills import list_files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skillc.library import Skill
 
 INTERVAL = 0.5
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.blocks import BAD, CODE, GOOD, NEVER, WARNING, WORDS, Line, Mark
+from skillc.cli.blocks import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError
 from skillc.paths import current_directory
@@ -76,7 +76,7 @@ def _lines(
         status = Mark(f"{check.status:<8}", STYLES[check.status])
         yield Line(status, one_line(f" {check.name:<14} {check.message}"), hang=24, breaks=WORDS)
         if check.fix:
-            yield Line(f"{'':<23} fix: ", Mark(one_line(check.fix), CODE), breaks=NEVER)
+            yield Line(f"{'':<23} fix: ", Mark(one_line(check.fix), CODE), breaks=WHOLE)
     for name, number in counts.items():
         if number > MAX_LINES:
             yield f"… and {number - MAX_LINES} more of '{name}'; --format json has them all"

@@ -7,15 +7,13 @@ import os
 import sys
 
 from skillc import remotes
-from skillc.cli import show
 from skillc.cli.approval import terminal
-from skillc.cli.output import table
+from skillc.cli.output import show_line
 from skillc.cli.progress import Pause
-from skillc.cli.registry import connect
+from skillc.cli.registry import connect, show_rows
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
-from skillc.text import one_line
 
 MAX_INPUT = 8192  # bytes that are read from stdin
 
@@ -65,11 +63,7 @@ def run(arguments: Arguments) -> int:
     }
     roles = f" ({identity.roles()})" if identity.permissions else ""
     until = f"; the token is valid until {identity.expires_at}" if identity.expires_at else ""
-    return show(
-        arguments,
-        lambda: value,
-        lambda: [one_line(f"Logged in to {registry} as {identity.subject}{roles}{until}")],
-    )
+    return show_line(arguments, value, f"Logged in to {registry} as {identity.subject}{roles}{until}")
 
 
 def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
@@ -91,10 +85,5 @@ def _list(arguments: Arguments) -> int:
     if arguments.optional("token_env") is not None or arguments.has("token_stdin"):
         raise InvalidOption(f"<url> is missing; {see(COMMAND)}")
     logins = [{"registry": each.registry, "subject": each.subject} for each in remotes.read_credentials()]
-    rows = [(each["registry"], each["subject"]) for each in logins]
-    lines = table(("REGISTRY", "SUBJECT"), rows)
-    return show(
-        arguments,
-        lambda: {"registries": logins},
-        lambda: lines if logins else ["You are logged in to no registry; 'skc login <url>' logs you in."],
-    )
+    nothing = "You are logged in to no registry; 'skc login <url>' logs you in."
+    return show_rows(arguments, "registries", ("registry", "subject"), logins, nothing)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import remotes
-from skillc.cli import show
+from skillc.cli.output import show_line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.spelling import near_miss
 
@@ -24,5 +23,5 @@ def run(arguments: Arguments) -> int:
     is_gone = remotes.forget_credential(registry)
     others = [each.registry for each in remotes.read_credentials()]
     near = "" if is_gone else near_miss(registry, others)
-    line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
-    return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line])
+    text = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
+    return show_line(arguments, {"registry": registry, "removed": is_gone}, text)

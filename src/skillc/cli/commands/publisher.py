@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from skillc.cli import show
-from skillc.cli.output import table
-from skillc.cli.registry import TO, connect, find_registry
+from skillc import remotes
+from skillc.cli.output import show_line
+from skillc.cli.registry import TO, ask_registry, pick, show_rows
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.cli.usage_errors import see, unknown_choice, wrong_count
+from skillc.cli.usage_errors import check_words, see
 from skillc.errors import InvalidOption
-from skillc.text import one_line
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skillc.remotes import RegistryApi  # loads httpx2
 
 GITHUB = "https://token.actions.githubusercontent.com"
 COLUMNS = ("id", "repository", "workflow", "prefix", "ref", "environment", "issuer")
@@ -57,52 +49,37 @@ COMMAND = Command(
 )
 
 
+USAGES = {"add": "add <repository> <workflow> --prefix <path>", "list": "list", "remove": "remove <id>"}
+
+
 def run(arguments: Arguments) -> int:
-    actions: dict[str, tuple[Callable[[Arguments, RegistryApi], int], int, str]] = {
-        "add": (_add, 2, "add <repository> <workflow> --prefix <path>"),
-        "list": (_list, 0, "list"),
-        "remove": (_remove, 1, "remove <id>"),
-    }
-    action = arguments.text("action")
-    if action not in actions:
-        raise unknown_choice("<action>", action, actions)
-    function, count, usage = actions[action]
-    given = sum(arguments.optional(name) is not None for name in ("repository", "workflow"))
-    if given != count:
-        raise wrong_count(usage, given, COMMAND)
+    action = check_words(COMMAND, arguments, USAGES)
     if action == "add" and arguments.optional("prefix") is None:
-        raise InvalidOption(f"--prefix is missing; usage: skc publisher {usage}; {see(COMMAND)}")
+        raise InvalidOption(f"--prefix is missing; usage: skc publisher {USAGES['add']}; {see(COMMAND)}")
     if action != "add" and any(arguments.optional(name) is not None for name in ADD_OPTIONS):
         raise InvalidOption(f"--{', --'.join(ADD_OPTIONS)} go with 'skc publisher add' alone")
-    with connect(find_registry(arguments.optional("to"))) as api:
-        return function(arguments, api)
+    return ask_registry(arguments, {"add": _add, "list": _list, "remove": _remove}[action])
 
 
-def _add(arguments: Arguments, api: RegistryApi) -> int:
+def _add(arguments: Arguments, api: remotes.RegistryApi) -> int:
     publisher = {"issuer": GITHUB, "repository": arguments.text("repository")}
     publisher["workflow"] = arguments.text("workflow")
     publisher |= {name: text for name in ADD_OPTIONS if (text := arguments.optional(name)) is not None}
     made = api.trust(publisher)
     value = {name: made.get(name, "") for name in COLUMNS} | {"registry": api.registry}
     prefix = publisher["prefix"] or "all"
-    line = f"{publisher['workflow']} of {publisher['repository']} may publish below {prefix} now"
-    return show(arguments, lambda: value, lambda: [one_line(f"{line} (ID {value['id']})")])
+    text = f"{publisher['workflow']} of {publisher['repository']} may publish below {prefix} now"
+    return show_line(arguments, value, f"{text} (ID {value['id']})")
 
 
-def _list(arguments: Arguments, api: RegistryApi) -> int:
-    publishers = [{name: str(each.get(name) or "") for name in COLUMNS} for each in api.publishers()]
-    rows = [tuple(each.values()) for each in publishers]
-    header = tuple(map(str.upper, COLUMNS))
-    return show(
-        arguments,
-        lambda: {"publishers": publishers},
-        lambda: table(header, rows) if rows else ["No trusted publishers."],
-    )
+def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
+    rows = pick(COLUMNS, api.publishers())
+    return show_rows(arguments, "publishers", COLUMNS, rows, "No trusted publishers.")
 
 
-def _remove(arguments: Arguments, api: RegistryApi) -> int:
+def _remove(arguments: Arguments, api: remotes.RegistryApi) -> int:
     publisher_id = arguments.text("repository")
     api.distrust(publisher_id)
     value = {"id": publisher_id, "removed": True, "registry": api.registry}
-    line = f"The trusted publisher {publisher_id} is removed from {api.registry}, and its tokens ended"
-    return show(arguments, lambda: value, lambda: [one_line(line)])
+    text = f"The trusted publisher {publisher_id} is removed from {api.registry}, and its tokens ended"
+    return show_line(arguments, value, text)

@@ -6,7 +6,7 @@ import sys
 
 from skillc import library
 from skillc.cli import show, workspace
-from skillc.cli.output import table
+from skillc.cli.output import show_line, table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import unknown_choice
 from skillc.errors import InvalidOption
@@ -145,7 +145,7 @@ def _remove(arguments: Arguments) -> int:
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     value = {"file": file, "name": name, "left": left}
-    show(arguments, lambda: value, lambda: [f"Removed '{name}' from {file}"])
+    show_line(arguments, value, f"Removed '{name}' from {file}")
     if not left:
         again = "where no other is configured, the default folders are searched again"
         print(f"note: it was the last one in that file; {again}", file=sys.stderr)

@@ -6,6 +6,8 @@ import json
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from skillc import tools
 from skillc.cli import workspace
@@ -13,11 +15,6 @@ from skillc.cli.approval import ask_to_run, terminal
 from skillc.cli.output import print_json
 from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 COMMAND = Command(
     "run",

@@ -7,6 +7,7 @@ import sys
 
 from skillc import install, usage
 from skillc.cli import show
+from skillc.cli.output import report_all, show_line
 from skillc.cli.progress import Progress
 from skillc.cli.registry import connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -52,8 +53,7 @@ def run(arguments: Arguments) -> int:
     Workspace(project, lambda line: print(line, file=sys.stderr)).tell_owners()
     dry_run = arguments.has("dry_run")
     skills, errors = usage.sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry_run)
-    for error in errors:
-        print(error.text(), file=sys.stderr)
+    report_all((), errors)
     start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
     lines = [
         one_line(f"{start} {count_of(count, 'entry', 'entries')} for '{skill}'{end}")
@@ -88,7 +88,7 @@ def _send(arguments: Arguments) -> int:
     value = tally.as_json() | {"dry_run": dry_run}
     if dry_run:
         value["counts"] = [row for day in sorted(tally.days) for row in tally.days[day]]
-    return show(arguments, lambda: value, lambda: [_report(tally, dry_run)])
+    return show_line(arguments, value, _report(tally, dry_run))
 
 
 def _report(tally: install.Tally, dry_run: bool) -> str:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from skillc import install
+from typing import Any
+
+from skillc import install, remotes
 from skillc.cli import show
-from skillc.cli.output import table
-from skillc.cli.registry import TO, connect, find_registry
+from skillc.cli.output import show_line
+from skillc.cli.registry import ROLES, TO, ask_registry, show_rows
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from skillc.remotes import RegistryApi  # loads httpx2
-
-ROLES = ("reader", "publisher", "maintainer", "admin")
 COLUMNS = ("id", "owner", "role", "prefix", "label", "created_at", "expires_at", "revoked_at")
 ONLY_CREATE = ("role", "prefix", "expires", "label", "owner")
 
@@ -62,61 +55,38 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    actions: dict[str, tuple[Callable[[Arguments, RegistryApi], int], bool]] = {
-        "create": (_create, False),
-        "list": (_list, False),
-        "revoke": (_revoke, True),
-    }
+    actions = {"create": _create, "list": _list, "revoke": _revoke}
     action = arguments.text("action")
     if action not in actions:
         raise unknown_choice("<action>", action, actions)
-    function, needs_id = actions[action]
-    if (arguments.optional("id") is not None) != needs_id:
-        problem = "revoke needs the <id> of a token" if needs_id else f"{action} takes no <id>"
+    if (arguments.optional("id") is not None) != (action == "revoke"):
+        problem = "revoke needs the <id> of a token" if action == "revoke" else f"{action} takes no <id>"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
     extra = [name for name in ONLY_CREATE if arguments.optional(name) is not None]
     if extra and action != "create":
         raise InvalidOption(f"--{extra[0]} goes with 'skc token create' alone")
-    with connect(find_registry(arguments.optional("to"))) as api:
-        return function(arguments, api)
+    return ask_registry(arguments, actions[action])
 
 
-def _create(arguments: Arguments, api: RegistryApi) -> int:
-    request: dict[str, Any] = {
-        name: text for name in ("role", "prefix", "label", "owner") if (text := arguments.optional(name))
-    }
+def _create(arguments: Arguments, api: remotes.RegistryApi) -> int:
+    names = ("role", "prefix", "label", "owner")
+    request: dict[str, Any] = {name: text for name in names if (text := arguments.optional(name))}
     expires = arguments.optional("expires")
     if expires is not None:
         request["expires_in"] = install.parse_age(expires, "--expires")
     token = api.create_token(request)
     until = f", valid until {token.get('expires_at')}" if token.get("expires_at") else ""
     label = one_line(f"{token.get('role')} of {token.get('prefix') or 'all'}{until}")
-    return show(
-        arguments,
-        lambda: token,
-        lambda: [str(token["token"]), f"Token {one_line(token['id'])} ({label}). It is not shown again."],
-    )
+    lines = [str(token["token"]), f"Token {one_line(token['id'])} ({label}). It is not shown again."]
+    return show(arguments, lambda: token, lambda: lines)
 
 
-def _list(arguments: Arguments, api: RegistryApi) -> int:
-    tokens = api.tokens()
-    rows = [_row(token) for token in tokens]
-    header = tuple(name.removesuffix("_at").upper() for name in COLUMNS)
-    return show(
-        arguments,
-        lambda: {"tokens": [dict(token) for token in tokens]},
-        lambda: table(header, rows) if rows else ["No tokens."],
-    )
+def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
+    return show_rows(arguments, "tokens", COLUMNS, api.tokens(), "No tokens.")
 
 
-def _row(token: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a token's columns; times to the minute."""
-    cells = {name: str(token.get(name) or "") for name in COLUMNS}
-    return tuple(text[:16] if name.endswith("_at") else text for name, text in cells.items())
-
-
-def _revoke(arguments: Arguments, api: RegistryApi) -> int:
+def _revoke(arguments: Arguments, api: remotes.RegistryApi) -> int:
     token_id = arguments.text("id")
     api.revoke_token(token_id)
     value = {"id": token_id, "revoked": True, "registry": api.registry}
-    return show(arguments, lambda: value, lambda: [one_line(f"Revoked {token_id} in {api.registry}")])
+    return show_line(arguments, value, f"Revoked {token_id} in {api.registry}")

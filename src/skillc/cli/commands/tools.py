@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from skillc import tools
 from skillc.cli import show, workspace
 from skillc.cli.syntax import SKILL, Arguments, Command, Option
 from skillc.text import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FORMATS = ("text", "json", "object", "openai", "anthropic", "mcp")
 

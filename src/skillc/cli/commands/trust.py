@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import library, tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
-from skillc.cli.output import table
+from skillc.cli.output import show_line, table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.cli.variables import trust_variable
@@ -107,7 +107,7 @@ def run(arguments: Arguments) -> int:
     entry = tools.deny(location, store) if action == "deny" else _allow(store, location, digest)
     allowance = f"Allowed {skill} until a file of it changes (digest {entry.decision.digest}); {undo}"
     text = f"Denied {skill}; {undo}" if action == "deny" else allowance
-    return show(arguments, entry.as_json, lambda: [one_line(text)])
+    return show_line(arguments, entry.as_json(), text)
 
 
 def _allow(store: tools.TrustStore, location: tools.SkillLocation, digest: str | None) -> tools.Entry:
@@ -124,7 +124,7 @@ def _adopt(store: tools.TrustStore, location: tools.SkillLocation, arguments: Ar
     tools.adopt(status, digest)
     value = {"skill": location.skill_id, "path": location.path, "level": "user"}
     text = f"'{location.skill_id}' ({location.path}) is one of your own skills now; its first run asks"
-    return show(arguments, lambda: value, lambda: [one_line(text)])
+    return show_line(arguments, value, text)
 
 
 def _confirm(status: tools.TrustStatus, question: str) -> None:

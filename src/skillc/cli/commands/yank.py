@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc import skills
-from skillc.cli import show
-from skillc.cli.registry import TO, connect, find_registry
+from skillc import registry, remotes, skills
+from skillc.cli.output import show_line
+from skillc.cli.registry import TO, ask_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -39,19 +39,15 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(f"<version> is an ID and a version such as pdf@1.2.0, not '{text}'")
     if undo == (reason is not None):
         raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
-    from skillc.versions import parse_version  # loads re, which help does without
+    skill_id, version = skills.SkillId(name), registry.parse_version(number)
 
-    skill_id, version = skills.SkillId(name), parse_version(number)
-    credential = find_registry(arguments.optional("to"))
-    with connect(credential) as api:
+    def change(_: Arguments, api: remotes.RegistryApi) -> int:
         if undo:
             api.unyank(skill_id, version)
         else:
             api.yank(skill_id, version, reason or "")
-    value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": credential.registry}
-    verb = "Unyanked" if undo else "Yanked"
-    return show(
-        arguments,
-        lambda: value,
-        lambda: [f"{verb} {skill_id} {version} in {credential.registry}"],
-    )
+        value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": api.registry}
+        verb = "Unyanked" if undo else "Yanked"
+        return show_line(arguments, value, f"{verb} {skill_id} {version} in {api.registry}")
+
+    return ask_registry(arguments, change)
