@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillc import remotes
 from skillc.cli.output import show_line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.spelling import near_miss
