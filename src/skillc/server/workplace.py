@@ -12,8 +12,10 @@ What is published is audited there; the report is stored with the version.
 
 from __future__ import annotations
 
+import io
 import logging
 import os
+import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,12 +23,16 @@ from typing import Any
 
 from skillc import atomic
 from skillc.audit import Audit, audit_folder
-from skillc.errors import unexpected
+from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, unexpected
 from skillc.paths import make_private
-from skillc.registry import Package
+from skillc.registry import Package, read_package
+from skillc.remotes import unpack_archive, unwrap
+from skillc.server.responses import Refusal
 from skillc.skills import SkillId, write_files
 
 PREFIX = "work-"
+PACKED = "packed"  # the name of an archive in such a folder
+REFUSED = (ArchiveRefused, InvalidSkill, MissingField, PathEscapes)  # what is wrong with a skill
 _LOCK = ".lock"  # the end of the name of a folder's lock; alone, the lock of all names
 log = logging.getLogger("skillc.server")
 
@@ -70,6 +76,29 @@ class Workplace:
 def _remove(folder: str) -> None:
     atomic.discard(folder)
     atomic.discard(folder + _LOCK)
+
+
+def read_packed(place: str, skill_id: str) -> Package:
+    """Return the skill in the archive `packed` of a place, unpacked as the installer does it.
+
+    Raises Refusal for one that can't be published: its sender reads what is wrong.
+    """
+    folder = os.path.join(place, "skill")
+    try:
+        unpack_archive(os.path.join(place, PACKED), folder, skill_id)
+        unwrap(folder)
+        return read_package(skill_id, folder)
+    except REFUSED as error:  # the message may name our folder
+        raise Refusal(422, error.message.replace(folder, skill_id), error.code) from None
+
+
+def read_members(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    """Yield the files of an archive that a registry made: one blob instead of one for each file."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
+        for member in members:
+            stream = members.extractfile(member)
+            assert stream is not None  # our archives have files alone
+            yield member, stream.read()
 
 
 def audit_package(workplace: Workplace, package: Package) -> dict[str, Any] | None:

@@ -11,6 +11,14 @@ from skillc.server.pages.markdown import MAX_HTML, Entry, Links, Text, render_ma
 FILES = {"SKILL.md", "references/forms.md", "assets/a.png"}
 
 
+BLOCKS = re.compile(r"(?<=>) (</?(?:li|ol|p|ul|tbody|table|td|tr|div|blockquote)\b)")
+TABLE = (
+    '<div class="wide" tabindex="0"><table><thead><tr><th scope="col" align="center">a</th>'
+    '<th scope="col">b</th></tr></thead><tbody><tr><td align="center">1</td><td><i>2</i></td></tr></tbody>'
+    "</table></div>"
+)
+
+
 def render(text: str, part: int = 1, path: str = "SKILL.md") -> Text:
     def make_links(entries: list[Entry]) -> Links:
         return Links(
@@ -24,7 +32,8 @@ def render(text: str, part: int = 1, path: str = "SKILL.md") -> Text:
 
 
 def html(text: str, path: str = "SKILL.md") -> str:
-    return " ".join(render(text, path=path).html.split())
+    """The HTML of a document, without the space before the tags of blocks, which shows nothing."""
+    return BLOCKS.sub(r"\1", " ".join(render(text, path=path).html.split()))
 
 
 @pytest.mark.parametrize(
@@ -34,10 +43,10 @@ def html(text: str, path: str = "SKILL.md") -> str:
         ("###### x", '<h6 id="s-x">x</h6>'),
         ("a\\\nb", "<p>a<br> b</p>"),
         ("~~a~~ **b**", "<p><del>a</del> <strong>b</strong></p>"),
-        ("3. a\n4. b", '<ol start="3"><li>a</li> <li>b</li> </ol>'),
-        ("- [x] a", '<ul><li><span class="task">☑</span> a</li> </ul>'),
+        ("3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'),
+        ("- [x] a", '<ul><li><span class="task">☑</span> a</li></ul>'),
         ("```py\na<b\n```", '<pre tabindex="0"><code>a&lt;b </code></pre>'),
-        ("> [!WARNING]\n> a", "<blockquote><p><strong>Warning</strong></p><p>a</p> </blockquote>"),
+        ("> [!WARNING]\n> a", "<blockquote><p><strong>Warning</strong></p><p>a</p></blockquote>"),
         ("---", "<hr>"),
         ("<kbd>a</kbd>", "<p><kbd>a</kbd></p>"),
         ("a <!-- b -->", "<p>a <code>&lt;!-- b --&gt;</code></p>"),
@@ -46,6 +55,8 @@ def html(text: str, path: str = "SKILL.md") -> str:
         ("a <blink>b</blink>", "<p>a <code>&lt;blink&gt;</code>b<code>&lt;/blink&gt;</code></p>"),
         ('<p id="main" class="x" onclick="y">a</p>', "<p>a</p>"),
         ("![a *b*](assets/a.png)", '<p><img src="/raw/assets/a.png" alt="a b"></p>'),
+        ("![<b>](assets/a.png) <b>c</b>", '<p><img src="/raw/assets/a.png" alt="&lt;b&gt;"> <b>c</b></p>'),
+        ("|a|b|\n|:-:|-|\n|1|<i>2</i>|", TABLE),
         ("![a > b](https://x.y/z.png)", "<p><em>[image: a &gt; b]</em></p>"),
         ('<img src="assets/a.png">', '<img alt="" src="/raw/assets/a.png">'),
     ],

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 
 from starlette.responses import Response
 
-from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, SkillNotFound
-from skillc.registry import LATEST, Package, Role, Version, make_package, read_package
-from skillc.remotes import unpack_archive, unwrap
+from skillc.errors import SkillNotFound
+from skillc.registry import LATEST, Package, Role, Version, make_package
 from skillc.server.api.contracts import (
     Decision,
     FileReference,
@@ -34,12 +31,12 @@ from skillc.server.api.skills import reviewing, version_etag
 from skillc.server.requests import LIMIT, Parameter, receive_body
 from skillc.server.responses import Refusal, read_etags, respond
 from skillc.server.service import UPLOAD_TIME
+from skillc.server.workplace import PACKED, REFUSED, read_packed
 from skillc.skills import SkillId
 
 MAX_JSON = 32 << 20  # bytes of a skill as JSON; as an archive it may be larger
 MAX_ARCHIVE = 64 << 20
 MAX_SEARCH = 20  # versions that are searched for a file that is sent by its digest
-REFUSED = (ArchiveRefused, InvalidSkill, MissingField)  # what is wrong with a skill: its sender reads it
 ARCHIVES = ("application/zip", "application/gzip", "application/x-tar", "application/octet-stream")
 _ALIASES = ("application/x-gzip", "application/x-zip-compressed", "application/x-gtar", "application/x-tgz")
 
@@ -132,15 +129,10 @@ async def _receive(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
     if not skill_id:
         raise Refusal(400, "an archive needs the query parameter 'id'")
     options = {key: call.query[key] for key in ("version", "tag", "note")}
-    async with _receive_archive(call, skill_id) as folder:
-        return await call.service.call(_read_folder, skill_id, folder), _fill(options)
-
-
-def _read_folder(skill_id: str, folder: str) -> Package:
-    try:
-        return read_package(skill_id, folder)
-    except (InvalidSkill, PathEscapes) as error:
-        raise Refusal(422, error.message.replace(folder, skill_id), error.code) from None
+    with call.service.workplace.open() as place:
+        with open(os.path.join(place, PACKED), "xb") as file:
+            await receive_body(call.request, file.write, MAX_ARCHIVE, UPLOAD_TIME)
+        return await call.service.call(read_packed, place, skill_id), _fill(options)
 
 
 async def _receive_json(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
@@ -193,22 +185,6 @@ def _read_references(call: Call, skill_id: SkillId, references: dict[str, str]) 
             return contents
     absent = next(path for path in references if path not in contents)
     raise Refusal(422, f"no version of '{skill_id}' has the bytes of 'files/{absent}'; send them")
-
-
-@asynccontextmanager
-async def _receive_archive(call: Call, skill_id: str) -> AsyncIterator[str]:
-    """Give the folder of an archive, unpacked as the installer does it."""
-    with call.service.workplace.open() as place:
-        packed, folder = os.path.join(place, "packed"), os.path.join(place, "skill")
-        with open(packed, "xb") as file:
-            await receive_body(call.request, file.write, MAX_ARCHIVE, UPLOAD_TIME)
-        await asyncio.to_thread(_unpack, packed, folder, skill_id)
-        yield folder
-
-
-def _unpack(packed: str, folder: str, label: str) -> None:
-    unpack_archive(packed, folder, label)
-    unwrap(folder)
 
 
 @publishing.operation("DELETE", SKILL, status=204, role=Role.MAINTAINER, failures=(404,))

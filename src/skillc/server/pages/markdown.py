@@ -1,6 +1,6 @@
 """Turn a skill's Markdown into HTML that does nothing but show text, and that shows all of it.
 
-Events of the parser become HTML, and nh3 cleans all of it, the skill's own HTML included. HTML with a tag
+The parser makes HTML, and nh3 cleans all of it, the skill's own HTML included. HTML with a tag
 that is not on the lists below, and every comment, is shown as it is written: an agent reads it, so people
 must see it. Every link and image goes through `Links`, which knows the skill's files.
 """
@@ -34,21 +34,6 @@ _OPTIONS = (
     | pyromark.Options.ENABLE_TASKLISTS
     | pyromark.Options.ENABLE_GFM
 )
-_SIMPLE = {
-    "Paragraph": "p",
-    "Item": "li",
-    "Emphasis": "em",
-    "Strong": "strong",
-    "Strikethrough": "del",
-    "TableRow": "tr",
-}
-_BLOCKS = ("Paragraph", "Item", "TableRow")
-_ENDS = {
-    "BlockQuote": "</blockquote>\n",
-    "CodeBlock": "</code></pre>\n",
-    "Link": "</a>",
-    "Table": "</tbody></table></div>\n",
-}
 _TEXT_TAGS = "a abbr b br code del em i img ins kbd mark q s samp small span strong sub sup u var"
 _BLOCK_TAGS = "blockquote dd details div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre summary ul"
 _TABLE_TAGS = "caption table tbody td tfoot th thead tr"
@@ -156,7 +141,7 @@ def render_markdown(data: bytes, body: int, part: int, make_links: Callable[[lis
         entries = _outline(headings, ends)
         links = make_links(entries)
         slugs = iter([entry.anchor for entry in entries if entry.part == number])
-        html = _clean("".join(_to_html(pieces[number - 1].decode("utf-8", "replace"), slugs)), links)
+        html = _clean(_to_html(pieces[number - 1].decode("utf-8", "replace"), slugs), links)
         if len(html) <= MAX_HTML or size <= MIN_PART:
             break
         size //= 2
@@ -243,123 +228,80 @@ def _outline(headings: Iterable[tuple[int, int, str]], ends: list[int]) -> list[
     return entries
 
 
-def _to_html(text: str, anchors: Iterator[str]) -> Iterator[str]:
-    """Yield the HTML of a document, not yet clean."""
-    writer = _Writer(anchors)
+def _to_html(text: str, anchors: Iterator[str]) -> str:
+    """Return the HTML of a document, not yet clean."""
+    html = "".join(_rewrite(text, pyromark.html(text, options=_OPTIONS), anchors))
+    html = _STYLE.sub(r' align="\1"', html)  # the page's policy forbids styles
+    return _ALERT.sub(lambda kind: f"<blockquote><p><strong>{kind[1].capitalize()}</strong></p>", html)
+
+
+def _rewrite(text: str, html: str, anchors: Iterator[str]) -> Iterator[str]:
+    """Yield HTML with anchors of headings, and the document's own HTML as text where it does more than show.
+
+    The parser writes a document's own HTML as it is. So each piece of it, and each tag that is changed, is
+    found in the order of the events.
+    """
+    position, cell = 0, "<th"
+    images = 0  # that an event is within: what they are described by is no HTML
     block: list[str] = []  # the lines of a block of HTML
     events: Any = pyromark.events(text, options=_OPTIONS)
     for event in events:
         kind, tag, detail = _read(event)
+        images += {"Start": 1, "End": -1}.get(kind, 0) if tag == "Image" else 0
         if kind == "Html":
             block.append(detail)
         elif tag == "HtmlBlock":
-            yield _write_html_block("".join(block))
-            block.clear()
-        elif writer.image is not None:
-            yield writer.describe_image(kind, tag, detail)
-        elif kind == "Start":
-            yield writer.open(tag, detail)
-        elif kind == "End":
-            yield writer.close(tag, detail)
-        else:
-            yield _write_inline(kind, detail)
+            detail, block = "".join(block), []
+        change = None if images else _change(kind, tag, detail, anchors)
+        start = html.find(change[0], position) if change else -1
+        if change and start >= 0:
+            yield from (html[position:start].replace("<th", cell), change[1])
+            position = start + len(change[0])
+        if tag == "TableHead":  # a cell of a head says that it is for a column
+            cell = '<th scope="col"' if kind == "Start" else "<th"
+    yield html[position:]
 
 
-def _write_inline(kind: str, detail: Any) -> str:
+def _change(kind: str, tag: str, detail: Any, anchors: Iterator[str]) -> tuple[str, str] | None:
+    """Return what an event's HTML is, and what it becomes; None where it stays."""
     if kind == "InlineHtml":
-        return detail if _TAG.fullmatch(detail) else f"<code>{escape(detail)}</code>"
-    if kind == "Code":
-        return f"<code>{escape(detail)}</code>"
-    if kind == "TaskListMarker":
-        return f'<span class="task">{"☑" if detail else "☐"}</span> '
-    if kind == "Text":
-        return escape(detail)
-    return {"SoftBreak": "\n", "HardBreak": "<br>\n", "Rule": "<hr>\n"}.get(kind, "")
+        return detail, detail if _TAG.fullmatch(detail) else f"<code>{escape(detail)}</code>"
+    if tag == "HtmlBlock":
+        return detail, _write_html_block(detail)
+    if tag == "Heading":
+        return _write_heading(kind, detail, anchors)
+    return _TASKS[detail] if kind == "TaskListMarker" else _TABLES.get((kind, tag))
+
+
+def _write_heading(kind: str, detail: Any, anchors: Iterator[str]) -> tuple[str, str]:
+    """Return the tag of a heading as the parser writes it, and one a level below: the page has the first."""
+    level = int((detail["level"] if kind == "Start" else detail)[1])
+    if kind == "End":
+        return f"</h{level}>", f"</h{min(level + 1, 6)}>"
+    return f"<h{level}>", f'<h{min(level + 1, 6)} id="{escape(next(anchors, ""))}">'
 
 
 def _write_html_block(html: str) -> str:
     """Return a block of HTML whose tags are all harmless, and any other as text."""
     if "<" not in _TAG.sub("", html):
         return html
-    return f'<pre tabindex="0"><code>{escape(html.rstrip())}</code></pre>\n' if html.strip() else ""
+    return f"<pre><code>{escape(html.rstrip())}</code></pre>\n" if html.strip() else ""
 
 
-class _Writer:
-    """Writes tags; knows the table and the image that it is in."""
-
-    def __init__(self, anchors: Iterator[str]) -> None:
-        self.image: str | None = None  # the target of the image whose description is read
-        self._depth = 0  # of images in its description
-        self._words: list[str] = []
-        self._anchors = anchors
-        self._alignments: tuple[str, ...] = ()
-        self._column = 0
-        self._cell = "td"
-
-    def open(self, tag: str, detail: Any) -> str:
-        if tag in _SIMPLE:
-            self._column = 0
-            return f"<{_SIMPLE[tag]}>"
-        if tag == "Heading":
-            return f'<h{_level(detail["level"])} id="{escape(next(self._anchors, ""))}">'
-        if tag == "Link":
-            title = f' title="{escape(detail["title"])}"' if detail["title"] else ""
-            return f'<a href="{escape(detail["dest_url"])}"{title}>'
-        if tag == "Image":
-            self.image, self._words, self._depth = detail["dest_url"], [], 0
-            return ""
-        return self._open_block(tag, detail)
-
-    def _open_block(self, tag: str, detail: Any) -> str:
-        if tag == "BlockQuote":
-            return f"<blockquote>{f'<p><strong>{escape(detail)}</strong></p>' if detail else ''}"
-        if tag == "CodeBlock":
-            return '<pre tabindex="0"><code>'
-        if tag == "List":
-            return "<ul>" if detail is None else f'<ol start="{int(detail)}">'
-        if tag == "Table":
-            self._alignments = detail
-            return '<div class="wide" tabindex="0"><table>'
-        if tag == "TableHead":
-            self._cell, self._column = "th", 0
-            return "<thead><tr>"
-        return self._open_cell() if tag == "TableCell" else ""
-
-    def _open_cell(self) -> str:
-        name = self._alignments[self._column] if self._column < len(self._alignments) else "None"
-        self._column += 1
-        align = "" if name == "None" else f' align="{name.lower()}"'
-        return f'<th scope="col"{align}>' if self._cell == "th" else f"<td{align}>"
-
-    def close(self, tag: str, detail: Any) -> str:
-        if tag in _SIMPLE:
-            return f"</{_SIMPLE[tag]}>" + ("\n" if tag in _BLOCKS else "")
-        if tag == "Heading":
-            return f"</h{_level(detail)}>\n"
-        if tag == "List":
-            return "</ol>\n" if detail else "</ul>\n"
-        if tag == "TableHead":
-            self._cell = "td"
-            return "</tr></thead><tbody>"
-        if tag == "TableCell":
-            return f"</{self._cell}>"
-        return _ENDS.get(tag, "")
-
-    def describe_image(self, kind: str, tag: str, detail: Any) -> str:
-        """Collect the words of an image; return the image when it ends."""
-        if tag == "Image":
-            self._depth += 1 if kind == "Start" else -1
-            if self._depth < 0:
-                html = f'<img src="{escape(self.image or "")}" alt="{escape("".join(self._words))}">'
-                self.image = None
-                return html
-        self._words.append(_plain_text(kind, detail))
-        return ""
-
-
-def _level(name: str) -> int:
-    """Return one level below the parser's: the page itself has the first."""
-    return min(int(name[1]) + 1, 6)
+# Tables that can be scrolled.
+_TABLES = {
+    ("Start", "Table"): ("<table>", '<div class="wide" tabindex="0"><table>'),
+    ("Start", "TableHead"): ("<thead>", "<thead>"),
+    ("End", "TableHead"): ("</thead>", "</thead>"),
+    ("End", "Table"): ("</table>", "</table></div>"),
+}
+# Tasks with a mark: inputs are no text.
+_TASKS = {
+    True: ('<input disabled="" type="checkbox" checked=""/>\n', '<span class="task">☑</span> '),
+    False: ('<input disabled="" type="checkbox"/>\n', '<span class="task">☐</span> '),
+}
+_STYLE = re.compile(' style="text-align: (left|center|right)"')
+_ALERT = re.compile(r'<blockquote class="markdown-alert-(\w+)">')
 
 
 def _clean(html: str, links: Links) -> str:
@@ -384,6 +326,7 @@ def _clean(html: str, links: Links) -> str:
         allowed_classes={"div": {"wide"}, "span": {"task"}},
         link_rel="nofollow noopener noreferrer",
         url_schemes={*_EXTERNAL},
+        set_tag_attribute_values={"pre": {"tabindex": "0"}},  # so that keys can scroll it
         strip_comments=True,
     )
     return _name_lost_images(cleaned)

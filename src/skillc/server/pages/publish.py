@@ -17,28 +17,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.audit import Audit, Changes, compare_audits
-from skillc.errors import (
-    ArchiveRefused,
-    InvalidParameter,
-    InvalidSkill,
-    MissingField,
-    PathEscapes,
-    RegistryRefused,
-    SkillNotFound,
-)
-from skillc.registry import LATEST, Package, Role, Skill, read_package
-from skillc.remotes import unpack_archive, unwrap
+from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
+from skillc.registry import LATEST, Package, Role, Skill
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits
 from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.skill import describe_audit
 from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
-from skillc.server.responses import Refusal
 from skillc.server.service import UPLOAD_TIME, Service
-from skillc.server.workplace import Workplace, inspect_files, make_report
+from skillc.server.workplace import PACKED, Workplace, inspect_files, make_report, read_packed
 from skillc.skills import SkillId
 
 FIELDS = ("id", "version", "tag", "note")
-REFUSED = (ArchiveRefused, InvalidSkill, MissingField, PathEscapes)  # what is wrong with a skill
 MAX_UPLOAD = 64 << 20  # bytes of an archive; the files of a skill are no more
 
 
@@ -137,12 +126,6 @@ def _receive(visit: Visit, skill_id: SkillId, workplace: Workplace) -> Package:
     if upload is None:
         raise InvalidParameter("archive", "choose a file: .zip or .tar.gz")
     with workplace.open() as place:
-        packed, folder = os.path.join(place, "packed"), os.path.join(place, "skill")
-        with open(packed, "xb") as file:
+        with open(os.path.join(place, PACKED), "xb") as file:
             shutil.copyfileobj(upload.file, file)
-        try:
-            unpack_archive(packed, folder, skill_id)
-            unwrap(folder)
-            return read_package(skill_id, folder)
-        except REFUSED as error:  # the message may name our folder
-            raise Refusal(422, error.message.replace(folder, skill_id), error.code) from None
+        return read_packed(place, skill_id)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
@@ -23,7 +21,7 @@ from skillc.server.pages.visit import NOT_KEPT, Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.signin.sessions import read_cookie
-from skillc.server.workplace import inspect_files
+from skillc.server.workplace import inspect_files, read_members
 from skillc.skills import find_headings, parse
 
 MAX_OUTLINED = 20  # skills whose unread sections one page lists
@@ -79,7 +77,8 @@ class RegistryShelf:
     def _make_audit(self, version: Version) -> Audit | None:
         if sum(file.size for file in self.files(version)) > MAX_AUDIT_BYTES:
             return None
-        contents = _unpack(self._registry.read_archive(self._caller, version))
+        archive = self._registry.read_archive(self._caller, version)
+        contents = {member.name: data for member, data in read_members(archive)}
         return inspect_files(self._service.workplace, version.skill, contents)
 
     def review(self, version: Version) -> Review | None:
@@ -145,13 +144,6 @@ def read_report(skill_id: str, report: Mapping[str, Any]) -> Audit:
         Asks(**{kind: tuple(map(str, values)) for kind, values in asks.items() if kind in Asks.__slots__}),
         tuple(findings),
     )
-
-
-def _unpack(archive: bytes) -> dict[str, bytes]:
-    """Return the files of an archive that a registry made: one blob instead of one for each file."""
-    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
-        contents = {member.name: members.extractfile(member) for member in members}
-        return {name: stream.read() for name, stream in contents.items() if stream is not None}
 
 
 def _fill_days(days: tuple[tuple[date, int], ...]) -> tuple[tuple[str, int], ...]:

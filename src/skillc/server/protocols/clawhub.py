@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import io
 import mimetypes
-import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +36,7 @@ from skillc.server.protocols.catalog import read_skills
 from skillc.server.protocols.requests import find_address, find_caller, parse_limit, plain
 from skillc.server.responses import HEADERS, Refusal, respond
 from skillc.server.service import Service
+from skillc.server.workplace import read_members
 from skillc.skills import NAME_CHARACTERS, SkillId, to_segment
 
 API = "/api/v1"
@@ -321,24 +321,14 @@ def _time(time: datetime) -> int:
 def _to_zip(archive: bytes) -> bytes:
     """Return the files of a .tar.gz of ours as a zip; the same files make the same bytes."""
     buffer = io.BytesIO()
-    with (
-        tarfile.open(fileobj=io.BytesIO(archive)) as source,
-        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target,
-    ):
-        for member, data in _members(source):
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
+        for member, data in read_members(archive):
             entry = zipfile.ZipInfo(member.name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3  # Unix, whose modes follow
             entry.external_attr = (0o100000 | member.mode) << 16
             target.writestr(entry, data)
     return buffer.getvalue()
-
-
-def _members(archive: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    for member in archive:
-        stream = archive.extractfile(member)
-        assert stream is not None  # our archives have files alone
-        yield member, stream.read()
 
 
 def slug_of(skill_id: SkillId) -> str:

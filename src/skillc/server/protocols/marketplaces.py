@@ -9,9 +9,7 @@ A plugin holds one skill, in `skills/<name>`. So nothing in a skill is read as a
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -31,6 +29,7 @@ from skillc.server.protocols.git import Files, Repository, make_repository
 from skillc.server.protocols.requests import find_address, find_caller, find_prefix, plain
 from skillc.server.responses import Endpoint, Refusal, guard
 from skillc.server.service import Service
+from skillc.server.workplace import read_members
 from skillc.skills import to_segment
 from skillc.startup import sha256_hex
 
@@ -183,12 +182,8 @@ def _read_plugin(service: Service, caller: Caller, version: Version, entry: Entr
     manifest = _json(_describe(entry))
     names = ("plugin.json", ".claude-plugin/plugin.json", ".codex-plugin/plugin.json")
     files = dict.fromkeys(names, manifest)
-    archive = io.BytesIO(service.registry.read_archive(caller, version))
-    with tarfile.open(fileobj=archive) as members:
-        for member in members:
-            stream = members.extractfile(member)
-            assert stream is not None  # our archives have files alone
-            files[f"skills/{entry.name}/{member.name}"] = stream.read(), bool(member.mode & 0o100)
+    for member, data in read_members(service.registry.read_archive(caller, version)):
+        files[f"skills/{entry.name}/{member.name}"] = data, bool(member.mode & 0o100)
     return files
 
 
