@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 import skillc
 from skillc.cli import load
-from skillc.cli.shapes import ERROR, KEYS, OLD_KEYS, shapes_of
+from skillc.cli.results import ERROR, KEYS, OLD_KEYS, describe, results_of
 from skillc.cli.summaries import GROUPS
 from skillc.cli.syntax import SHORT, Command, Option, expand
 from skillc.cli.usage_errors import usage
@@ -30,7 +30,7 @@ WIDTH = 88  # of a line of code on the site
 
 _JSON = f"""\
 With `--format json` a command prints one JSON value on stdout, and with status 1 after an error it is
-`{ERROR}`. [Commands](commands.md) has the shape of each.
+`{describe(ERROR)}`. [Commands](commands.md) has the shape of each.
 
 In a shape, a key alone has a text or null; `N` is a number and `bool` a truth value, either can be null;
 `?` marks a key that may be missing; a name without quotes stands for any key. Releases may add keys.
@@ -88,7 +88,7 @@ def _write_command(name: str) -> Line:
         yield from ("", "| option | meaning |", "| --- | --- |")
         yield from (_describe_option(option, command) for option in command.own_options)
     yield from ("", "[JSON](json.md):", "")
-    yield from (f"- `skc {words}`: `{shape}`" for words, shape in shapes_of(name))
+    yield from (f"- `skc {words}`: `{describe(shape)}`" for words, shape in results_of(name))
     yield from ("", "```console", *(f"$ {example}" for example in command.examples), "```")
 
 
@@ -261,7 +261,7 @@ def _describe_content(content: dict[str, Any], schemas: dict[str, Any]) -> str:
 
 
 def _shape(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
-    """Return a schema in the short form of `skillc.cli.shapes`; a text is nothing at all."""
+    """Return a schema in the short form of `skillc.cli.results`; a text is nothing at all."""
     if reference := schema.get("$ref"):
         return _shape(schemas[reference.rpartition("/")[2]], schemas)
     if choices := [each for each in schema.get("anyOf", []) if each.get("type") != "null"]:

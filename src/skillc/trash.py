@@ -11,10 +11,11 @@ import errno
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths, records
+from skillc.contract import KEY, hidden
 from skillc.errors import NotInTrash, PathEscapes, PlaceTaken, SkillcError
 from skillc.spelling import did_you_mean
 
@@ -30,10 +31,10 @@ class TrashItem:
 
     id: str
     path: str
-    origin: str
+    origin: str = field(metadata={KEY: "from"})
     when: str
     reason: str
-    parent: str = ""  # the folder that it was in, without links; empty in old notes
+    parent: str = hidden("")  # the folder that it was in, without links; empty in old notes
 
     def as_json(self) -> dict[str, str]:
         return {

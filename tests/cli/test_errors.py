@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from skillc.cli import main
-from skillc.cli.shapes import ERROR
+from skillc.cli.results import ERROR
 from skillc.cli.summaries import NAMES
 from tests.conftest import World
-from tests.support.shapes import parse_shape
+from tests.support.shapes import find_faults
 
 # For each command: words with which it fails at its work, and the code of that.
 FAILURES = {
@@ -90,7 +90,7 @@ def fail(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert main(words) == 1, words
     out, err = capsys.readouterr()
     value = json.loads(out)
-    assert parse_shape(ERROR).faults(value) == [], words
+    assert find_faults(value, ERROR) == [], words
     error: dict[str, Any] = value["error"]
     assert f"error[{error['code']}]: {error['message']}" in err, words
     assert "Traceback" not in err

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from skillc.cli import load
-from skillc.cli.shapes import ERROR, KEYS, LISTS, OLD_KEYS, SHAPES, shapes_of
+from skillc.cli.results import ERROR, KEYS, LISTS, OLD_KEYS, RESULTS, describe, members_of, results_of
 from skillc.cli.summaries import NAMES
 from tests.conftest import World
-from tests.support.shapes import parse_shape
+from tests.support.shapes import find_faults, names_in
 from tests.support.team import Team
 
 SERVERS = {"serve", "ui", "mcp --http"}
@@ -63,21 +63,20 @@ def test_format(name: str) -> None:
     """[SURFACES: JSON] every command has --format with json, and its JSON is in the table."""
     options = {option.name: option for option in load(name).COMMAND.options}
     assert {"text", "json"} <= set(options["--format"].choices)
-    assert list(shapes_of(name))
+    assert list(results_of(name))
 
 
 def test_vocabulary() -> None:
     """[SURFACES: JSON] every key of every shape is explained once; tops are objects but for two lists."""
-    shapes = {words: parse_shape(shape) for words, shape in SHAPES.items()}
-    keys = {key for shape in (*shapes.values(), parse_shape(ERROR)) for key in shape.names()}
+    keys = {key for shape in (*RESULTS.values(), ERROR) for key in names_in(shape)}
     assert keys == set(KEYS)
-    assert {words for words, shape in shapes.items() if shape.kind != "object"} == set(LISTS)
+    assert {words for words, shape in RESULTS.items() if members_of(shape) is None} == set(LISTS)
     for name in LISTS:
-        assert f"{name} --format object" in shapes
+        assert f"{name} --format object" in RESULTS
     for words, old in OLD_KEYS.items():
-        present = set(shapes[words].names())
+        present = set(names_in(RESULTS[words]))
         assert {*old, *old.values()} <= present, words
-    assert {words.split()[0] for words in SHAPES} == set(NAMES)
+    assert {words.split()[0] for words in RESULTS} == set(NAMES)
 
 
 Check = Callable[..., Any]
@@ -92,7 +91,7 @@ def check(world: World) -> Check:
         result = world.skc(*given, *(() if "--format" in given else ("--format", "json")), env=env)
         assert result.returncode == status, (given, result.stderr)
         value = json.loads(result.stdout)
-        assert parse_shape(SHAPES[name]).faults(value) == [], given
+        assert find_faults(value, RESULTS[name]) == [], given
         seen.add(name)
         return value
 
@@ -110,7 +109,7 @@ def test_all_commands(world: World, team: Team, check: Any) -> None:
     _bring_in(world, check)
     _take_out(check)
     _share(world, team, check)
-    assert check.seen == set(SHAPES) - SERVERS
+    assert check.seen == set(RESULTS) - SERVERS
 
 
 def _write(world: World, check: Check) -> None:
@@ -282,15 +281,16 @@ def test_servers(world: World, name: str, words: tuple[str, ...]) -> None:
                 values.append(json.loads(process.stdout.readline()))
         finally:
             process.kill()
-    assert [fault for value in values for fault in parse_shape(SHAPES[name]).faults(value)] == []
+    assert [fault for value in values for fault in find_faults(value, RESULTS[name])] == []
     assert values[-1]["url"].startswith("http://127.0.0.1:")
     assert len(values) == (2 if words == ("serve", "--port", "0") else 1)
 
 
-def test_shapes() -> None:
+def test_comparison() -> None:
     """[SURFACES: JSON] the comparison itself finds what is missing, new and of another type."""
-    shape = parse_shape('{"a","b"?:N,"c":[{"d":bool}],"e":{name:N}|null}')
+    shape = {"a": str | None, "b?": int, "c": [{"d": bool}], "e": dict[str, int] | None}
+    assert describe(shape) == '{"a","b"?:N,"c":[{"d":bool}],"e":{name:N}|null}'
     good = {"a": None, "c": [{"d": True}], "e": {"x": 1}}
-    assert shape.faults(good) == []
-    assert shape.faults({**good, "e": None}) == []
-    assert len(shape.faults({"b": "1", "c": [{"d": 1, "x": 2}], "e": []})) == 5
+    assert find_faults(good, shape) == []
+    assert find_faults({**good, "e": None}, shape) == []
+    assert len(find_faults({"b": "1", "c": [{"d": 1, "x": 2}], "e": []}, shape)) == 5

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Answer,
         ApprovalRequest,
         Entry,
+        TrustDescription,
         TrustStatus,
         adopt,
         allow,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     )
     from skillc.tools.arguments import parse_values
     from skillc.tools.process import Envelope
-    from skillc.tools.run import Approve, RunResult, ToolCall, Values, approval_advice, run_tool
+    from skillc.tools.run import Approve, DryRun, RunResult, ToolCall, Values, approval_advice, run_tool
     from skillc.tools.sandbox import describe_sandbox
     from skillc.tools.schemas import describe_tool, format_tools, function_names, manifest, tool_schema
     from skillc.tools.skill import (
@@ -40,11 +41,12 @@ else:
         __name__,
         {
             "approval": (
-                "Answer ApprovalRequest Entry TrustStatus adopt allow deny list_entries prune trust_status"
+                "Answer ApprovalRequest Entry TrustDescription TrustStatus adopt allow deny list_entries "
+                "prune trust_status"
             ),
             "arguments": "parse_values",
             "process": "Envelope",
-            "run": "Approve RunResult ToolCall Values approval_advice run_tool",
+            "run": "Approve DryRun RunResult ToolCall Values approval_advice run_tool",
             "sandbox": "describe_sandbox",
             "schemas": "describe_tool format_tools function_names manifest tool_schema",
             "skill": ("ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_source"),
