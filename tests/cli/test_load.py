@@ -51,8 +51,9 @@ def test_pages() -> None:
 
 # What makes reading commands start fast, and other code harder to read.
 TRICK = re.compile(r"^TYPE_CHECKING = False$|\bfront_door\(|\bstartup import .*\bvalue\b", re.MULTILINE)
-# How many modules of a room have one, besides those of `AHEAD`. `find` loads most of them in `index`, `library`
-# and `skills`; in `cli` it is `find` itself, the front door, and `output` for JSON. Only lower these numbers.
+# How many modules of a room have one, besides those of `AHEAD`. `find` loads most of them in `index`,
+# `library` and `skills`; in `cli` it is `find` itself, the front door, and `output` for JSON. Only lower
+# these numbers.
 TRICKS = {
     "cli": 13,
     "adapters": 1,
