@@ -87,7 +87,7 @@ def show_help(words: Sequence[str]) -> None:
     elif names[0] in SUMMARIES:
         print_lines(page(load(names[0]).COMMAND))
     else:
-        raise unknown_topic(names[0])
+        raise unknown_topic(names[0], TOPICS)
 
 
 def read_names(command: str, words: Sequence[str]) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from skillc.cli.summaries import NAMES
-from skillc.cli.syntax import Argument, Arguments, Command
 from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
+
+if TYPE_CHECKING:  # `syntax` imports this module on the way to an error
+    from skillc.cli.syntax import Argument, Arguments, Command
 
 # What other tools call a command of ours.
 OTHER_NAMES = {
@@ -72,14 +75,12 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
     return InvalidOption(f"invalid option: '{name if is_name else word}' for '{command.name}'; {advice}")
 
 
-def unknown_topic(word: str) -> InvalidOption:
+def unknown_topic(word: str, topics: Iterable[str]) -> InvalidOption:
     """Return the error for a word after `skc help` that is neither a command nor a topic."""
     name = _BY_OTHER_NAME.get(word.lower(), "")
     if name:
         return InvalidOption(f"unknown command '{word}'; 'skc help {name}' explains ours")
-    from skillc.cli.help import TOPICS  # help imports this module
-
-    hint = guess(word, (*NAMES, *TOPICS), "skc --help")
+    hint = guess(word, (*NAMES, *topics), "skc --help")
     return InvalidOption(f"unknown command or topic '{word}'; {hint}")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skillc.usage.page import find_unread, render_page
     from skillc.usage.prune import delete_fallback_log, parse_age, prune_log, prune_logs
     from skillc.usage.query import Filters, find_logs
-    from skillc.usage.report import count_by_skill, format_rows, label_skills, render_stats
+    from skillc.usage.report import count_by_skill, format_rows, make_page, render_stats
     from skillc.usage.stats import (
         GROUPS,
         Stats,
@@ -34,7 +34,7 @@ else:
             "query": "Filters find_logs",
             "page": "find_unread render_page",
             "prune": "delete_fallback_log parse_age prune_log prune_logs",
-            "report": "count_by_skill format_rows label_skills render_stats",
+            "report": "count_by_skill format_rows make_page render_stats",
             "stats": "GROUPS Stats check_group compute_stats count_by_day describe_results find_reads",
             "sync": "sync_logs",
         },

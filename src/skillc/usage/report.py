@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import gmtime, strftime
 from typing import Any
 
+from skillc import __version__
+from skillc.errors import Diagnostic, unexpected, warning
 from skillc.library import Skill
 from skillc.text import count_of, one_line
+from skillc.usage.page import find_unread, render_page
 from skillc.usage.query import Filters
-from skillc.usage.stats import Stats, compute_stats, describe_results
+from skillc.usage.stats import GROUPS, Stats, compute_stats, count_by_day, describe_results, find_reads
 
 Rows = Sequence[tuple[str, int]]
 MAX_ROWS = 50  # rows for people where no limit is given; JSON has them all
@@ -25,6 +29,36 @@ def label_skills(skills: Sequence[Skill]) -> list[str]:
     """Return the names of skills; equal ones with their scope."""
     names = Counter(skill.name for skill in skills)
     return [f"{s.name} ({s.scope})" if names[s.name] > 1 else s.name for s in skills]
+
+
+def make_page(
+    skills: Sequence[Skill],
+    filters: Filters,
+    read_headings: Callable[[Skill], Iterable[tuple[str, int, str]]],
+    *,
+    is_one: bool,
+) -> tuple[str, tuple[Diagnostic, ...]]:
+    """Return a page about one skill or all, and what could not be read for it.
+
+    `read_headings` returns a skill's headings as (file, level, heading).
+    """
+    stats = {group: compute_stats(skills[0] if is_one else skills, group, filters) for group in GROUPS}
+    unread: dict[str, dict[str, list[tuple[int, str]]]] = {}
+    diagnostics = [*stats["summary"].diagnostics]
+    for label, skill in zip(label_skills(skills), skills, strict=True):
+        try:
+            unread[label] = find_unread(read_headings(skill), *find_reads(skill, filters))
+        except Exception as error:  # one bad skill must not cost the others their page
+            diagnostics.append(warning("W005", skill.source, unexpected(error).message))
+    text = render_page(
+        f"Usage of {skills[0].name}" if is_one else "Usage of all skills",
+        stats,
+        count_by_day(skills, filters),
+        unread,
+        skills=() if is_one else count_by_skill(skills, filters),
+        maker=strftime(f"Made by skc {__version__} on %Y-%m-%d at %H:%M UTC", gmtime()),
+    )
+    return text, tuple(diagnostics)
 
 
 def format_rows(rows: Rows) -> list[str]:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from time import gmtime, strftime
 from typing import TypeVar
 
-from skillc import __version__, atomic, gateway, library, usage
+from skillc import atomic, gateway, library, usage
 from skillc.cli import can_print, show, workspace
 from skillc.cli.blocks import CODE, CUT, Line, Mark
-from skillc.cli.output import report_all, warn
+from skillc.cli.output import report_all, show_line, warn
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.terminal import columns, is_dumb
 from skillc.cli.usage_errors import see
-from skillc.errors import Diagnostic, InvalidOption, unexpected, warning
+from skillc.errors import Diagnostic, InvalidOption
 from skillc.paths import current_directory
 from skillc.tables import pad, width_of
-from skillc.text import count_of, cut, one_line
+from skillc.text import count_of, one_line
 
 Result = TypeVar("Result")
 MAX_BARS = 100  # columns for bars; longer ones are hard to compare with their labels
@@ -120,7 +119,7 @@ def _prune(arguments: Arguments, oldest: str) -> int:
     report_all((), failures)
     entries = count_of(sum(counts.values()), "entry", "entries")
     removal = f"Removed {entries} of {count_of(len(counts), 'skill')}"
-    show(arguments, lambda: {"removed": counts}, lambda: [removal])
+    show_line(arguments, {"removed": counts}, removal)
     return 1 if failures else 0
 
 
@@ -131,36 +130,16 @@ def _write_page(arguments: Arguments, file: str) -> int:
         raise InvalidOption(f"--html {file}: there is no folder '{os.path.dirname(path)}'; make it first")
 
     def write(skills: list[library.Skill]) -> tuple[Diagnostic, ...]:
-        filters = _filters(arguments)
-        subject = skills if name is None else skills[0]
-        stats = {group: usage.compute_stats(subject, group, filters) for group in usage.GROUPS}
-        sections, diagnostics = _unread(skills, filters)
-        counts = usage.count_by_skill(skills, filters) if name is None else ()
-        title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
-        days = usage.count_by_day(skills, filters)
-        maker = strftime(f"Made by skc {__version__} on %Y-%m-%d at %H:%M UTC", gmtime())
-        text = usage.render_page(title, stats, days, sections, skills=counts, maker=maker)
+        text, problems = usage.make_page(skills, _filters(arguments), _headings, is_one=name is not None)
         atomic.write(path, text.encode("utf-8", "replace"))
-        return (*stats["summary"].diagnostics, *diagnostics)
+        return problems
 
     warn(_with_skills(arguments, {"html": file}, write))
-    return show(arguments, lambda: {"path": path, "html": path}, lambda: [f"Wrote {path}"])
+    return show_line(arguments, {"path": path, "html": path}, f"Wrote {path}")
 
 
-def _unread(
-    skills: Sequence[library.Skill], filters: usage.Filters
-) -> tuple[dict[str, dict[str, list[tuple[int, str]]]], tuple[Diagnostic, ...]]:
-    """Return the sections that no agent read, by skill and file."""
-    sections: dict[str, dict[str, list[tuple[int, str]]]] = {}
-    diagnostics: tuple[Diagnostic, ...] = ()
-    for label, skill in zip(usage.label_skills(skills), skills, strict=True):
-        try:
-            headings = [(entry.file, entry.level, entry.heading) for entry in gateway.read_outline(skill)]
-        except Exception as error:  # one bad skill must not cost the others their page
-            diagnostics += (warning("W005", skill.source, unexpected(error).message),)
-            continue
-        sections[label] = usage.find_unread(headings, *usage.find_reads(skill, filters))
-    return sections, diagnostics
+def _headings(skill: library.Skill) -> list[tuple[str, int, str]]:
+    return [(entry.file, entry.level, entry.heading) for entry in gateway.read_outline(skill)]
 
 
 def _draw_bars(rows: Sequence[tuple[str, int]]) -> list[str]:
@@ -170,12 +149,14 @@ def _draw_bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     room = min(columns(), MAX_BARS) - digits - 5
     if room < 24 or is_dumb():  # no terminal, too narrow for bars, or read aloud
         return usage.format_rows(rows)
+    from skillc.cli.layout import cut, printable  # rich, only where a person looks
+
     block = "█" if can_print("█") else "#"
-    labels = [one_line(text) for text, _ in rows]
+    labels = [printable(one_line(text)) for text, _ in rows]
     width = min(max(map(width_of, labels), default=0), room - 12)
     lines: list[str] = []
     for text, (_, count) in zip(labels, rows, strict=True):
         bar = block * max(1 if count else 0, round((room - width) * count / highest))
-        label = pad(text if width_of(text) <= width else cut(text, width), width)
+        label = pad(cut(text, width), width)
         lines.append(Line(f"  {count:>{digits},}  {label} ", Mark(bar, CODE), breaks=CUT))
     return lines
