@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from skillc.compiler import Publication, PublishOptions
+    from skillc.doctor import Examination
     from skillc.engine import DefaultSkillEngine
     from skillc.errors import Diagnostic, SkillcError
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
@@ -306,6 +307,12 @@ class Workspace:
             capabilities=self.capabilities,
             tell=lambda diagnostic: self.tell((diagnostic,)),
         )
+
+    def doctor(self, *, fix: bool = False) -> Examination:
+        """Return what is wrong with this installation; with `fix`, mend what is safe first."""
+        from skillc.doctor import examine
+
+        return examine(self.cwd, fix=fix)
 
     def engine(self) -> DefaultSkillEngine:
         """Return the engine over all configured repositories; raises InvalidConfiguration."""

@@ -12,23 +12,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillc import paths
 from skillc.audit import VERSION, Audit, Policy, audit_folder
 from skillc.compiler import Publication, PublishOptions, Target, publish_skill
 from skillc.errors import Diagnostic, InvalidSkill, SkillExists
 from skillc.install.blocks import check_blocks
-from skillc.install.entry import COPY, LINK, LockEntry, describe_origin, make_entry
-from skillc.install.hash import FolderHashes, compute_hash, hash_folder
+from skillc.install.entry import (
+    COPY,
+    LINK,
+    FolderHashes,
+    LockEntry,
+    compute_hash,
+    describe_origin,
+    hash_folder,
+    make_entry,
+)
+from skillc.install.import_plan import Store
 from skillc.install.lock import change_lock, lock_file, read_lock, require_intact
 from skillc.install.origin import Candidate, Download, Origin
-from skillc.install.place import check_store, put_folder
-from skillc.install.survey import Store
+from skillc.install.store import check_store, put_folder
 from skillc.install.versions import keep_version, note_versions
 from skillc.library import (
-    GLOBAL,
-    PROJECT,
     Skill,
-    import_root,
     is_compiled,
     is_path_target,
     lock_store,
@@ -92,15 +96,6 @@ class Addition:
     def as_json(self) -> dict[str, Any]:
         places = [utf8_text(each.path) for each in self.publication.deployments]
         return self.offer.as_json() | {"targets": places, "path": utf8_text(self.skill.source)}
-
-
-def choose_store(cwd: str, scope: str = "") -> Store:
-    """Return the store for new skills: of the project around `cwd`, or of the home if there is no project."""
-    if scope == GLOBAL:
-        return Store(GLOBAL, paths.require_home())
-    if scope == PROJECT:
-        return Store(PROJECT, next(paths.project_roots(cwd), os.path.realpath(cwd)))
-    return Store(*import_root(cwd))
 
 
 def make_offers(

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from skillc.compiler import find_damaged_stubs
 from skillc.errors import SkillcError
-from skillc.install.lock import DAMAGED, read_lock
-from skillc.install.names import store_folders
-from skillc.install.place import skill_of
-from skillc.install.plan import is_exact
-from skillc.install.state import read_states
+from skillc.install.entry import LockEntry
+from skillc.install.lock import DAMAGED, read_lock, store_folders
+from skillc.install.plan import is_exact, read_states
+from skillc.install.store import skill_of
 from skillc.install.versions import find_version, installed_versions
 from skillc.skills import digest_skill
-from skillc.startup import value
 from skillc.text import utf8_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.install.entry import LockEntry
 
 ABSENT = "not installed"
 DIFFERENT = "not what the lock says"
 UNLOCKED = "installed, but not in the lock"
 INCOMPLETE = "the lock has no digest of its files; 'skc install' adds it"
 STUB = "the stub that agents read is not as it was built; 'skc build' writes it anew"
+FIXES = {ABSENT: "skc install", INCOMPLETE: "skc install", DIFFERENT: "skc verify"}  # what mends a problem
 KINDS = {"changed": "changed", "added": "added", "removed": "missing"}
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class LockProblem:
     """A difference between lock and store; `file` is empty if it is about the whole skill."""
 

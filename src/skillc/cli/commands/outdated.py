@@ -42,7 +42,7 @@ def run(arguments: Arguments) -> int:
             tell_step=progress.step,
         )
     warn(result.diagnostics)
-    news = [each for each in result.unchanged if each.is_changed]
+    news = [each for each in result.skills if each.is_changed]
     rows = [
         (each.entry.name, each.current_name, each.latest_name, "edited" if each.is_edited else "")
         for each in news

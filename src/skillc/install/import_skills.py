@@ -17,7 +17,8 @@ from skillc import atomic, trash
 from skillc.compiler import PublishOptions, create_store, publish_skill
 from skillc.errors import Diagnostic, SkillcError, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
-from skillc.install.survey import COPIED, LINKED, MOVED, Plan, Skip, Step, Store, is_same
+from skillc.install.import_plan import COPIED, LINKED, MOVED, Plan, Skip, Step, is_same
+from skillc.install.store import Store
 from skillc.library import PROJECT, DeploymentRecord, Skill, lock_store, record_deployments, record_imports
 from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
