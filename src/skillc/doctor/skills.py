@@ -167,7 +167,7 @@ def check_locks(place: Place) -> Iterator[Check]:
     locks = [root for root in _roots(place) if os.path.lexists(lock_file(root))]
     for root in locks:
         try:
-            problems = check_lock(root)
+            problems = check_lock(root).problems
         except InvalidConfiguration as error:
             yield Check("lock", ERROR, error.message)
             continue

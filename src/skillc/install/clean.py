@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from skillc import atomic, paths
-from skillc.errors import unexpected
+from skillc.errors import InvalidOption, unexpected
 from skillc.install.dangling import (
     CACHE,
     Waste,
@@ -30,6 +30,7 @@ from skillc.install.dangling import (
 )
 from skillc.library import read_deployments, read_origin
 from skillc.startup import sqlite
+from skillc.surface import SILENT, UNATTENDED, Person, Progress
 
 LOCK = "lock"  # stays: another process may wait for it
 MAX_STATE = 1 << 18  # bytes of a checkout's state.json
@@ -66,6 +67,44 @@ class Disposal:
 
     def as_json(self) -> dict[str, Any]:
         return {**self.waste.as_json(), "result": self.result, "detail": self.detail}
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaning:
+    """What can go and, unless it was a dry run or there is nothing, what became of each."""
+
+    waste: tuple[Waste, ...]
+    disposals: tuple[Disposal, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {"entries": [entry.as_json() for entry in self.disposals or self.waste]}
+
+
+def clean_up(
+    cwd: str,
+    describe: Callable[[Sequence[Waste]], str] | None = None,
+    *,
+    dry_run: bool = False,
+    yes: bool = False,
+    person: Person = UNATTENDED,
+    progress: Progress = SILENT,
+) -> Cleaning:
+    """Remove what is no longer needed, once a person agrees; `describe` says what, in the question.
+
+    Raises InvalidOption, and removes nothing, without an answer.
+    """
+    waste = find_waste(cwd)
+    if dry_run or not waste:
+        return Cleaning(tuple(waste))
+    text = describe(waste) if describe else "\n".join(item.path for item in waste)
+    if not yes and not (person.can_answer and person.confirm(text, "Remove all this?")):
+        raise InvalidOption("nothing removed; 'skc clean --yes' removes without asking")
+    disposals = []
+    with progress.steps(len(waste), "items") as steps:
+        for item in waste:
+            steps.step(item.path)
+            disposals.append(remove_waste(item))
+    return Cleaning(tuple(waste), tuple(disposals))
 
 
 def find_waste(cwd: str) -> list[Waste]:

@@ -24,8 +24,8 @@ from skillc import paths
 from skillc.audit import VERSION, Audit, audit_folder, read_policy
 from skillc.errors import (
     AuditBlocked,
-    Diagnostic,
     InvalidConfiguration,
+    InvalidOption,
     OriginNotFound,
     SkillcError,
     unexpected,
@@ -35,8 +35,8 @@ from skillc.install.download import open_download
 from skillc.install.entry import LockEntry, compute_hash, hash_folder, make_entry
 from skillc.install.fetch import FetchedSkill
 from skillc.install.import_plan import COPIED, Skip, Step, Store, is_same
-from skillc.install.import_skills import Intake
-from skillc.install.lock import change_lock, global_lock_file, lock_file, read_lock, store_folder
+from skillc.install.import_skills import ImportResult
+from skillc.install.lock import change_lock, find_root, global_lock_file, lock_file, read_lock, store_folder
 from skillc.install.origin import (
     CLAWHUB,
     REGISTRY,
@@ -47,7 +47,8 @@ from skillc.install.origin import (
     recall_origin,
 )
 from skillc.install.store import put_version
-from skillc.library import is_compiled, lock_store
+from skillc.library import GLOBAL, PROJECT, is_compiled, lock_store
+from skillc.surface import SILENT, Progress
 
 MAX_BYTES = 16 << 20
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -181,22 +182,52 @@ class Transfer:
 
     store: Store
     accept: bool  # what the audit blocks
-    intake: Intake
-    diagnostics: list[Diagnostic]
+    result: ImportResult
 
     def skip(self, pin: Pin, reason: str) -> None:
-        self.intake.skipped.append(Skip(f"{pin.name} ({pin.file})", reason))
+        self.result.skipped.append(Skip(f"{pin.name} ({pin.file})", reason))
 
 
-def preview_pins(pins: Sequence[Pin], store: Store) -> Intake:
+def import_locks(
+    files: Sequence[str],
+    cwd: str,
+    scope: str = "",
+    *,
+    accept: bool = False,
+    hosts: Iterable[str] = (),
+    dry_run: bool = False,
+    progress: Progress = SILENT,
+) -> ImportResult:
+    """Bring in what lock files name, by default those of the project and of the home; raises InvalidOption.
+
+    What the home's file names goes into the home's store.
+    """
+    files = [os.path.join(cwd, os.path.expanduser(name)) for name in files] or find_locks(cwd, scope)
+    if not files:
+        raise InvalidOption("there is no lock file here; 'skc import --lock <file>' names one")
+    pins = [pin for file in files for pin in read_pins(file)]
+    result = ImportResult()
+    for is_global in (False, True):
+        root = find_root(cwd, is_global=is_global or scope == GLOBAL)
+        store = Store(GLOBAL if root == paths.home() else PROJECT, root)
+        some = [pin for pin in pins if is_of_home(pin) == is_global]
+        if dry_run:
+            result.add(preview_pins(some, store))
+            continue
+        with progress.steps(len(some), "skills") as steps:
+            result.add(bring_in_pins(some, store, accept=accept, hosts=hosts, tell_step=steps.step))
+    return result
+
+
+def preview_pins(pins: Sequence[Pin], store: Store) -> ImportResult:
     """Return what a transfer would bring in, without asking any host."""
-    intake = Intake()
+    result = ImportResult()
     for pin in pins:
         if pin.problem:
-            intake.skipped.append(Skip(f"{pin.name} ({pin.file})", pin.problem))
+            result.skipped.append(Skip(f"{pin.name} ({pin.file})", pin.problem))
         else:
-            intake.imported.append(_step(pin, store))
-    return intake
+            result.imported.append(_step(pin, store))
+    return result
 
 
 def bring_in_pins(
@@ -206,12 +237,12 @@ def bring_in_pins(
     accept: bool = False,
     hosts: Iterable[str] = (),
     tell_step: Callable[[str], None] = lambda _: None,
-) -> tuple[Intake, list[Diagnostic]]:
-    """Download each pin, verify it, and put it into the store and the lock; return also warnings.
+) -> ImportResult:
+    """Download each pin, verify it, and put it into the store and the lock.
 
     `hosts` may be asked besides those that the pins name.
     """
-    transfer = Transfer(store, accept, Intake(), [])
+    transfer = Transfer(store, accept, ImportResult())
     groups: dict[tuple[Origin, str], list[Pin]] = {}
     for pin in pins:
         if pin.problem:
@@ -222,7 +253,7 @@ def bring_in_pins(
     for (origin, _), group in groups.items():
         tell_step(origin.label())
         _take_group(transfer, group)
-    return transfer.intake, transfer.diagnostics
+    return transfer.result
 
 
 def _take_group(transfer: Transfer, pins: Sequence[Pin]) -> None:
@@ -243,7 +274,7 @@ def _download(transfer: Transfer, pins: Sequence[Pin]) -> None:
     origin = replace(pins[0].origin, path="") if not pins[0].origin.is_registry else pins[0].origin
     names = [] if origin.is_registry else [pin.origin.path or pin.name for pin in pins]
     with open_download(
-        origin, commit=pins[0].commit, names=names, report=transfer.diagnostics.append
+        origin, commit=pins[0].commit, names=names, report=transfer.result.diagnostics.append
     ) as download:
         for pin in pins:
             candidate = _find(pin, download)
@@ -298,9 +329,9 @@ def _put(transfer: Transfer, pin: Pin, candidate: Candidate, download: Download)
         if is_there and has_entry:
             return transfer.skip(pin, f"the same as '{step.destination}'")
         skill = FetchedSkill(entry, candidate.folder, pin.label)
-        put_version(root, skill, transfer.diagnostics, REASON)
-        transfer.diagnostics += change_lock(root, record=[entry])
-    transfer.intake.imported.append(step)
+        put_version(root, skill, transfer.result.diagnostics, REASON)
+        transfer.result.diagnostics.extend(change_lock(root, record=[entry]))
+    transfer.result.imported.append(step)
     return None
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +23,7 @@ from skillc.errors import Diagnostic, warning
 from skillc.install.entry import KEYS, OWN, LockEntry
 from skillc.library import lock_store
 from skillc.skills import is_name, to_segment
+from skillc.spelling import suggest
 
 Fields = dict[str, Any]
 
@@ -60,6 +62,45 @@ def read_lock(root: str) -> dict[str, LockEntry]:
     return {name: LockEntry(name, fields) for name, fields in entries.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
+    """A skill of a lock, as 'skc lock' lists it."""
+
+    id: str
+    source: str
+    ref: str | None
+    commit: str | None
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkills:
+    skills: tuple[LockedSkill, ...]
+
+
+def list_locked(root: str) -> LockedSkills:
+    """Return the skills of a lock with where they come from, sorted by name."""
+    return LockedSkills(
+        tuple(
+            LockedSkill(
+                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
+            )
+            for name, entry in sorted(read_lock(root).items())
+        )
+    )
+
+
+def find_entries(root: str, names: Iterable[str] = ()) -> list[LockEntry]:
+    """Return the entries of a lock with these names, or all; raises SkillNotFound."""
+    entries, names = read_lock(root), list(names)
+    for name in names:
+        if name not in entries:
+            error = errors.SkillNotFound(name, "it is not in the lock", suggest(name, entries))
+            error.details = error.details or "hint: skills that 'skc add' brought are; 'skc lock' lists them"
+            raise error
+    return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
+
+
 def require_intact(entries: Iterable[LockEntry]) -> None:
     """Raise LockUnsatisfied for an entry whose part of ours is not as skc wrote it."""
     for entry in entries:
@@ -87,15 +128,26 @@ def change_lock(
     return _change_global_lock(changes, removals) if is_home(root) else []
 
 
-def set_pins(root: str, names: Iterable[str], is_pinned: bool) -> list[Diagnostic]:
-    """Note in the lock whether skills are pinned; return warnings. One that is not there is SkillNotFound."""
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Whether a skill is pinned."""
+
+    id: str
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    skills: tuple[Pinned, ...]
+
+
+def set_pins(root: str, names: Iterable[str], is_pinned: bool) -> tuple[Pins, list[Diagnostic]]:
+    """Note in the lock whether skills are pinned; return also warnings. Raises SkillNotFound."""
     with lock_store(root):
-        entries = read_lock(root)
-        for name in names:
-            if name not in entries:
-                raise errors.SkillNotFound(name, "it is not in the lock")
-        require_intact(entries[name] for name in names)
-        return change_lock(root, record=[entries[name].with_own(pinned=is_pinned) for name in names])
+        entries = find_entries(root, names)
+        require_intact(entries)
+        diagnostics = change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries])
+    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries)), diagnostics
 
 
 def accept_entry(root: str, name: str) -> str:

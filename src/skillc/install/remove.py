@@ -8,7 +8,7 @@ disabled skill stays where it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,7 @@ from skillc.compiler import (
     withdraw,
 )
 from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound
+from skillc.install.dangling import measure_size
 from skillc.install.lock import change_lock, read_lock, store_folder
 from skillc.install.versions import note_versions
 from skillc.library import (
@@ -43,6 +44,8 @@ from skillc.library import (
 from skillc.quotes import shell_quote
 from skillc.settings import Settings
 from skillc.spelling import suggest
+from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.text import count_of, one_line
 from skillc.usage import delete_fallback_log
 
 
@@ -59,6 +62,30 @@ class Removal:
 
     def as_json(self) -> dict[str, Any]:
         return {"id": self.name, "trashed": self.trashed or None, "deployments": list(self.deployments)}
+
+
+@dataclass(frozen=True, slots=True)
+class Removals:
+    """Skills that were removed, or would be (`is_preview`)."""
+
+    removed: tuple[Removal, ...]
+    keeps_source: bool = False
+    is_preview: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {"removed": [removal.as_json() for removal in self.removed]}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was taken away from where, for people."""
+        for removal in self.removed:
+            yield one_line(f"{'Would remove' if self.is_preview else 'Removed'} '{removal.name}'")
+            yield from (one_line(f"  {path}") for path in removal.deployments)
+            if removal.item:
+                way = f"'skc restore {shell_quote(removal.item)}' brings it back, 'skc build' deploys it"
+                yield one_line(f"  {removal.source} is in the trash; {way}")
+            elif removal.source:
+                way = f"stays; 'skc build {shell_quote(removal.name)}' deploys it again"
+                yield one_line(f"  {removal.source} {way if self.keeps_source else '-> trash'}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +121,35 @@ def find_removable(name: str, cwd: str) -> Skill | Ghost:
             f"'{name}' is in another project; 'skc remove {shell_quote(skill.source)}' takes it"
         )
     return skill
+
+
+def remove_skills(
+    names: Sequence[str],
+    cwd: str,
+    *,
+    keep_source: bool = False,
+    purge: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    person: Person = UNATTENDED,
+    progress: Progress = SILENT,
+) -> Removals:
+    """Remove the skills that these names or paths mean, once a person who can answer agrees.
+
+    Raises SkillNotFound or InvalidOption before anything is removed.
+    """
+    skills = list({each.source: each for each in (find_removable(name, cwd) for name in names)}.values())
+    preview = Removals(tuple(map(preview_removal, skills)), keep_source, is_preview=True)
+    if dry_run:
+        return preview
+    if not yes and person.can_answer and not person.confirm("\n".join(preview.lines()), "Remove?"):
+        raise InvalidOption("nothing removed; 'skc remove --yes' removes without asking")
+    removals = []
+    with progress.steps(len(skills), "skills") as steps:
+        for skill in skills:
+            steps.step(skill.name)
+            removals.append(remove_skill(skill, cwd, keep_source=keep_source, purge=purge))
+    return Removals(tuple(removals), keep_source)
 
 
 def preview_removal(skill: Skill | Ghost) -> Removal:
@@ -142,7 +198,7 @@ def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
     return Removal(skill.name, skill.source, path, item_id, places, tuple(diagnostics))
 
 
-def restore_item(name: str) -> trash.TrashItem:
+def restore_item(name: str) -> Restoration:
     """Bring back the newest item of the trash that a name means; raises NotInTrash and others."""
     item = trash.find(name)
     store, parts = os.path.dirname(item.origin), (paths.DIRECTORY, "skills")
@@ -150,7 +206,57 @@ def restore_item(name: str) -> trash.TrashItem:
     is_stored = store == os.path.join(root, *parts)
     with lock_store(root) if is_stored else nullcontext():  # 'skc add' may be about to put one there
         trash.restore(item)
-    return item
+    return Restoration(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """What came back from the trash."""
+
+    restored: trash.TrashItem
+
+
+@dataclass(frozen=True, slots=True)
+class TrashContents:
+    """What is in the trash: the items, and the bytes of each."""
+
+    items: tuple[trash.TrashItem, ...]
+    sizes: tuple[int, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        pairs = zip(self.items, self.sizes, strict=True)
+        return {"entries": [{**item.as_json(), "size": size} for item, size in pairs]}
+
+
+@dataclass(frozen=True, slots=True)
+class EmptiedTrash:
+    """What was deleted from the trash, and its size in bytes."""
+
+    deleted: tuple[trash.TrashItem, ...]
+    size: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {"deleted": [item.as_json() for item in self.deleted]}
+
+
+def list_trash() -> TrashContents:
+    """Return what is in the trash."""
+    items = tuple(trash.items())
+    return TrashContents(items, tuple(measure_size(item.path) for item in items))
+
+
+def empty_trash(*, yes: bool = False, person: Person = UNATTENDED) -> EmptiedTrash:
+    """Delete what is in the trash for good, once a person agrees; raises InvalidOption without one."""
+    contents = list_trash()
+    items, size = contents.items, sum(contents.sizes)
+    if items and not yes:
+        text = f"{count_of(len(items), 'item')}, {size:,} bytes. Deleted items can't be brought back."
+        question = "Delete it?" if len(items) == 1 else "Delete them all?"
+        if not (person.can_answer and person.confirm(text, question)):
+            raise InvalidOption("nothing deleted; 'skc trash empty --yes' deletes without asking")
+    for item in items:
+        trash.delete(item)
+    return EmptiedTrash(items, size)
 
 
 def _find_entries(skill: Skill) -> list[str]:
@@ -169,6 +275,7 @@ class Disablement:
     """What was taken away from agents: paths in their directories."""
 
     skill: str
+    reference: str  # what names the skill in a command
     was_off: bool
     deployments: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -182,6 +289,7 @@ class Enablement:
     """What agents have again."""
 
     skill: str
+    reference: str  # what names the skill in a command
     was_off: bool
     publications: tuple[Publication, ...]
 
@@ -193,6 +301,13 @@ class Enablement:
         return {"id": self.skill, "disabled": False, "deployments": self.deployments}
 
 
+def require_stored(skill: Skill, name: str) -> Skill:
+    """Return a skill if it is in a store; only those are deployed."""
+    if not skill.is_stored:
+        raise InvalidOption(f"'{name}' is in no store; 'skc import' brings it into one")
+    return skill
+
+
 def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False) -> Disablement:
     """Take a skill away from these agents, or with none from all, until it is enabled.
 
@@ -202,7 +317,7 @@ def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False)
     records = [r for r in find_deployments(skill) if places is None or r.path in places]
     if dry_run:
         was_off = find_switch(skill.source).covers_all(places)
-        return Disablement(skill.name, was_off, tuple(record.path for record in records), ())
+        return Disablement(skill.name, skill.reference, was_off, tuple(record.path for record in records), ())
     with lock_store(skill.root):
         if not is_skill(skill.source):  # 'skc remove' was faster
             raise SkillNotFound(skill.name)
@@ -210,7 +325,7 @@ def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False)
         old = change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
         withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
     removals = tuple(record.path for record in withdrawal.records)
-    return Disablement(skill.name, old.covers_all(places), removals, withdrawal.diagnostics)
+    return Disablement(skill.name, skill.reference, old.covers_all(places), removals, withdrawal.diagnostics)
 
 
 def enable_skill(
@@ -222,10 +337,10 @@ def enable_skill(
     records = [r for r in old.deployments if places is None or r.path in places]
     was_off = old.everywhere or bool(old.places)
     if dry_run or not was_off:
-        return Enablement(skill.name, was_off, ())
+        return Enablement(skill.name, skill.reference, was_off, ())
     change_switch(skill.source, lambda switch: switch.with_enabled(places))
     publications = [_publish(skill, group, settings, cwd) for group in _by_method(records) if group]
-    return Enablement(skill.name, True, tuple(publications))
+    return Enablement(skill.name, skill.reference, True, tuple(publications))
 
 
 def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:

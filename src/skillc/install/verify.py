@@ -13,7 +13,7 @@ from skillc.install.plan import is_exact, read_states
 from skillc.install.store import skill_of
 from skillc.install.versions import find_version, installed_versions
 from skillc.skills import digest_skill
-from skillc.text import utf8_text
+from skillc.text import one_line
 
 ABSENT = "not installed"
 DIFFERENT = "not what the lock says"
@@ -32,11 +32,20 @@ class LockProblem:
     file: str
     problem: str
 
-    def as_json(self) -> dict[str, str]:
-        return {"id": self.id, "file": utf8_text(self.file), "problem": self.problem}
+    @property
+    def line(self) -> str:
+        """The difference, for people."""
+        return one_line(f"{self.id}{f'/{self.file}' if self.file else ''}: {self.problem}")
 
 
-def verify_store(root: str) -> list[LockProblem]:
+@dataclass(frozen=True, slots=True)
+class LockProblems:
+    """All differences between lock and store."""
+
+    problems: tuple[LockProblem, ...]
+
+
+def verify_store(root: str) -> LockProblems:
     """Return every file of the store that is not what the lock says, and stubs that are not as built."""
     entries = read_lock(root)
     folders = store_folders(root, entries)
@@ -51,10 +60,10 @@ def verify_store(root: str) -> list[LockProblem]:
             files = list(_compare(entry, folders[name]))
             problems += files or [LockProblem(name, "", DIFFERENT)]
         problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill_of(root, name))]
-    return problems
+    return LockProblems(tuple(problems))
 
 
-def check_lock(root: str) -> list[LockProblem]:
+def check_lock(root: str) -> LockProblems:
     """Return the skills for which lock and store differ, and the entries that can't be installed exactly."""
     entries = read_lock(root)
     states = read_states(root, store_folders(root, entries), entries)
@@ -66,7 +75,7 @@ def check_lock(root: str) -> list[LockProblem]:
             problems.append(LockProblem(name, "", DAMAGED if entry.is_damaged else INCOMPLETE))
         elif not is_exact(entry, states.get(name)):
             problems.append(LockProblem(name, "", DIFFERENT if name in states else ABSENT))
-    return problems
+    return LockProblems(tuple(problems))
 
 
 def _compare(entry: LockEntry, folder: str) -> Iterator[LockProblem]:
