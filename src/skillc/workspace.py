@@ -28,21 +28,29 @@ if TYPE_CHECKING:
     from skillc.index.skills import FoundSkills, Scope
     from skillc.library import CompositeSkillSource, Skill, SkillsConfig
     from skillc.lint import Choice, Report
+    from skillc.operations import Operations
     from skillc.settings import Settings
+    from skillc.surface import Person, Progress
     from skillc.tools import Approve, RunResult, Values
     from skillc.usage import LogValue
 
     Result = TypeVar("Result")
     Reporter = Callable[[str], None]
+else:
+    Operations = object  # loaded with the first one that is used
 
 
-class Workspace:
+class Workspace(Operations):
     """A working directory. One object serves any number of operations, from any thread.
+
+    Those that read are here; those that bring skills in, build and take them out are in `Operations`.
 
     `capabilities` are those that are there, besides skills: skills that need others are hidden.
     """
 
-    __slots__ = ("_library", "_switch", "capabilities", "cwd", "is_at_terminal", "report")
+    __slots__ = (
+        "_library", "_switch", "capabilities", "cwd", "is_at_terminal", "person", "progress", "report",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -54,9 +62,17 @@ class Workspace:
         self.report = report
         self.capabilities = frozenset(capabilities)
         self.is_at_terminal = False  # then a person asks, whose accesses are logged apart from agents'
+        self.person: Person | None = None  # who can be asked by operations that change something
+        self.progress: Progress | None = None  # where they show it
         self._switch: tuple[object, str] = (None, "")  # stamps, and the file that switches skills off
         # At most one, with the stamps of its configuration; a list, so that `with_reporter` can share it.
         self._library: list[tuple[object, CompositeSkillSource, DefaultSkillEngine]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an operation of `Operations`, which reading commands do not load."""
+        from skillc.operations import Operations
+
+        return getattr(Operations, name).__get__(self)
 
     def with_reporter(self, report: Reporter) -> Workspace:
         """Return the same workspace with another reporter; both share the library."""

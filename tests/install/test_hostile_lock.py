@@ -158,10 +158,10 @@ def test_other_files_in_the_store(world: World) -> None:
     install_locked(str(world.project))
     write(world.store / "pdf" / UNSEEN)
     (world.store / "pdf/SKILL.md").chmod(0o755)
-    problems = [(each.file, each.problem) for each in verify_store(str(world.project))]
+    problems = [(each.file, each.problem) for each in verify_store(str(world.project)).problems]
     assert problems == [(UNSEEN, "added"), ("SKILL.md", "changed")]
     assert install_locked(str(world.project)).installed == ["pdf"]
-    assert verify_store(str(world.project)) == []
+    assert verify_store(str(world.project)).problems == ()
 
 
 @pytest.mark.parametrize("name", [".hg/store", ".svn/wc.db", "deep/.git/HEAD", ".skillc-notes", ".origin"])
@@ -257,7 +257,7 @@ def test_a_lock_from_before(world: World, home: Path) -> None:
     write(world.store / "pdf" / UNSEEN)
     error = world.fails("E081", "install", "--frozen").stderr
     assert "run 'skc install' once" in error
-    assert next(each.problem for each in verify_store(root)).startswith("the lock has no digest")
+    assert next(each.problem for each in verify_store(root).problems).startswith("the lock has no digest")
     result = install_locked(root)
     assert [each.code for each in result.diagnostics].count("W096") == 1
     assert read_lock(root)["pdf"].is_complete
@@ -299,7 +299,7 @@ def test_damaged_entries(world: World) -> None:
 
 def _is_silent(root: str) -> bool:
     try:
-        return not verify_store(root)
+        return not verify_store(root).problems
     except InvalidConfiguration:  # it is no JSON any more
         return False
 
@@ -319,7 +319,7 @@ def test_damage_is_not_believed(world: World) -> None:
     assert "doctor --fix" in world.fails("E081", "update").stderr
     assert "damaged" in world.skc("doctor").stdout
     world.skc("doctor", "--fix")
-    assert verify_store(root) == []
+    assert verify_store(root).problems == ()
     assert not read_lock(root)["pdf"].is_pinned
 
 
@@ -333,10 +333,10 @@ def test_damaged_stubs(world: World, mode: str) -> None:
     data = stub.read_bytes()
     for position in range(0, len(data), 7):
         stub.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
-        assert [each.problem.split(";")[0] for each in verify_store(root)] == [
+        assert [each.problem.split(";")[0] for each in verify_store(root).problems] == [
             "the stub that agents read is not as it was built"
         ]
     text = "not as it was built" if mode == "link" else "was edited there"
     assert text in world.skc("doctor").stdout
     world.prepare("build", "pdf", "--deploy", "project", "--force")
-    assert verify_store(root) == []
+    assert verify_store(root).problems == ()

@@ -15,13 +15,12 @@ from hypothesis import given, strategies as st
 
 from skillc import trash
 from skillc.cli import main
+from skillc.doctor import examine
 from skillc.install import (
     change_lock,
     compute_hash,
-    examine,
     hash_folder,
     make_entry,
-    mend_all,
     open_download,
     parse_origin,
 )
@@ -160,7 +159,7 @@ def tidy(user: User, action: str, words: list[str]) -> None:
     elif action == "age":
         user.age()
     else:
-        mend_all(examine(str(user.home)))
+        examine(str(user.home), fix=True)
 
 
 def carry_out(user: User, step: tuple[object, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Ask a person on the terminal whether a tool may run; the question goes to stderr, beside the result."""
+"""Ask a person on the terminal; questions go to stderr, beside the result."""
 
 from __future__ import annotations
 
@@ -7,11 +7,100 @@ import shutil
 import sys
 
 from skillc import tools
-from skillc.cli.progress import Pause
-from skillc.text import fold
+from skillc.cli import workspace
+from skillc.cli.progress import Activity, Pause, Progress
+from skillc.text import cut, fold, fold_line, one_line
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillc.cli.syntax import Arguments
+    from skillc.workspace import Workspace
+
+MAX_LISTED = 50  # names in one list
+WIDTH = 90  # columns of a line in it
 MIN_WIDTH = 20  # columns: some more than the indent
 INDENT = " " * 12  # before what is folded: deeper than any label, so that no text can pose as one
+
+
+class Terminal:
+    """A person at the terminal, if there is one, as operations ask it: a `skillc.surface.Person`."""
+
+    def __init__(self, shows: bool = True) -> None:
+        self.can_answer = terminal()
+        self._shows = shows
+
+    def show(self, text: str) -> None:
+        if self._shows:
+            print(text, file=sys.stderr)
+
+    def confirm(self, text: str, question: str) -> bool:
+        _print(text)
+        return ask(f"{question} (y/N): ") in ("y", "yes")
+
+    def confirm_some(self, text: str, question: str, names: Sequence[str]) -> Sequence[str]:
+        print(text, file=sys.stderr)
+        answer = ask(f"{question} (y)es, (c)hoose agents, (N)o: ")
+        if answer in ("c", "choose"):
+            words = ask("For which agents? Separated by commas: ").replace(",", " ").split()
+            return words if set(words) <= set(names) else ()
+        return names if answer in ("y", "yes") else ()
+
+    def choose(self, title: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
+        """Show a list and return what is chosen from it; words that are no choice narrow the list."""
+        rest = choices
+        while True:
+            print(f"\n{one_line(title)}", file=sys.stderr)
+            for number, (name, description) in enumerate(rest[:MAX_LISTED], 1):
+                print(cut(one_line(f"{number:>4}  {name}  {fold_line(description)}"), WIDTH), file=sys.stderr)
+            if len(rest) > MAX_LISTED:
+                print(f"      and {len(rest) - MAX_LISTED} more; type a word to search", file=sys.stderr)
+            answer = ask("Add which? Numbers, names, all, or a word to search; nothing ends: ")
+            if not answer:
+                return ()
+            names = [name for name, _ in rest]
+            chosen = names if answer == "all" else _parse_choice(answer, names)
+            if chosen:
+                return chosen
+            words = answer.split()
+            texts = [(each, " ".join(each).lower()) for each in choices]
+            matches = [each for each, text in texts if all(word in text for word in words)]
+            if not matches:
+                print(f"No skill matches '{one_line(answer)}'.", file=sys.stderr)
+            rest = matches or choices
+
+
+def _parse_choice(answer: str, names: Sequence[str]) -> list[str]:
+    """Return the names for numbers, ranges of them and names; none if a word is nothing of these."""
+    choice: dict[str, None] = {}
+    for word in answer.replace(",", " ").split():
+        first, _, last = word.partition("-")
+        if word in names:
+            choice[word] = None
+        elif first.isdecimal() and (not last or last.isdecimal()) and max(len(first), len(last)) <= 6:
+            start, end = int(first), int(last or first)
+            if not 1 <= start <= end <= len(names):
+                return []
+            choice |= dict.fromkeys(names[start - 1 : end])
+        else:
+            return []
+    return list(choice)
+
+
+class ProgressBars:
+    """Where operations show their progress: a `skillc.surface.Progress`."""
+
+    activity = Activity
+    steps = Progress
+
+
+def attended_workspace(arguments: Arguments) -> Workspace:
+    """Return the workspace of the current directory, whose operations ask and show at the terminal."""
+    here = workspace()
+    here.person = Terminal(shows=not arguments.as_json)
+    here.progress = ProgressBars()
+    return here
 
 
 def terminal() -> bool:

@@ -9,7 +9,7 @@ from skillc.text import one_line, terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from skillc.cli.syntax import Arguments
     from skillc.errors import Diagnostic, SkillcError
@@ -61,6 +61,16 @@ def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError
 def show_line(arguments: Arguments, value: object, text: str) -> int:
     """Show what was done, in a line."""
     return cli.show(arguments, lambda: value, lambda: [one_line(text)])
+
+
+def show_result(
+    arguments: Arguments,
+    result: object,
+    lines: Callable[[], Iterable[str]],
+    view: Callable[[], Iterable[str]] | str = "",
+) -> int:
+    """Show the result of an operation as `show` does; its fields are its JSON."""
+    return cli.show(arguments, lambda: result, lines, view)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillc import remotes
@@ -12,10 +11,8 @@ from skillc.cli import show
 from skillc.cli.output import table, warn
 from skillc.cli.progress import line
 from skillc.cli.syntax import Arguments, Option
-from skillc.errors import RegistryRefused
 from skillc.paths import current_directory
 from skillc.settings import load_settings
-from skillc.text import one_line
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
 TO = Option(
@@ -62,43 +59,5 @@ def connect(credential: remotes.Credential) -> remotes.RegistryApi:
     return remotes.RegistryApi(credential.registry, credential.token, tell_wait=_tell_wait)
 
 
-def admit_job(credential: remotes.Credential, path: str, *, may_fail: bool = False) -> remotes.Credential:
-    """Return the registry with a token for the job of CI that runs this command, if it has none yet.
-
-    The token publishes at `path`. What `may_fail` goes on without a token where the registry refuses the job.
-    """
-    if credential.token or not remotes.is_job():
-        return credential
-    with connect(credential) as api:
-        try:
-            token = remotes.mint_token(api, path, _tell_job_wait)
-            return remotes.Credential(credential.registry, token, credential.subject)
-        except RegistryRefused as error:
-            if not may_fail:
-                raise
-            print(f"Without a token: {one_line(error.message)}", file=sys.stderr)
-            return credential
-
-
-def is_outsider(credential: remotes.Credential) -> bool:
-    """Return whether this is a job of CI that the registry gave no token, which was said already."""
-    return not credential.token and remotes.is_job()
-
-
-@contextmanager
-def advise(credential: remotes.Credential) -> Iterator[None]:
-    """Say with a refusal inside the block what a job of CI lacks that has no token."""
-    try:
-        yield
-    except RegistryRefused as error:
-        if not credential.token:
-            error.details = remotes.advise_job(credential.registry) or error.details
-        raise
-
-
 def _tell_wait(seconds: float) -> None:
     print(f"The registry is busy; trying again in {seconds:g} s", file=sys.stderr, flush=True)
-
-
-def _tell_job_wait(seconds: float) -> None:
-    print(f"GitHub gave no ID token; trying again in {seconds:g} s", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import Agent, Target, detect_targets, find_targets, read_agents
     from skillc.compiler.build import build_skill, keep_index_current
+    from skillc.compiler.build_all import Builds, build_skills
     from skillc.compiler.deploy import digest_folder, is_link
     from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store, describe_creation
@@ -22,6 +23,7 @@ else:
         {
             "agents": "Agent Target detect_targets find_targets read_agents",
             "build": "build_skill keep_index_current",
+            "build_all": "Builds build_skills",
             "deploy": "digest_folder is_link",
             "pipeline": "Publication PublishOptions publish_skill",
             "scaffold": "create_skill create_store describe_creation",

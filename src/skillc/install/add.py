@@ -9,75 +9,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from skillc import paths
-from skillc.audit import VERSION, Audit, Policy, audit_folder
-from skillc.compiler import Publication, PublishOptions, Target, publish_skill
-from skillc.errors import Diagnostic, InvalidSkill, SkillExists
-from skillc.install.blocks import check_blocks
-from skillc.install.entry import COPY, LINK, LockEntry, describe_origin, make_entry
-from skillc.install.hash import FolderHashes, compute_hash, hash_folder
-from skillc.install.lock import change_lock, lock_file, read_lock, require_intact
-from skillc.install.origin import Candidate, Download, Origin
-from skillc.install.place import check_store, put_folder
-from skillc.install.survey import Store
-from skillc.install.versions import keep_version, note_versions
-from skillc.library import (
-    GLOBAL,
-    PROJECT,
-    Skill,
-    import_root,
-    is_compiled,
-    is_path_target,
-    lock_store,
-    read_deployments,
-    read_import,
+from skillc.audit import VERSION
+from skillc.compiler import (
+    Publication,
+    PublishOptions,
+    Target,
+    detect_targets,
+    find_targets,
+    publish_skill,
 )
-from skillc.lint import estimate
+from skillc.errors import AuditBlocked, Diagnostic, InvalidOption, SkillcError, unexpected
+from skillc.install.entry import COPY, LINK, make_entry
+from skillc.install.lock import change_lock, lock_file, read_lock
+from skillc.install.offers import (
+    Choice,
+    Offer,
+    OfferMaker,
+    Report,
+    check_offers,
+    describe_offers,
+    is_there,
+)
+from skillc.install.store import Store, check_store, choose_store, put_folder
+from skillc.install.versions import keep_version, note_versions
+from skillc.library import GLOBAL, Skill, is_path_target, lock_store
 from skillc.settings import Settings
-from skillc.skills import digest_files, digest_skill, list_files, parse, read_main_file, read_metadata
-from skillc.text import utf8_text
+from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.text import one_line, utf8_text
 
-MAX_SAMPLE = 256 << 10  # characters of a SKILL.md whose tokens are counted
 REASON = "replaced by 'skc add'"
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A skill that can be added, and what is known of it. One that `is_there` is in the store already."""
-
-    candidate: Candidate
-    download: Download
-    origin: Origin
-    description: str
-    files: int
-    size: int
-    tokens: int
-    hashes: FolderHashes
-    audit: Audit
-    is_there: bool
-
-    @property
-    def name(self) -> str:
-        return self.candidate.name
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what stands in the JSON of `skc add` whatever becomes of the offer."""
-        levels = {"notes": self.audit.notes, "reviews": self.audit.reviews, "blocks": self.audit.blocks}
-        return {
-            "id": self.name,
-            "source": utf8_text(self.origin.source),
-            "ref": self.origin.ref,
-            "commit": self.download.commit,
-            "version": self.candidate.version,
-            "digest": f"sha256:{self.hashes.source}",
-            "files": self.files,
-            "size": self.size,
-            "tokens": self.tokens,
-            "audit": levels,
-        }
+DECLINED = "nothing added; --yes adds without asking"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,108 +59,131 @@ class Addition:
         return self.offer.as_json() | {"targets": places, "path": utf8_text(self.skill.source)}
 
 
-def choose_store(cwd: str, scope: str = "") -> Store:
-    """Return the store for new skills: of the project around `cwd`, or of the home if there is no project."""
-    if scope == GLOBAL:
-        return Store(GLOBAL, paths.require_home())
-    if scope == PROJECT:
-        return Store(PROJECT, next(paths.project_roots(cwd), os.path.realpath(cwd)))
-    return Store(*import_root(cwd))
+@dataclass(frozen=True, slots=True)
+class AddOptions:
+    """How skills are added: to which store, for which agents, and what is accepted without a question."""
+
+    scope: str = ""  # global, project, or the store that fits
+    targets: str | None = None  # agents or paths, with commas between them; None for those that are installed
+    copy: bool = False
+    dry_run: bool = False
+    yes: bool = False
+    accept_blocks: bool = False
 
 
-def make_offers(
-    download: Download, candidates: Sequence[Candidate], store: Store, policy: Policy
-) -> Iterator[Offer]:
-    """Yield what is known of candidates whose folders are complete.
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What came of an addition: the skills, or with a dry run the offers, and what failed."""
 
-    Raises SkillExists (E050) for one that is there from elsewhere.
+    offers: tuple[Offer, ...]
+    store: Store
+    targets: tuple[Target, ...]
+    additions: tuple[Addition, ...] = ()
+    failures: tuple[SkillcError, ...] = ()
+    is_preview: bool = False
+
+    @property
+    def is_success(self) -> bool:
+        return not (self.failures or any(each.publication.failures for each in self.additions))
+
+    def as_json(self) -> dict[str, Any]:
+        if self.is_preview:
+            places = {
+                each.name: [f"{folder}/{each.name}" for _, folder in self.targets] for each in self.offers
+            }
+            added = [
+                each.as_json() | {"targets": places[each.name]} for each in self.offers if not each.is_there
+            ]
+            return {"added": added, "unchanged": [each.name for each in self.offers if each.is_there]}
+        new = [each for each in self.additions if not each.offer.is_there]
+        same = [each.offer.name for each in self.additions if each.offer.is_there]
+        return {"added": [each.as_json() for each in new], "unchanged": same}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was added, or would be, for people."""
+        if self.is_preview:
+            yield from describe_offers(self.offers, self.store, self.targets)
+            yield "Nothing was written."
+        for addition in self.additions:
+            offer = addition.offer
+            at = f" at {offer.download.commit[:12]}" if offer.download.commit else ""
+            verb = "Unchanged:" if offer.is_there else "Added"
+            yield one_line(
+                f"{verb} '{offer.name}' from {offer.origin.label()}{at} in {addition.skill.source}"
+            )
+            for each in addition.publication.deployments:
+                yield one_line(f"  {each.target}: {each.path} ({each.method})")
+
+
+def add_skills(
+    choice: Choice,
+    options: AddOptions,
+    settings: Settings,
+    cwd: str,
+    *,
+    person: Person = UNATTENDED,
+    progress: Progress = SILENT,
+    tell: Report = lambda diagnostics: None,
+    tell_publication: Callable[[Publication], None] = lambda publication: None,
+) -> Additions:
+    """Add the chosen skills of sources; one of several that fails does not stop the others.
+
+    A person who can answer is asked first, unless with `yes`. `tell` gets warnings as they come up. Raises
+    OriginNotFound (E080), SkillExists (E050), AuditBlocked (E084) and InvalidOption, before anything is
+    written.
     """
-    entries = read_lock(store.root)
-    for candidate in candidates:
-        origin = download.origin_of(candidate)
-        if is_compiled(candidate.folder):
-            raise InvalidSkill(candidate.folder, "a compiled skill; add its source")
-        data = read_main_file(candidate.folder)
-        metadata = read_metadata(parse(data), candidate.name)
-        files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
-        yield Offer(
-            candidate,
-            download,
-            origin,
-            metadata.description,
-            len(files),
-            sum(file.size for file in files),
-            estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
-            hash_folder(candidate.folder, candidate.links),
-            audit_folder(candidate.folder, candidate.name, policy=policy),
-            _is_there(candidate, origin, store, entries.get(candidate.name)),
-        )
+    store = choose_store(cwd, options.scope)
+    targets = _find_targets(options.targets, store, cwd)
+    with ExitStack() as stack:
+        offers = OfferMaker(choice, store, cwd, stack, person, progress, tell).make()
+        text = "\n".join(describe_offers(offers, store, targets))
+        try:
+            check_offers(offers, store, targets, accept=options.accept_blocks)
+        except AuditBlocked:
+            person.show(text)
+            raise
+        if options.dry_run:
+            return Additions(tuple(offers), store, tuple(targets), is_preview=True)
+        if options.yes or not person.can_answer:
+            person.show(text)
+        else:
+            targets = _agree(person, text, len(offers), targets)
+        additions: list[Addition] = []
+        failures: list[SkillcError] = []
+        with progress.steps(len(offers), "skills") as steps:
+            for offer in offers:
+                steps.step(offer.name)
+                try:
+                    addition = add_skill(offer, store, targets, settings, cwd, copy=options.copy)
+                except Exception as error:
+                    if len(offers) == 1:
+                        raise
+                    failures.append(unexpected(error))
+                    steps.say(one_line(f"{failures[-1].line()} ({offer.name})"))
+                    continue
+                additions.append(addition)
+                steps.clear()
+                tell(addition.diagnostics)
+                tell_publication(addition.publication)
+    return Additions(tuple(offers), store, tuple(targets), tuple(additions), tuple(failures))
 
 
-def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, accept: bool) -> None:
-    """Raise AuditBlocked (E084) or SkillExists (E050) for what may not be added; `accept` accepts blocks."""
-    blocked = [offer.name for offer in offers if offer.audit.blocks and not offer.is_there]
-    for offer in offers:
-        if offer.name in blocked:
-            others = [name for name in blocked if name != offer.name]
-            digest = offer.hashes.content.digest
-            check_blocks(offer.name, digest, offer.audit, accept=accept, others=others)
-    deployments = {record.path: record.source for record in read_deployments()}
-    for offer in offers:
-        source = os.path.join(os.path.realpath(store.folder), offer.name)
-        for name, directory in targets:
-            path = os.path.join(directory, offer.name)
-            _check_target(offer.name, name, path, source, deployments.get(path))
+def _find_targets(names: str | None, store: Store, cwd: str) -> Sequence[Target]:
+    scope = "user" if store.scope == GLOBAL else "project"
+    return detect_targets(scope, store.root) if names is None else find_targets(names, scope, cwd)
 
 
-def _check_target(skill: str, target: str, path: str, source: str, owner: str | None) -> None:
-    """Refuse to take the place of what an agent has under the same name from elsewhere."""
-    if not os.path.exists(path):
-        return  # nothing, or a link that leads nowhere
-    if not is_compiled(path):
-        hint = (
-            f"hint: {target} has it in '{path}'; 'skc import' takes that one in, --target names other agents"
-        )
-        raise SkillExists(skill, hint)
-    if owner is not None and owner != source and os.path.isdir(owner):
-        raise SkillExists(skill, f"hint: '{path}' is deployed from '{owner}'; --target names other agents")
-
-
-def _is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntry | None) -> bool:
-    """Return whether the store has just this skill from this origin; raise SkillExists for another one."""
-    path = os.path.join(store.folder, candidate.name)
-    there = os.path.lexists(path)
-    require_intact([entry] if entry is not None else [])
-    if entry is not None and not _is_same(entry, origin, candidate, store):
-        way = f"'skc remove {candidate.name}' takes it out"
-        raise SkillExists(candidate.name, f"hint: it came from {entry.text('source')}; {way}")
-    if not there:
-        return False
-    if entry is None:
-        source, digest = read_import(os.path.realpath(path))
-        if source == origin.label() and digest == digest_files(candidate.folder):
-            return True  # an add that was killed came as far as this
-        where = f"it is a copy of {source}" if source else "it is your own"
-        raise SkillExists(
-            candidate.name, f"hint: {where}, in '{path}'; 'skc remove {candidate.name}' takes it out"
-        )
-    if _is_version(entry, candidate):
-        return True
-    hint = f"hint: it is there in another version; 'skc update {candidate.name}' brings it up to date"
-    raise SkillExists(candidate.name, hint)
-
-
-def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, store: Store) -> bool:
-    """Return whether a lock's entry is about the same skill of the same origin."""
-    new = describe_origin(os.path.dirname(lock_file(store.root)), origin, candidate)
-    return all(entry.text(key) == new[key] for key in ("source", "sourceType", "skillPath"))
-
-
-def _is_version(entry: LockEntry, candidate: Candidate) -> bool:
-    """Return whether a lock's entry is about just these files."""
-    if entry.content:
-        return digest_skill(candidate.folder, executables=entry.executables).digest == entry.content
-    return entry.hash == compute_hash(candidate.folder, candidate.links)
+def _agree(person: Person, text: str, count: int, targets: Sequence[Target]) -> Sequence[Target]:
+    """Show what is known and ask; return the agents to deploy to."""
+    if len(targets) < 2:
+        if not person.confirm(text, f"Add {'it' if count == 1 else 'them'}?"):
+            raise InvalidOption(DECLINED)
+        return targets
+    names = [name for name, _ in targets]
+    chosen = person.confirm_some(text, f"Add for {', '.join(names)}?", names)
+    if not chosen:
+        raise InvalidOption(DECLINED)
+    return [target for target in targets if target[0] in chosen]
 
 
 def add_skill(
@@ -214,10 +202,8 @@ def add_skill(
     check_store(store.root)
     with lock_store(store.root):
         entry = read_lock(store.root).get(offer.name)
-        is_there = _is_there(
-            offer.candidate, offer.origin, store, entry
-        )  # another process may have been faster
-        if not is_there:
+        has_it = is_there(offer.candidate, offer.origin, store, entry)  # another process may have been faster
+        if not has_it:
             diagnostics += put_folder(
                 store.root,
                 offer.name,
@@ -229,7 +215,7 @@ def add_skill(
         # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
         agents = {name for name, _ in targets if not is_path_target(name)}
         names = agents.union(entry.targets if entry else ())
-        if not is_there or entry is None or not entry.is_complete or names != set(entry.targets):
+        if not has_it or entry is None or not entry.is_complete or names != set(entry.targets):
             diagnostics += _record(offer, store, sorted(names), copy, has_pin=bool(entry and entry.is_pinned))
     skill = Skill(offer.name, os.path.realpath(path), store.scope, store.root, is_stored=True)
     publication = publish_skill(

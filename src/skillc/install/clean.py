@@ -10,13 +10,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from skillc import atomic, paths
-from skillc.install.dangling import find_ghost_deployments, find_leftovers, find_orphans
-from skillc.install.waste import CACHE, Waste, delete_path, list_folders, list_names, make_waste, measure_size
+from skillc.errors import InvalidOption, unexpected
+from skillc.install.dangling import (
+    CACHE,
+    Waste,
+    delete_path,
+    find_ghost_deployments,
+    find_leftovers,
+    find_orphans,
+    list_folders,
+    list_names,
+    make_waste,
+    measure_size,
+)
 from skillc.library import read_deployments, read_origin
 from skillc.startup import sqlite
+from skillc.surface import SILENT, UNATTENDED, Person, Progress
 
 LOCK = "lock"  # stays: another process may wait for it
 MAX_STATE = 1 << 18  # bytes of a checkout's state.json
@@ -32,6 +46,67 @@ WHOLE = {  # folders that go as a whole
 DATABASES = {"library.db": "index of all skills"}
 
 
+REMOVED, TRASHED, KEPT = "removed", "trashed", "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Disposal:
+    """What became of waste: removed, trashed (`detail` is the ID in the trash) or kept (the reason)."""
+
+    waste: Waste
+    result: str
+    detail: str = ""
+
+    @property
+    def is_kept(self) -> bool:
+        return self.result == KEPT
+
+    @property
+    def is_in_trash(self) -> bool:
+        return self.result == TRASHED
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.waste.as_json(), "result": self.result, "detail": self.detail}
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaning:
+    """What can go and, unless it was a dry run or there is nothing, what became of each."""
+
+    waste: tuple[Waste, ...]
+    disposals: tuple[Disposal, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {"entries": [entry.as_json() for entry in self.disposals or self.waste]}
+
+
+def clean_up(
+    cwd: str,
+    describe: Callable[[Sequence[Waste]], str] | None = None,
+    *,
+    dry_run: bool = False,
+    yes: bool = False,
+    person: Person = UNATTENDED,
+    progress: Progress = SILENT,
+) -> Cleaning:
+    """Remove what is no longer needed, once a person agrees; `describe` says what, in the question.
+
+    Raises InvalidOption, and removes nothing, without an answer.
+    """
+    waste = find_waste(cwd)
+    if dry_run or not waste:
+        return Cleaning(tuple(waste))
+    text = describe(waste) if describe else "\n".join(item.path for item in waste)
+    if not yes and not (person.can_answer and person.confirm(text, "Remove all this?")):
+        raise InvalidOption("nothing removed; 'skc clean --yes' removes without asking")
+    disposals = []
+    with progress.steps(len(waste), "items") as steps:
+        for item in waste:
+            steps.step(item.path)
+            disposals.append(remove_waste(item))
+    return Cleaning(tuple(waste), tuple(disposals))
+
+
 def find_waste(cwd: str) -> list[Waste]:
     """Return what can go in the home and in the projects of `cwd`, in the order in which it goes.
 
@@ -40,6 +115,17 @@ def find_waste(cwd: str) -> list[Waste]:
     caches = list(find_caches())
     removals = {waste.path for waste in caches}
     return [*caches, *find_ghost_deployments(), *find_orphans(cwd, removals), *find_leftovers(cwd)]
+
+
+def remove_waste(waste: Waste) -> Disposal:
+    """Remove something, and say what became of it; never fails."""
+    try:
+        item = waste.remove()
+    except BlockingIOError:
+        return Disposal(waste, KEPT, "in use by another process")
+    except Exception as error:  # whatever is wrong with this one, the others can go
+        return Disposal(waste, KEPT, unexpected(error).message)
+    return Disposal(waste, TRASHED if item else REMOVED, item)
 
 
 def find_caches() -> Iterator[Waste]:

@@ -10,9 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
 from skillc import atomic, paths, trash
 from skillc.compiler import digest_folder, is_link, read_agents, withdraw
@@ -24,30 +28,74 @@ from skillc.index.sections import (
     read_manifest,
     read_meta,
 )
-from skillc.install.waste import (
-    GHOST,
-    LEFTOVER,
-    ORPHAN,
-    Waste,
-    delete_path,
-    list_folders,
-    list_names,
-    make_waste,
-    measure_size,
-)
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
+from skillc.text import one_line
 
+CACHE, ORPHAN, GHOST, LEFTOVER = "cache", "orphan", "ghost", "leftover"  # kinds of waste
 MAX_NOTE = 1 << 16  # bytes of a note on an import
 MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
 _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
-LINK, FOLDER, EDITED, OTHER, GONE = (
-    "link",
-    "folder",
-    "edited",
-    "other",
-    "gone",
-)  # what is at the place of a deployment
+
+
+class DeploymentState(Enum):
+    """What is at the place of a deployment: our link, our folder, an edited one, or something else."""
+
+    LINK = "link"
+    FOLDER = "folder"
+    EDITED = "edited"
+    OTHER = "other"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """Something that can go: `what` it is, `origin` what it was made from, `when` it was last written.
+
+    `remove` deletes it, or puts it into the trash and returns the ID there; it raises OSError, which is a
+    BlockingIOError for what is in use.
+    """
+
+    kind: str
+    what: str
+    path: str
+    origin: str
+    when: str
+    size: int
+    remove: Callable[[], str]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": f"{self.kind}:{self.path}",
+            "kind": self.kind,
+            "what": self.what,
+            "path": self.path,
+            "from": self.origin,
+            "when": self.when,
+            "size": self.size,
+        }
+
+
+def make_waste(
+    kind: str,
+    what: str,
+    path: str,
+    remove: Callable[[], object] | None = None,
+    *,
+    origin: str = "",
+    size: int | None = None,
+) -> Waste:
+    """Return waste at a path. Without `remove` the file or folder is deleted; what that returns is an ID."""
+
+    def delete() -> str:
+        if remove is None:
+            delete_path(path)
+            return ""
+        item = remove()
+        return item.id if isinstance(item, trash.TrashItem) else ""
+
+    total = measure_size(path) if size is None else size
+    return Waste(kind, what, path, one_line(origin), _time(path), total, delete)
 
 
 def find_ghost_deployments() -> Iterator[Waste]:
@@ -57,31 +105,31 @@ def find_ghost_deployments() -> Iterator[Waste]:
             continue
         state = inspect_deployment(record)
         what = {
-            LINK: "deployed link",
-            FOLDER: "deployed folder",
-            EDITED: "deployed folder that was edited, for the trash",
-            OTHER: "record; something else is there now",
-            GONE: "record; nothing is there any more",
+            DeploymentState.LINK: "deployed link",
+            DeploymentState.FOLDER: "deployed folder",
+            DeploymentState.EDITED: "deployed folder that was edited, for the trash",
+            DeploymentState.OTHER: "record; something else is there now",
+            DeploymentState.GONE: "record; nothing is there any more",
         }[state]
-        size = None if state in (LINK, FOLDER, EDITED) else 0
+        size = None if state in (DeploymentState.LINK, DeploymentState.FOLDER, DeploymentState.EDITED) else 0
         yield make_waste(
             GHOST, what, record.path, _remove_deployment(record), origin=record.source, size=size
         )
 
 
-def inspect_deployment(record: DeploymentRecord) -> str:
-    """Return what is at the place of a deployment: our link, our folder, an edited one, or something else."""
+def inspect_deployment(record: DeploymentRecord) -> DeploymentState:
+    """Return what is at the place of a deployment."""
     path = record.path
     if not os.path.lexists(path):
-        return GONE
+        return DeploymentState.GONE
     if is_link(path):
         target = os.path.join(os.path.realpath(os.path.dirname(path)), os.readlink(path))
         is_ours = record.method != "copy" and _real(target) in map(_real, (record.runtime, record.source))
-        return LINK if is_ours else OTHER
+        return DeploymentState.LINK if is_ours else DeploymentState.OTHER
     source = parse_manifest(read_manifest(path)).get("source")
     if record.method != "copy" or not record.source or source != record.source:
-        return OTHER  # whatever the record says, which may be damaged
-    return FOLDER if is_unchanged(record) else EDITED
+        return DeploymentState.OTHER  # whatever the record says, which may be damaged
+    return DeploymentState.FOLDER if is_unchanged(record) else DeploymentState.EDITED
 
 
 def is_unchanged(record: DeploymentRecord) -> bool:
@@ -350,3 +398,46 @@ def _find_versions(own: str) -> Iterator[Waste]:
 def _is_old(path: str) -> bool:
     """Return whether a file or folder is older than any command takes."""
     return time.time() - os.lstat(path).st_mtime > atomic.ABANDONED_AFTER
+
+
+def delete_path(path: str) -> None:
+    """Delete a file, a link or a whole folder; raise OSError for what is left."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
+def measure_size(path: str) -> int:
+    """Return the bytes of a file, or of all files in a folder; links are not followed."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return _file_size(path)
+    return sum(_file_size(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
+
+
+def list_folders(root: str) -> list[str]:
+    """Return the folders in a directory, in order; links are none."""
+    places = (os.path.join(root, name) for name in list_names(root))
+    return [place for place in places if os.path.isdir(place) and not os.path.islink(place)]
+
+
+def list_names(directory: str) -> list[str]:
+    """Return the names in a directory, in order; none where it can't be read."""
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []
+
+
+def _file_size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+def _time(path: str) -> str:
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(os.lstat(path).st_mtime))
+    except (OSError, OverflowError, ValueError):
+        return ""

@@ -1,31 +1,39 @@
-"""An entry of the lock file: a skill, where it came from, and what exactly was installed."""
+"""An entry of the lock file: a skill, where it came from, and the hashes of what exactly was installed.
+
+One of the hashes, `computedHash`, is that of the npm package `skills`: a SHA-256 over the path and the bytes
+of one file after the other, in the order of JavaScript's `localeCompare` of the paths. Dot-files count;
+links, `.git` and `node_modules` do not. Other files can have the same: what is installed is compared by its
+digest [D64].
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from skillc import records
-from skillc.startup import value
+from skillc.collation import sort_names
+from skillc.skills import SkillDigest, digest_files, digest_skill
+from skillc.startup import MUCH, new_sha256
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from skillc.install.hash import FolderHashes
     from skillc.install.origin import Candidate, Download, Origin
 
-    Fields = dict[str, Any]
+Fields = dict[str, Any]
+
 
 OWN = "skillc"  # the key in each entry that is ours
 VERSION = 1  # of what is under it
 CONTENT = "contentDigest"  # our key for the digest of every installed file [D64]
 LINK, COPY = "link", "copy"  # how a skill is deployed
+LEFT_OUT = (".git", "node_modules")  # of `computedHash`
 # The npm package's own keys, in its order.
 KEYS = ("source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest")
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class LockEntry:
     """A skill in a lock: its name and its fields as they stand in the file."""
 
@@ -122,6 +130,15 @@ class LockEntry:
         return recall_origin(self.fields, base, self.own_text("resolved"), hosts)
 
 
+@dataclass(frozen=True, slots=True)
+class FolderHashes:
+    """A folder's `computedHash`, its source hash [D3], and the digest of every file [D64]."""
+
+    computed: str
+    source: str
+    content: SkillDigest
+
+
 def make_entry(
     base: str,
     origin: Origin,
@@ -206,3 +223,45 @@ def _portable(source: str, base: str) -> str:
 
 def _text(content: object) -> str:
     return content if isinstance(content, str) else ""
+
+
+def hash_folder(
+    folder: str, links: Collection[str] = (), executables: Collection[str] | None = None
+) -> FolderHashes:
+    """Return all hashes of a folder; raises PathEscapes for a link that leads out of it.
+
+    `links` are as for `compute_hash`, `executables` as for `digest_skill`.
+    """
+    content = digest_skill(folder, executables=executables or None)
+    return FolderHashes(compute_hash(folder, links), digest_files(folder), content)
+
+
+def compute_hash(folder: str, links: Collection[str] = ()) -> str:
+    """Return the `computedHash` of a skill's folder; `links` are names that were links where it came from."""
+    names = dict(_walk_files(folder))
+    if links:
+        names = {name: path for name, path in names.items() if not _is_below(name, links)}
+    whole = new_sha256(MUCH)
+    for name in sort_names(names):
+        whole.update(name.encode("utf-8", "replace"))
+        with open(names[name], "rb") as file:
+            while piece := file.read(MUCH):
+                whole.update(piece)
+    return whole.hexdigest()
+
+
+def _is_below(name: str, links: Collection[str]) -> bool:
+    words = name.split("/")
+    return any("/".join(words[: count + 1]) in links for count in range(len(words)))
+
+
+def _walk_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield name and path of each file that counts for `computedHash`; names have forward slashes."""
+    with os.scandir(folder) as entries:
+        children = sorted(entries, key=lambda entry: entry.name)
+    for entry in children:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in LEFT_OUT:
+                yield from _walk_files(entry.path, f"{prefix}{entry.name}/")
+        elif entry.is_file(follow_symlinks=False):
+            yield prefix + entry.name, entry.path

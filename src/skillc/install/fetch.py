@@ -13,20 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
-from skillc.install.entry import LINK, LockEntry, make_entry
-from skillc.install.hash import FolderHashes, hash_folder
+from skillc.install.entry import LINK, FolderHashes, LockEntry, hash_folder, make_entry
 from skillc.install.origin import Candidate, Download, Origin
+from skillc.install.store import FetchedSkill
 
 _COMMIT = re.compile("[0-9a-f]{40}")
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedSkill:
-    """A skill in a download that is verified: its entry, complete, and its folder."""
-
-    entry: LockEntry
-    folder: str
-    label: str  # where it came from, for people
 
 
 @dataclass(slots=True)

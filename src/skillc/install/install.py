@@ -16,9 +16,10 @@ from skillc.errors import LockUnsatisfied, SkillcError, unexpected, warning
 from skillc.install.blocks import check_blocks
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetch, FetchedSkill, fetch_entries
-from skillc.install.lock import change_lock, lock_file, read_lock
-from skillc.install.names import store_folder
-from skillc.install.place import (
+from skillc.install.lock import change_lock, lock_file, read_lock, store_folder
+from skillc.install.plan import InstallPlan, InstallResult, make_plan
+from skillc.install.remove import remove_skill
+from skillc.install.store import (
     check_store,
     find_locked_targets,
     is_edited,
@@ -26,8 +27,6 @@ from skillc.install.place import (
     put_version,
     skill_of,
 )
-from skillc.install.plan import InstallPlan, InstallResult, make_plan
-from skillc.install.removal import remove_skill
 from skillc.install.versions import note_versions
 from skillc.library import lock_store, read_deployments
 

@@ -4,31 +4,33 @@
       "skillPath": "skills/pdf/SKILL.md", "computedHash": "3f…", "skillc": {"v": 1, "commit": "9c…", …}}}}
 
 Ours is under `skillc` in each entry; what others put into an entry stays. A project's lock is in its root.
-The home's is `~/.skillc/skills-lock.json`; the npm package's global file, which has no room for ours, is kept
-in step with it (`global_lock`). A file that can't be read is an error, never an empty lock: writing it again
-would lose what it holds.
+The home's is `~/.skillc/skills-lock.json`; the npm package's own global file, `~/.agents/.skill-lock.json`,
+has no room for ours and is kept in step with it. A file that can't be read is an error, never an empty lock:
+writing it again would lose what it holds.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 from skillc import atomic, errors, paths
-from skillc.install import javascript
+from skillc.errors import Diagnostic, warning
 from skillc.install.entry import KEYS, OWN, LockEntry
 from skillc.library import lock_store
+from skillc.skills import is_name, to_segment
+from skillc.spelling import suggest
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+Fields = dict[str, Any]
 
-    from skillc.errors import Diagnostic
-
-    Fields = dict[str, Any]
 
 VERSION = 1
+GLOBAL_VERSION = 3  # of the npm package's global file
+GLOBAL_KEYS = ("source", "sourceType", "sourceUrl", "ref", "skillPath", "skillFolderHash", "wellKnownDigest")
 MAX_BYTES = 16 << 20
 DAMAGED = "its 'skillc' part in the lock is damaged, or was edited by hand"
 DAMAGE_ADVICE = "bring the lock back with git, or look at the entry; 'skc doctor --fix' takes it as it is"
@@ -60,6 +62,45 @@ def read_lock(root: str) -> dict[str, LockEntry]:
     return {name: LockEntry(name, fields) for name, fields in entries.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
+    """A skill of a lock, as 'skc lock' lists it."""
+
+    id: str
+    source: str
+    ref: str | None
+    commit: str | None
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkills:
+    skills: tuple[LockedSkill, ...]
+
+
+def list_locked(root: str) -> LockedSkills:
+    """Return the skills of a lock with where they come from, sorted by name."""
+    return LockedSkills(
+        tuple(
+            LockedSkill(
+                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
+            )
+            for name, entry in sorted(read_lock(root).items())
+        )
+    )
+
+
+def find_entries(root: str, names: Iterable[str] = ()) -> list[LockEntry]:
+    """Return the entries of a lock with these names, or all; raises SkillNotFound."""
+    entries, names = read_lock(root), list(names)
+    for name in names:
+        if name not in entries:
+            error = errors.SkillNotFound(name, "it is not in the lock", suggest(name, entries))
+            error.details = error.details or "hint: skills that 'skc add' brought are; 'skc lock' lists them"
+            raise error
+    return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
+
+
 def require_intact(entries: Iterable[LockEntry]) -> None:
     """Raise LockUnsatisfied for an entry whose part of ours is not as skc wrote it."""
     for entry in entries:
@@ -84,22 +125,29 @@ def change_lock(
         for entry in changes:
             entries[entry.name] = _merge(entries.get(entry.name, {}), entry.fields)
         _update_file(path, root, _text_of(last, entries), has_entries=bool(entries))
-    if not is_home(root):
-        return []
-    from skillc.install.global_lock import change_global_lock  # only for the home
-
-    return change_global_lock(changes, removals)
+    return _change_global_lock(changes, removals) if is_home(root) else []
 
 
-def set_pins(root: str, names: Iterable[str], is_pinned: bool) -> list[Diagnostic]:
-    """Note in the lock whether skills are pinned; return warnings. One that is not there is SkillNotFound."""
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Whether a skill is pinned."""
+
+    id: str
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    skills: tuple[Pinned, ...]
+
+
+def set_pins(root: str, names: Iterable[str], is_pinned: bool) -> tuple[Pins, list[Diagnostic]]:
+    """Note in the lock whether skills are pinned; return also warnings. Raises SkillNotFound."""
     with lock_store(root):
-        entries = read_lock(root)
-        for name in names:
-            if name not in entries:
-                raise errors.SkillNotFound(name, "it is not in the lock")
-        require_intact(entries[name] for name in names)
-        return change_lock(root, record=[entries[name].with_own(pinned=is_pinned) for name in names])
+        entries = find_entries(root, names)
+        require_intact(entries)
+        diagnostics = change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries])
+    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries)), diagnostics
 
 
 def accept_entry(root: str, name: str) -> str:
@@ -120,8 +168,8 @@ def _merge(old: Fields, new: Fields) -> Fields:
 
 def _text_of(last: Fields, entries: Mapping[str, Fields]) -> str:
     """Return a lock with these entries as the npm package writes it."""
-    skills = {name: entries[name] for name in sorted(entries, key=javascript.key_order)}
-    return javascript.dump({"version": VERSION, **last, "skills": skills}) + "\n"
+    skills = {name: entries[name] for name in sorted(entries, key=_key_order)}
+    return _dump({"version": VERSION, **last, "skills": skills}) + "\n"
 
 
 def _update_file(path: str, root: str, text: str, *, has_entries: bool) -> None:
@@ -187,3 +235,120 @@ def is_home(root: str) -> bool:
     """Return whether a root is the home, not a project."""
     home = paths.home()
     return home is not None and os.path.realpath(root) == os.path.realpath(home)
+
+
+def store_folder(root: str, name: str) -> str:
+    """Return the folder of a skill in the store of a project or the home."""
+    return os.path.join(paths.skills_store(root), name if is_name(name) else to_segment(name))
+
+
+def store_folders(root: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the folder of each skill; raises LockUnsatisfied for two that would share one."""
+    folders: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for name in names:
+        folder = folders[name] = store_folder(root, name)
+        if folder in owners:
+            raise errors.LockUnsatisfied(name, f"it has the same folder as '{owners[folder]}'")
+        owners[folder] = name
+    return folders
+
+
+def _dump(content: object) -> str:
+    """Return what JavaScript's `JSON.stringify(content, null, 2)` gives.
+
+    Two tools that share a file leave it byte for byte the same.
+    """
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode()  # half a character is an escape there, too
+
+
+def _key_order(key: str) -> tuple[bool, int, bytes]:
+    """Return what the keys of an object are sorted by: numbers come first, then text in UTF-16.
+
+    >>> sorted(["b", "a", "10", "9", "01", "B"], key=_key_order)
+    ['9', '10', '01', 'B', 'a', 'b']
+    """
+    text = key.encode("utf-16-be", "surrogatepass")
+    is_index = key.isascii() and key.isdecimal() and len(key) <= 10 and str(int(key)) == key
+    is_index = is_index and int(key) < 2**32 - 1
+    return (False, int(key), b"") if is_index else (True, 0, text)
+
+
+def global_lock_file() -> str | None:
+    """Return the path of the global file; None without a home."""
+    state = os.environ.get("XDG_STATE_HOME")
+    if state:
+        return os.path.join(state, "skills", ".skill-lock.json")
+    home = paths.user_home()
+    return os.path.join(home, ".agents", ".skill-lock.json") if home else None
+
+
+def _change_global_lock(record: list[LockEntry], forget: set[str]) -> list[Diagnostic]:
+    """Change the npm package's global file in the same way, so that it knows of the same skills.
+
+    Its other keys and entries stay as they are. A file that can't be used is left alone, with a warning.
+    """
+    path = global_lock_file()
+    if path is None or not (record or forget):
+        return []
+    try:
+        with atomic.Lock(paths.mutex_file(path)):
+            _change_global_file(path, record, forget)
+    except (OSError, ValueError, RecursionError) as error:
+        return [warning("W085", path, getattr(error, "strerror", None) or error)]
+    return []
+
+
+def _change_global_file(path: str, record: list[LockEntry], forget: set[str]) -> None:
+    content = _load_global(path)
+    skills = content["skills"]
+    changes = [skills.pop(name) for name in forget if name in skills]
+    for entry in record:
+        old = skills.get(entry.name)
+        new = _global_fields(entry, old if isinstance(old, dict) else {})
+        if new != old:
+            skills[entry.name] = new
+            changes.append(new)
+    if changes:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        atomic.write(os.path.realpath(path), _dump(content).encode(), durable=True)
+
+
+def _load_global(path: str) -> dict[str, Any]:
+    try:
+        content = json.loads(paths.read_regular(path, MAX_BYTES))
+    except FileNotFoundError:
+        return {"version": GLOBAL_VERSION, "skills": {}, "dismissed": {}}
+    if not isinstance(content, dict) or not isinstance(content.get("skills"), dict):
+        raise ValueError("it is no lock file")
+    if content.get("version") != GLOBAL_VERSION:
+        raise ValueError(f"its version is {content.get('version')}, not {GLOBAL_VERSION}")
+    return content
+
+
+def _global_fields(entry: LockEntry, old: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of the global file: the old one where nothing changed, else with the time."""
+    kind, source = entry.text("sourceType"), entry.text("source")
+    url = entry.text("sourceUrl") or (f"https://github.com/{source}.git" if kind == "github" else source)
+    if kind == "local":
+        source = url = os.path.normpath(os.path.join(paths.require_home(), paths.DIRECTORY, source))
+    content = {
+        "source": source,
+        "sourceType": kind,
+        "sourceUrl": url,
+        "ref": entry.text("ref"),
+        "skillPath": entry.text("skillPath"),
+        "skillFolderHash": entry.own_text("tree") if kind == "github" else entry.hash,
+        "wellKnownDigest": entry.text("wellKnownDigest"),
+    }
+    if kind == "well-known":
+        content |= {"skillFolderHash": "", "sourceBaseUrl": url}
+    fields = {key: text for key, text in content.items() if text or key == "skillFolderHash"}
+    if all(old.get(key, "") == content[key] for key in GLOBAL_KEYS):
+        return old
+    others = (
+        {} if old.get("source") != fields["source"] else {k: v for k, v in old.items() if k not in content}
+    )
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {**fields, **others, "installedAt": old.get("installedAt", now), "updatedAt": now}

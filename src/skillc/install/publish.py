@@ -7,13 +7,17 @@ that was published meanwhile by someone else is noticed: nothing is sent over it
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.audit import Policy, audit_folder
+from skillc import remotes
+from skillc.audit import Policy, audit_folder, read_policy
 from skillc.errors import (
+    InvalidOption,
     InvalidSkill,
+    InvalidSkillId,
     LintFailed,
     RegistryRefused,
     RegistryUnavailable,
@@ -26,12 +30,16 @@ from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
 from skillc.registry import Package, Role, is_below, read_package
-from skillc.skills import digest_files, digest_skill
+from skillc.remotes import Credential
+from skillc.skills import SkillId, digest_files, digest_skill
+from skillc.surface import SILENT, Progress
+from skillc.text import count_of, one_line
 from skillc.versions import LATEST, next_patch, parse_tag, parse_version, precedence
 
 if TYPE_CHECKING:
     from skillc.remotes import PublishedVersion, RegistryApi  # loads httpx2
 
+MAX_LISTED = 20  # files that a dry run names
 MAX_JSON = 24 << 20  # bytes of files in a request as JSON, which are a third more there; else as an archive
 
 
@@ -79,6 +87,144 @@ class Release:
             "uploaded": self.uploaded,
             "published": self.is_new,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """What came of publishing: the upload, and the release, unless it was a dry run."""
+
+    registry: str
+    upload: Upload
+    release: Release | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        if self.release is not None:
+            return self.release.as_json() | {"registry": self.registry}
+        package = self.upload.package
+        return {
+            "id": str(package.skill),
+            "version": self.upload.version,
+            "digest": package.digest,
+            "uploaded": 0,
+            "published": False,
+            "registry": self.registry,
+            "dry_run": True,
+            "files": self.upload.changes,
+            "size": self.upload.size,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was published, or would be, for people."""
+        upload, release, registry = self.upload, self.release, self.registry
+        what = one_line(f"{upload.package.skill} {release.version if release else upload.version}")
+        if release is not None and release.is_new:
+            yield f"Published {what} in {registry} ({release.uploaded:,} bytes sent)"
+        elif upload.same is not None:
+            is_yanked = release is not None and upload.same.yanked is not None
+            note = f"; that version is yanked: {one_line(upload.same.yanked or '')}" if is_yanked else ""
+            yield f"Unchanged: {registry} has these files as {what}{note}"
+        else:
+            yield f"Would publish {what} in {registry}, and send {upload.size:,} bytes:"
+            for path in upload.changes[:MAX_LISTED]:
+                yield one_line(f"  {path}  {len(upload.package.contents[path]):,}")
+            rest = len(upload.changes) - MAX_LISTED
+            if rest > 0:
+                yield f"  and {rest} more"
+            if upload.references:
+                verb = "is" if len(upload.references) == 1 else "are"
+                yield f"  {count_of(len(upload.references), 'file')} {verb} there already"
+
+
+def publish_version(
+    skill: Skill,
+    credential: Credential,
+    *,
+    skill_id: str | None = None,
+    version: str = "",
+    tag: str = "",
+    note: str = "",
+    dry_run: bool = False,
+    accept: bool = False,
+    progress: Progress = SILENT,
+    report: Callable[[str], None] = lambda line: None,
+) -> Publishing:
+    """Publish a skill in a registry; with `dry_run`, say what would be sent.
+
+    A job of CI without a token gets one from the registry. `report` gets a line for each wait. Raises
+    LintFailed (E300), AuditBlocked (E084), VersionExists (E091), RegistryRefused (E090) and others.
+    """
+    name = _parse_id(skill_id, skill)
+    with progress.activity("Packing and checking the skill"):
+        package = check_skill(skill, name, read_policy(), accept=accept)
+    with progress.activity(f"Asking {credential.registry}"):
+        credential = _admit_job(credential, name, report, may_fail=dry_run)
+        with _advise_job(credential), _connect(credential, report) as api:
+            upload = plan_upload(api, package, version)
+            if dry_run:
+                if credential.token or not remotes.is_job():  # else it was said that the job has no token
+                    require_publisher(api, package.skill)
+                return Publishing(credential.registry, upload)
+            with progress.steps(max(upload.size >> 10, 1), "KiB") as steps:
+
+                def tell_progress(count: int, total: int) -> None:
+                    steps.reach((upload.size >> 10) * count // max(total, 1), str(package.skill))
+
+                release = send_upload(api, upload, tag=tag, note=note, tell_progress=tell_progress)
+    return Publishing(credential.registry, upload, release)
+
+
+def _parse_id(text: str | None, skill: Skill) -> SkillId:
+    """Return the ID that a person gave, or the skill's own."""
+    try:
+        return SkillId(skill.name if text is None else text)
+    except InvalidSkillId as error:
+        rule = "lower-case letters, digits and hyphens, with slashes between its parts"
+        if text is None:
+            raise InvalidOption(f"'{skill.name}' is no ID of a skill ({rule}); give one with --id") from None
+        error.details = error.details or f"hint: an ID has {rule}"
+        raise
+
+
+def _connect(credential: Credential, report: Callable[[str], None]) -> RegistryApi:
+    def tell_wait(seconds: float) -> None:
+        report(f"The registry is busy; trying again in {seconds:g} s")
+
+    return remotes.RegistryApi(credential.registry, credential.token, tell_wait=tell_wait)
+
+
+def _admit_job(
+    credential: Credential, path: str, report: Callable[[str], None], *, may_fail: bool
+) -> Credential:
+    """Return the registry with a token for the job of CI that runs this, if it has none yet.
+
+    The token publishes at `path`. What `may_fail` goes on without a token where the registry refuses the job.
+    """
+    if credential.token or not remotes.is_job():
+        return credential
+
+    def tell_wait(seconds: float) -> None:
+        report(f"GitHub gave no ID token; trying again in {seconds:g} s")
+
+    with _connect(credential, report) as api:
+        try:
+            token = remotes.mint_token(api, path, tell_wait)
+            return Credential(credential.registry, token, credential.subject)
+        except RegistryRefused as error:
+            if not may_fail:
+                raise
+            report(f"Without a token: {one_line(error.message)}")
+            return credential
+
+
+@contextmanager
+def _advise_job(credential: Credential) -> Iterator[None]:
+    """Say with a refusal inside the block what a job of CI lacks that has no token."""
+    try:
+        yield
+    except RegistryRefused as error:
+        if not credential.token:
+            error.details = remotes.advise_job(credential.registry) or error.details
+        raise
 
 
 def check_skill(skill: Skill, skill_id: str, policy: Policy, *, accept: bool = False) -> Package:

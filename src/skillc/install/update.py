@@ -25,14 +25,12 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.blocks import check_blocks
-from skillc.install.entry import LockEntry, make_entry
+from skillc.install.entry import LockEntry, hash_folder, make_entry
 from skillc.install.fetch import fetch_entries
-from skillc.install.hash import compute_hash, hash_folder
-from skillc.install.latest import Latest, find_latest
-from skillc.install.lock import change_lock, lock_file, read_lock, require_intact
+from skillc.install.lock import change_lock, lock_file, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
-from skillc.install.names import store_folder
-from skillc.install.place import (
+from skillc.install.outdated import Latest, find_latest, with_edits
+from skillc.install.store import (
     check_store,
     find_locked_targets,
     keep_in_trash,
@@ -86,24 +84,6 @@ class Updates:
         return {"skills": [update.as_json() for update in self.skills] + same}
 
 
-def list_latest(
-    root: str,
-    entries: Sequence[LockEntry],
-    *,
-    min_age: int = 0,
-    hosts: Iterable[str] = (),
-    tell_step: Callable[[str], None] = lambda name: None,
-) -> Updates:
-    """Return which skills have a newer version, without fetching its files."""
-    result = Updates()
-    base = os.path.dirname(lock_file(root))
-    with find_latest(
-        base, entries, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
-    ) as versions:
-        result.unchanged = [_with_edits(root, latest) for latest in versions]
-    return result
-
-
 def update_locked(
     root: str,
     entries: Sequence[LockEntry],
@@ -137,7 +117,7 @@ def update_locked(
         base, free, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
     ) as versions:
         for latest in versions:
-            latest = _with_edits(root, latest)
+            latest = with_edits(root, latest)
             if not latest.is_changed:
                 result.unchanged.append(latest)
                 continue
@@ -158,19 +138,6 @@ def update_locked(
 def _pinned(entry: LockEntry) -> Diagnostic:
     reason = f"it is pinned; 'skc unpin {shell_quote(entry.name)}' lets it be updated"
     return warning("W088", entry.name, reason)
-
-
-def _with_edits(root: str, latest: Latest) -> Latest:
-    """Return the same with whether the skill in the store differs from what was installed."""
-    folder, entry = store_folder(root, latest.entry.name), latest.entry
-    has_edits = os.path.isdir(folder) and not _is_as_installed(folder, entry)
-    return replace(latest, is_edited=has_edits)
-
-
-def _is_as_installed(folder: str, entry: LockEntry) -> bool:
-    if entry.content:
-        return digest_skill(folder, executables=entry.executables).digest == entry.content
-    return compute_hash(folder) == (entry.own_text("installed") or entry.hash)
 
 
 def _conflict(root: str, update: Update) -> MergeConflict:
@@ -207,7 +174,7 @@ def _update(
                 is_pinned = now is not None and now.is_pinned
                 result.diagnostics.append(_pinned(entry) if is_pinned else warning("W097", entry.name))
                 return None
-            merge = _merge(root, _with_edits(root, latest), base)
+            merge = _merge(root, with_edits(root, latest), base)
             locked = _apply(root, latest, audit, merge, result)
         update = replace(update, conflicts=merge.conflicts if merge else ())
         result.skills.append(update)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from skillc.compiler import find_damaged_stubs
 from skillc.errors import SkillcError
-from skillc.install.lock import DAMAGED, read_lock
-from skillc.install.names import store_folders
-from skillc.install.place import skill_of
-from skillc.install.plan import is_exact
-from skillc.install.state import read_states
+from skillc.install.entry import LockEntry
+from skillc.install.lock import DAMAGED, read_lock, store_folders
+from skillc.install.plan import is_exact, read_states
+from skillc.install.store import skill_of
 from skillc.install.versions import find_version, installed_versions
 from skillc.skills import digest_skill
-from skillc.startup import value
-from skillc.text import utf8_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.install.entry import LockEntry
+from skillc.text import one_line
 
 ABSENT = "not installed"
 DIFFERENT = "not what the lock says"
 UNLOCKED = "installed, but not in the lock"
 INCOMPLETE = "the lock has no digest of its files; 'skc install' adds it"
 STUB = "the stub that agents read is not as it was built; 'skc build' writes it anew"
+FIXES = {ABSENT: "skc install", INCOMPLETE: "skc install", DIFFERENT: "skc verify"}  # what mends a problem
 KINDS = {"changed": "changed", "added": "added", "removed": "missing"}
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class LockProblem:
     """A difference between lock and store; `file` is empty if it is about the whole skill."""
 
@@ -36,11 +32,20 @@ class LockProblem:
     file: str
     problem: str
 
-    def as_json(self) -> dict[str, str]:
-        return {"id": self.id, "file": utf8_text(self.file), "problem": self.problem}
+    @property
+    def line(self) -> str:
+        """The difference, for people."""
+        return one_line(f"{self.id}{f'/{self.file}' if self.file else ''}: {self.problem}")
 
 
-def verify_store(root: str) -> list[LockProblem]:
+@dataclass(frozen=True, slots=True)
+class LockProblems:
+    """All differences between lock and store."""
+
+    problems: tuple[LockProblem, ...]
+
+
+def verify_store(root: str) -> LockProblems:
     """Return every file of the store that is not what the lock says, and stubs that are not as built."""
     entries = read_lock(root)
     folders = store_folders(root, entries)
@@ -55,10 +60,10 @@ def verify_store(root: str) -> list[LockProblem]:
             files = list(_compare(entry, folders[name]))
             problems += files or [LockProblem(name, "", DIFFERENT)]
         problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill_of(root, name))]
-    return problems
+    return LockProblems(tuple(problems))
 
 
-def check_lock(root: str) -> list[LockProblem]:
+def check_lock(root: str) -> LockProblems:
     """Return the skills for which lock and store differ, and the entries that can't be installed exactly."""
     entries = read_lock(root)
     states = read_states(root, store_folders(root, entries), entries)
@@ -70,7 +75,7 @@ def check_lock(root: str) -> list[LockProblem]:
             problems.append(LockProblem(name, "", DAMAGED if entry.is_damaged else INCOMPLETE))
         elif not is_exact(entry, states.get(name)):
             problems.append(LockProblem(name, "", DIFFERENT if name in states else ABSENT))
-    return problems
+    return LockProblems(tuple(problems))
 
 
 def _compare(entry: LockEntry, folder: str) -> Iterator[LockProblem]:

@@ -11,15 +11,12 @@ when their skill is installed again.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable
 
 from skillc import atomic, paths, records
 from skillc.errors import SkillcError
 from skillc.skills import digest_skill, make_folder
 from skillc.text import utf8_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 MAX_BYTES = 16 << 20
 VERSION = 1  # records from before have neither a version nor a digest inside

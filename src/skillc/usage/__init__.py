@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         find_reads,
     )
     from skillc.usage.sync import sync_logs
+    from skillc.usage.upload import UsageUpload, count_usage, send_usage
 else:
     __getattr__ = front_door(
         __name__,
@@ -37,5 +38,6 @@ else:
             "report": "count_by_skill format_rows make_page render_stats",
             "stats": "GROUPS Stats check_group compute_stats count_by_day describe_results find_reads",
             "sync": "sync_logs",
+            "upload": "UsageUpload count_usage send_usage",
         },
     )

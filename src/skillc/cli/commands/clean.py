@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from skillc import install
-from skillc.cli import show
-from skillc.cli.approval import confirm, terminal
-from skillc.cli.output import table
-from skillc.cli.progress import Progress
+from skillc.cli.approval import attended_workspace
+from skillc.cli.output import show_result, table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.errors import InvalidOption
-from skillc.paths import current_directory
 from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from skillc.install import Disposal, Waste
 
 MAX_LINES = 20  # of a kind, for people
 
@@ -38,29 +35,17 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    waste = install.find_waste(current_directory())
-    if arguments.has("dry_run") or not waste:
-        value = [item.as_json() for item in waste]
-        return show(arguments, lambda: _value(value), lambda: _lines(waste), "paint_report")
-    if not arguments.has("yes"):
-        text = "\n".join(_lines(waste))
-        if not (terminal() and confirm(text, "Remove all this?")):
-            raise InvalidOption("nothing removed; 'skc clean --yes' removes without asking")
-    removals = []
-    with Progress(len(waste), "items") as progress:
-        for item in waste:
-            progress.step(item.path)
-            removals.append(install.remove_waste(item))
-    return show(
-        arguments, lambda: _value([r.as_json() for r in removals]), lambda: _outcome(removals), "paint_report"
+    result = attended_workspace(arguments).clean(
+        dry_run=arguments.has("dry_run"),
+        yes=arguments.has("yes"),
+        describe=lambda waste: "\n".join(_lines(waste)),
+    )
+    return show_result(
+        arguments, result, lambda: _outcome(result.disposals) if result.disposals else _lines(result.waste)
     )
 
 
-def _value(entries: list[dict[str, object]]) -> dict[str, object]:
-    return {"entries": entries}
-
-
-def _lines(waste: Sequence[install.Waste]) -> Iterator[str]:
+def _lines(waste: Sequence[Waste]) -> Iterator[str]:
     """Yield a table for each kind, with its size, and the total."""
     if not waste:
         yield "Nothing to clean."
@@ -76,17 +61,17 @@ def _lines(waste: Sequence[install.Waste]) -> Iterator[str]:
     yield f"Total: {_amount(waste)}"
 
 
-def _amount(items: Sequence[install.Waste]) -> str:
+def _amount(items: Sequence[Waste]) -> str:
     return f"{count_of(len(items), 'item')}, {sum(item.size for item in items):,} bytes"
 
 
-def _outcome(removals: Sequence[install.Disposal]) -> Iterator[str]:
-    waste = [removal.waste for removal in removals if removal.result != "kept"]
+def _outcome(removals: Sequence[Disposal]) -> Iterator[str]:
+    waste = [removal.waste for removal in removals if not removal.is_kept]
     yield f"Removed {_amount(waste)}"
     for removal in removals:
-        if removal.result == "trashed":
+        if removal.is_in_trash:
             yield one_line(
                 f"In the trash: {removal.waste.path}; 'skc restore {removal.detail}' brings it back"
             )
-        elif removal.result == "kept":
+        elif removal.is_kept:
             yield one_line(f"Kept: {removal.waste.path}: {removal.detail}")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
-from skillc import install
-from skillc.cli import show
+from skillc.cli import workspace
 from skillc.cli.blocks import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
+from skillc.cli.output import show_result
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError
-from skillc.paths import current_directory
 from skillc.text import count_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
+
+    from skillc.doctor import Examination
 
 MAX_LINES = 20  # findings of one check, for people
 STYLES = {"ok": GOOD, "warning": WARNING, "error": BAD}
@@ -40,28 +41,18 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    here = current_directory()
-    examination = install.examine(here)
-    repairs: list[str] = []
-    failures: list[str] = []
-    if arguments.has("fix"):
-        repairs, failures = install.mend_all(examination)
-        examination = install.examine(here) if repairs else examination
-    value = examination.as_json()
-    if arguments.has("fix"):
-        value |= {"fixed": repairs, "not_fixed": failures}
-    show(arguments, lambda: value, lambda: _lines(examination, repairs, failures))
-    if examination.errors:
-        failure = SkillcError(f"{count_of(examination.errors, 'check')} failed; 'fix:' names what to do")
+    result = workspace().doctor(fix=arguments.has("fix"))
+    show_result(arguments, result, lambda: _lines(result))
+    if result.errors:
+        failure = SkillcError(f"{count_of(result.errors, 'check')} failed; 'fix:' names what to do")
         sys.stdout.flush()
         print(failure.line(), file=sys.stderr)
         return 1
     return 0
 
 
-def _lines(
-    examination: install.Examination, repairs: Sequence[str], failures: Sequence[str]
-) -> Iterator[str]:
+def _lines(examination: Examination) -> Iterator[str]:
+    repairs, failures = examination.fixed or (), examination.not_fixed or ()
     for text in repairs:
         yield one_line(f"Fixed: {text}")
     for text in failures:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc import install
-from skillc.cli import show, workspace
-from skillc.cli.commands.disable import SKILL, TARGET, find_in_store
+from skillc.cli import workspace
+from skillc.cli.commands.disable import SKILL, TARGET
+from skillc.cli.output import show_result
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.quotes import shell_quote
 from skillc.text import one_line
@@ -19,18 +19,14 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    here, dry_run = workspace(), arguments.has("dry_run")
-    skill = find_in_store(here, arguments.text("skill"))
-    target = arguments.optional("target") or ""
-    result = install.enable_skill(skill, target, here.settings(), here.cwd, dry_run=dry_run)
-    for publication in result.publications:
-        here.tell_publication(publication)
+    dry_run = arguments.has("dry_run")
+    result = workspace().enable(arguments.text("skill"), arguments.optional("target") or "", dry_run=dry_run)
     if not result.was_off:
-        line = f"'{skill.name}' is not disabled"
+        line = f"'{result.skill}' is not disabled"
     else:
-        line = f"{'Would enable' if dry_run else 'Enabled'} '{skill.name}'"
+        line = f"{'Would enable' if dry_run else 'Enabled'} '{result.skill}'"
         if not result.deployments and not dry_run:
-            line += f"; 'skc build {shell_quote(skill.reference)}' deploys it"
+            line += f"; 'skc build {shell_quote(result.reference)}' deploys it"
     lines = [line, *(f"  {path}" for path in result.deployments)]
-    show(arguments, result.as_json, lambda: map(one_line, lines), "paint_report")
+    show_result(arguments, result, lambda: map(one_line, lines))
     return 1 if any(publication.failures for publication in result.publications) else 0

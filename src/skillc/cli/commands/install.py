@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from skillc import install
-from skillc.cli import show
+from skillc.cli.approval import attended_workspace
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import report_all
-from skillc.cli.progress import Progress
+from skillc.cli.output import report_all, show_result
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.paths import current_directory
 from skillc.text import count_of, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.install import InstallResult
 
 GLOBAL = Option("--global", "Use the home directory's store and its lock, ~/.skillc/skills-lock.json.")
 ACCEPT_BLOCKS = Option("--accept-blocks", "Take what the audit blocks. Read first what it does.")
@@ -36,28 +37,20 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = install.find_root(current_directory(), is_global=arguments.has("global"))
     is_preview = arguments.has("dry_run")
-    plan = install.make_plan(root, frozen=arguments.has("frozen"))
-    result = plan.preview() if is_preview or plan.is_empty else _apply(arguments, root, plan)
+    result = attended_workspace(arguments).install(
+        is_global=arguments.has("global"),
+        frozen=arguments.has("frozen"),
+        dry_run=is_preview,
+        accept_blocks=arguments.has("accept_blocks"),
+        hosts=allowed_hosts(arguments),
+    )
     report_all(result.diagnostics, result.failures)
-    show(arguments, result.as_json, lambda: _lines(result, is_preview), "paint_report")
+    show_result(arguments, result, lambda: _lines(result, is_preview))
     return 1 if result.failures else 0
 
 
-def _apply(arguments: Arguments, root: str, plan: install.InstallPlan) -> install.InstallResult:
-    with Progress(0, "steps") as progress:
-        return install.apply_plan(
-            root,
-            plan,
-            frozen=arguments.has("frozen"),
-            accept=arguments.has("accept_blocks"),
-            hosts=allowed_hosts(arguments),
-            tell_step=progress.step_of,
-        )
-
-
-def _lines(result: install.InstallResult, is_preview: bool) -> list[str]:
+def _lines(result: InstallResult, is_preview: bool) -> list[str]:
     verbs = ("Would install", "Would remove") if is_preview else ("Installed", "Removed")
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from skillc import install
-from skillc.cli import show
+from skillc.cli import workspace
 from skillc.cli.commands.install import GLOBAL, NO_LOCK
-from skillc.cli.output import table
+from skillc.cli.output import show_result, table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.paths import current_directory
-from skillc.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.install import LockProblems
 
 COMMAND = Command(
     "lock",
@@ -27,36 +28,17 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = install.find_root(current_directory(), is_global=arguments.has("global"))
+    here, is_global = workspace(), arguments.has("global")
     if arguments.has("check"):
-        return show_problems(arguments, install.check_lock(root), "Lock and store are equal.")
-    entries = [
-        {
-            "id": name,
-            "source": entry.text("source"),
-            "ref": entry.text("ref") or None,
-            "commit": entry.commit or None,
-            "pinned": entry.is_pinned,
-        }
-        for name, entry in sorted(install.read_lock(root).items())
-    ]
-    rows = [
-        (
-            str(e["id"]),
-            str(e["source"]),
-            str(e["ref"] or ""),
-            str(e["commit"] or "")[:12],
-            "pinned" * bool(e["pinned"]),
-        )
-        for e in entries
-    ]
-    lines = list(table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows)) if rows else [NO_LOCK]
-    return show(arguments, lambda: {"skills": entries}, lambda: lines, "paint_report")
+        problems = here.verify(is_global=is_global, by_file=False)
+        return show_problems(arguments, problems, "Lock and store are equal.")
+    result = here.locked(is_global=is_global)
+    rows = [(e.id, e.source, e.ref or "", (e.commit or "")[:12], "pinned" * e.pinned) for e in result.skills]
+    lines = table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows) if rows else [NO_LOCK]
+    return show_result(arguments, result, lambda: lines)
 
 
-def show_problems(arguments: Arguments, problems: list[install.LockProblem], text: str) -> int:
-    """Print differences between lock and store; return status 1 where there are some."""
-    lines = [one_line(f"{p.id}{f'/{p.file}' if p.file else ''}: {p.problem}") for p in problems]
-    value = {"problems": [problem.as_json() for problem in problems]}
-    show(arguments, lambda: value, lambda: lines or [text], "paint_report")
-    return 1 if problems else 0
+def show_problems(arguments: Arguments, result: LockProblems, text: str) -> int:
+    """Print differences between lock and store, or `text` without any; return status 1 for some."""
+    show_result(arguments, result, lambda: [each.line for each in result.problems] or [text])
+    return 1 if result.problems else 0

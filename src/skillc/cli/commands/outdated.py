@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from skillc import install
-from skillc.cli import show
+from skillc.cli.approval import attended_workspace
 from skillc.cli.commands.install import GLOBAL, NO_LOCK
-from skillc.cli.commands.update import MIN_AGE, find_entries
+from skillc.cli.commands.update import MIN_AGE, NAMES
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import table, warn
-from skillc.cli.progress import Progress
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
-from skillc.paths import current_directory
+from skillc.cli.output import show_result, table, warn
+from skillc.cli.syntax import FORMAT, Arguments, Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from skillc.install import Outdated
 
 EVERY = "Every skill is up to date."
 COMMAND = Command(
     "outdated",
-    arguments=(
-        Argument(
-            "skill", "Skills of the lock. Default: all.", required=False, repeat=True, completes="locked"
-        ),
-    ),
+    arguments=(NAMES,),
     options=(MIN_AGE, GLOBAL, ALLOW_HOST, FORMAT),
     description=(
         "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"
@@ -30,24 +29,22 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = install.find_root(current_directory(), is_global=arguments.has("global"))
-    age = arguments.optional("min_age")
-    entries = find_entries(root, arguments.texts("skill"))
-    with Progress(len(entries), "skills") as progress:
-        result = install.list_latest(
-            root,
-            entries,
-            min_age=install.parse_age(age) if age else 0,
-            hosts=allowed_hosts(arguments),
-            tell_step=progress.step,
-        )
+    result = attended_workspace(arguments).outdated(
+        *arguments.texts("skill"),
+        is_global=arguments.has("global"),
+        min_age=arguments.optional("min_age") or "",
+        hosts=allowed_hosts(arguments),
+    )
     warn(result.diagnostics)
-    news = [each for each in result.unchanged if each.is_changed]
+    return show_result(arguments, result, lambda: _lines(result))
+
+
+def _lines(result: Outdated) -> Iterable[str]:
+    news = [each for each in result.skills if each.is_changed]
+    if not news:  # with warnings, it is not known of all
+        return [] if result.diagnostics else [EVERY if result.skills else NO_LOCK]
     rows = [
         (each.entry.name, each.current_name, each.latest_name, "edited" if each.is_edited else "")
         for each in news
     ]
-    lines = list(table(("SKILL", "CURRENT", "LATEST", ""), rows)) if rows else [EVERY if entries else NO_LOCK]
-    if not rows and result.diagnostics:
-        lines = []  # not known of all
-    return show(arguments, result.as_json, lambda: lines, "paint_report")
+    return table(("SKILL", "CURRENT", "LATEST", ""), rows)

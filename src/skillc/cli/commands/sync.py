@@ -78,25 +78,24 @@ def _send(arguments: Arguments) -> int:
     if arguments.optional("skill") is not None or arguments.optional("project") is not None:
         raise InvalidOption(f"--to goes with neither <skill> nor --project; {see(COMMAND)}")
     credential = find_registry(arguments.optional("to"))
-    tally = install.count_usage(
-        credential.registry, current_directory(), with_queries=arguments.has("with_queries")
-    )
+    skills = install.find_shared(credential.registry, current_directory())
+    upload = usage.count_usage(credential.registry, skills, with_queries=arguments.has("with_queries"))
     dry_run = arguments.has("dry_run")
-    if tally.days and not dry_run:
-        with connect(credential) as api, Progress(len(tally.days), "days") as progress:
-            install.send_tally(api, tally, progress.step)
-    value = tally.as_json() | {"dry_run": dry_run}
+    if upload.days and not dry_run:
+        with connect(credential) as api, Progress(len(upload.days), "days") as progress:
+            usage.send_usage(api, upload, progress.step)
+    value = upload.as_json() | {"dry_run": dry_run}
     if dry_run:
-        value["counts"] = [row for day in sorted(tally.days) for row in tally.days[day]]
-    return show_line(arguments, value, _report(tally, dry_run))
+        value["counts"] = [row for day in sorted(upload.days) for row in upload.days[day]]
+    return show_line(arguments, value, _report(upload, dry_run))
 
 
-def _report(tally: install.Tally, dry_run: bool) -> str:
-    if not tally.skills:
-        return f"No skill of {tally.registry} is used here"
-    if not tally.days:
-        return f"Nothing new to send to {tally.registry}"
-    rows, days = (tally.size, len(tally.days)) if dry_run else (tally.rows, len(tally.days))
-    ignored = f" ({tally.ignored} ignored: it has no such skill for you)" if tally.ignored else ""
+def _report(upload: usage.UsageUpload, dry_run: bool) -> str:
+    if not upload.skills:
+        return f"No skill of {upload.registry} is used here"
+    if not upload.days:
+        return f"Nothing new to send to {upload.registry}"
+    rows, days = (upload.size, len(upload.days)) if dry_run else (upload.rows, len(upload.days))
+    ignored = f" ({upload.ignored} ignored: it has no such skill for you)" if upload.ignored else ""
     sent = f"{count_of(rows, 'count')} of {count_of(days, 'day')}"
-    return f"{'Would send' if dry_run else 'Sent'} {sent} to {tally.registry}{ignored}"
+    return f"{'Would send' if dry_run else 'Sent'} {sent} to {upload.registry}{ignored}"

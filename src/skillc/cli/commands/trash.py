@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from skillc import install, trash
-from skillc.cli import show
-from skillc.cli.approval import confirm, terminal
-from skillc.cli.output import table
+from skillc.cli import workspace
+from skillc.cli.approval import attended_workspace
+from skillc.cli.output import show_result, table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.errors import InvalidOption
@@ -48,34 +47,20 @@ def run(arguments: Arguments) -> int:
 
 def restore(arguments: Arguments, name: str) -> int:
     """Put an item back and say where."""
-    item = install.restore_item(name)
-    return show(
-        arguments,
-        lambda: {"restored": item.as_json()},
-        lambda: [one_line(f"Restored {item.origin}")],
-        "paint_report",
-    )
+    result = workspace().restore(name)
+    return show_result(arguments, result, lambda: [one_line(f"Restored {result.restored.origin}")])
 
 
 def _list(arguments: Arguments) -> int:
-    entries = [{**item.as_json(), "size": install.measure_size(item.path)} for item in trash.items()]
-    rows = [(e["id"], e["when"], f"{e['size']:,}", e["from"]) for e in entries]
-    lines = table(("ID", "WHEN", "BYTES", "FROM"), [tuple(map(str, row)) for row in rows])
-    return show(
-        arguments, lambda: {"entries": entries}, lambda: lines if entries else ["The trash is empty."]
-    )
+    contents = workspace().trash()
+    pairs = zip(contents.items, contents.sizes, strict=True)
+    rows = [(item.id, item.when, f"{size:,}", item.origin) for item, size in pairs]
+    lines = table(("ID", "WHEN", "BYTES", "FROM"), rows) if rows else ["The trash is empty."]
+    return show_result(arguments, contents, lambda: lines, "")
 
 
 def _empty(arguments: Arguments) -> int:
-    items = trash.items()
-    size = sum(install.measure_size(item.path) for item in items)
-    if items and not arguments.has("yes"):
-        text = f"{count_of(len(items), 'item')}, {size:,} bytes. Deleted items can't be brought back."
-        if not (terminal() and confirm(text, "Delete it?" if len(items) == 1 else "Delete them all?")):
-            raise InvalidOption("nothing deleted; 'skc trash empty --yes' deletes without asking")
-    for item in items:
-        trash.delete(item)
-    text = f"Deleted {count_of(len(items), 'item')} ({size:,} bytes)" if items else "The trash is empty."
-    return show(
-        arguments, lambda: {"deleted": [item.as_json() for item in items]}, lambda: [text], "paint_report"
-    )
+    result = attended_workspace(arguments).empty_trash(yes=arguments.has("yes"))
+    amount = f"{count_of(len(result.deleted), 'item')} ({result.size:,} bytes)"
+    text = f"Deleted {amount}" if result.deleted else "The trash is empty."
+    return show_result(arguments, result, lambda: [text])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from skillc import install
-from skillc.cli import show
+from skillc.cli.approval import attended_workspace
 from skillc.cli.commands.install import ACCEPT_BLOCKS, GLOBAL, NO_LOCK
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import report_all
-from skillc.cli.progress import Progress
+from skillc.cli.output import report_all, show_result
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.errors import SkillNotFound
-from skillc.paths import current_directory
-from skillc.spelling import suggest
 from skillc.text import count_of, one_line, terminal_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.install import Update, Updates
 
 MIN_AGE = Option(
     "--min-age", "Ignore versions that are younger than this, such as 12h, 3d or 2w.", value="<age>"
@@ -46,45 +45,29 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = install.find_root(current_directory(), is_global=arguments.has("global"))
-    age = arguments.optional("min_age")
     is_preview = arguments.has("dry_run")
-    entries = find_entries(root, arguments.texts("skill"))
-    with Progress(len(entries), "skills") as progress:
-        result = install.update_locked(
-            root,
-            entries,
-            min_age=install.parse_age(age) if age else 0,
-            with_diff=arguments.has("diff"),
-            dry_run=is_preview,
-            accept=arguments.has("accept_blocks"),
-            hosts=allowed_hosts(arguments),
-            tell_step=progress.step,
-        )
-    show(arguments, result.as_json, lambda: _lines(result, is_preview), "paint_report")
+    result = attended_workspace(arguments).update(
+        *arguments.texts("skill"),
+        is_global=arguments.has("global"),
+        min_age=arguments.optional("min_age") or "",
+        with_diff=arguments.has("diff"),
+        dry_run=is_preview,
+        accept_blocks=arguments.has("accept_blocks"),
+        hosts=allowed_hosts(arguments),
+    )
+    show_result(arguments, result, lambda: _lines(result, is_preview))
     report_all(result.diagnostics, result.failures)
     return 1 if result.failures else 0
 
 
-def find_entries(root: str, names: list[str]) -> list[install.LockEntry]:
-    """Return the entries of a lock with these names, or all; raises SkillNotFound."""
-    entries = install.read_lock(root)
-    for name in names:
-        if name not in entries:
-            error = SkillNotFound(name, "it is not in the lock", suggest(name, entries))
-            error.details = error.details or "hint: skills that 'skc add' brought are; 'skc lock' lists them"
-            raise error
-    return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
-
-
-def _lines(result: install.Updates, is_preview: bool) -> list[str]:
+def _lines(result: Updates, is_preview: bool) -> list[str]:
     lines = [line for update in result.skills for line in _describe(update, is_preview)]
     if result.unchanged:
         lines.append(f"{count_of(len(result.unchanged), 'skill')} up to date")
     return lines if lines or result.failures or result.diagnostics else [NO_LOCK]
 
 
-def _describe(update: install.Update, is_preview: bool) -> list[str]:
+def _describe(update: Update, is_preview: bool) -> list[str]:
     """Return what an update changes, in lines for people."""
     latest = update.latest
     verb = "Would update" if is_preview else "Updated"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from skillc import install
+from skillc.cli import workspace
 from skillc.cli.commands.install import GLOBAL
 from skillc.cli.commands.lock import show_problems
 from skillc.cli.syntax import FORMAT, Arguments, Command
-from skillc.paths import current_directory
 
 COMMAND = Command(
     "verify",
@@ -21,5 +20,5 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = install.find_root(current_directory(), is_global=arguments.has("global"))
-    return show_problems(arguments, install.verify_store(root), "Every file is what the lock says.")
+    problems = workspace().verify(is_global=arguments.has("global"))
+    return show_problems(arguments, problems, "Every file is what the lock says.")

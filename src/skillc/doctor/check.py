@@ -1,20 +1,21 @@
-"""What `--fix` does: each repair returns what it did, and raises OSError or SkillcError where it can't.
+"""The result of a check, what all checks look at, and the repairs.
 
-A repair looks again before it changes anything: time has passed since the check.
+A repair is what `--fix` does: it returns what it did, and raises OSError or SkillcError where it can't. It
+looks again before it changes anything: time has passed since the check.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from skillc import paths
 from skillc.compiler import PublishOptions, publish_skill
 from skillc.errors import SkillcError
-from skillc.install.dangling import FOLDER, inspect_deployment
-from skillc.install.doctor.check import short
-from skillc.install.waste import KEPT, TRASHED, Waste, remove_waste
+from skillc.install import DeploymentState, Waste, inspect_deployment, remove_waste
 from skillc.library import (
     PROJECT,
     DeploymentRecord,
@@ -26,6 +27,48 @@ from skillc.library import (
 )
 from skillc.quotes import shell_quote
 from skillc.settings import load_settings
+from skillc.text import one_line
+
+OK, WARNING, ERROR = "ok", "warning", "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A finding: `fix` is the command that mends it; `mend` does so itself where that is safe.
+
+    `mend` returns what it did, and raises OSError or SkillcError.
+    """
+
+    name: str
+    status: str
+    message: str
+    fix: str | None = None
+    mend: Callable[[], str] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "status": self.status, "message": self.message, "fix": self.fix}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the examination is made: the working directory, and the homes of skc and of the user."""
+
+    cwd: str
+    home: str | None
+    user_home: str | None
+
+    @property
+    def own(self) -> str | None:
+        """The home's `.skillc`, which may not exist."""
+        return os.path.join(self.home, paths.DIRECTORY) if self.home else None
+
+
+def short(path: str) -> str:
+    """Return a path for people: on one line, with `~` for the home."""
+    home = paths.user_home()
+    if home and home != os.sep and paths.is_inside(path, home):
+        path = f"~{path[len(home) :]}"
+    return one_line(path)
 
 
 def build_command(source: str, records: Sequence[DeploymentRecord], *, force: bool = False) -> str:
@@ -53,7 +96,7 @@ def rebuild(skill: Skill, cwd: str) -> str:
     publish_skill(skill, PublishOptions(to_global=to_global), load_settings(cwd), cwd)
     copies = [r for r in read_deployments() if r.source == skill.source and r.method == "copy"]
     for record in copies:
-        if inspect_deployment(record) == FOLDER:
+        if inspect_deployment(record) is DeploymentState.FOLDER:
             redeploy(record, cwd)
     return f"built '{skill.name}' again"
 
@@ -61,7 +104,7 @@ def rebuild(skill: Skill, cwd: str) -> str:
 def redeploy(record: DeploymentRecord, cwd: str) -> str:
     """Build and deploy a skill again, over nothing but what we put there."""
     is_copy = record.method == "copy"
-    if is_copy and inspect_deployment(record) != FOLDER:
+    if is_copy and inspect_deployment(record) is not DeploymentState.FOLDER:
         raise SkillcError(f"'{record.path}' was edited meanwhile")
     skill = at_path(record.source)
     if not is_skill(record.source) or not skill.is_stored:
@@ -86,9 +129,9 @@ def _has_links(folder: str) -> bool:
 def discard(waste: Waste) -> str:
     """Remove waste."""
     removal = remove_waste(waste)
-    if removal.result == KEPT:
+    if removal.is_kept:
         raise SkillcError(f"'{waste.path}' stays: {removal.detail}")
-    return f"{'moved to the trash' if removal.result == TRASHED else 'removed'} '{short(waste.path)}'"
+    return f"{'moved to the trash' if removal.is_in_trash else 'removed'} '{short(waste.path)}'"
 
 
 def unlink(path: str) -> str:

@@ -1,7 +1,8 @@
-"""Ask the origins of locked skills for their latest versions."""
+"""Ask the origins of locked skills for their latest versions, as `outdated` and `update` do."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,9 +11,9 @@ from typing import Any
 
 from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
-from skillc.install.entry import LockEntry
+from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.fetch import find_candidate, warn_of_yank
-from skillc.install.hash import compute_hash
+from skillc.install.lock import lock_file, store_folder
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.skills import digest_skill
 
@@ -48,6 +49,34 @@ class Latest:
             "changed": self.is_changed,
             "edited": self.is_edited,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """Locked skills with their latest versions, and why others could not be asked for."""
+
+    skills: tuple[Latest, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"skills": [latest.as_json() for latest in self.skills]}
+
+
+def list_latest(
+    root: str,
+    entries: Sequence[LockEntry],
+    *,
+    min_age: int = 0,
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
+) -> Outdated:
+    """Return which skills have a newer version, without fetching its files."""
+    diagnostics: list[Diagnostic] = []
+    base = os.path.dirname(lock_file(root))
+    with find_latest(
+        base, entries, diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
+    ) as versions:
+        return Outdated(tuple(with_edits(root, latest) for latest in versions), tuple(diagnostics))
 
 
 @contextmanager
@@ -167,3 +196,16 @@ def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) 
 def _age(seconds: int) -> str:
     unit = next((unit for unit in ("d", "h", "m") if seconds >= UNITS[unit]), "m")
     return f"{max(seconds, 0) // UNITS[unit]}{unit}"
+
+
+def with_edits(root: str, latest: Latest) -> Latest:
+    """Return the same with whether the skill in the store differs from what was installed."""
+    folder, entry = store_folder(root, latest.entry.name), latest.entry
+    has_edits = os.path.isdir(folder) and not _is_as_installed(folder, entry)
+    return replace(latest, is_edited=has_edits)
+
+
+def _is_as_installed(folder: str, entry: LockEntry) -> bool:
+    if entry.content:
+        return digest_skill(folder, executables=entry.executables).digest == entry.content
+    return compute_hash(folder) == (entry.own_text("installed") or entry.hash)

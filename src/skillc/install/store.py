@@ -1,23 +1,24 @@
-"""Put a version of a skill into a store, and build and deploy it as its lock entry says."""
+"""A store: which one skills go into, how a version is put there, and how it is built and deployed."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from skillc import atomic, paths, trash
 from skillc.compiler import PublishOptions, Target, create_store, find_targets, publish_skill
 from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
 from skillc.install.entry import COPY, LockEntry
-from skillc.install.lock import is_home
-from skillc.install.names import store_folder
-from skillc.install.state import note_deployments
+from skillc.install.lock import is_home, store_folder
+from skillc.install.plan import note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
 from skillc.library import (
     GLOBAL,
     PROJECT,
     Skill,
+    import_root,
     is_path_target,
     read_deployments,
     record_import,
@@ -25,12 +26,37 @@ from skillc.library import (
 from skillc.settings import load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from skillc.install.fetch import FetchedSkill
-
 DEFAULT_TARGET = "claude"  # as of 'skc build'
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The store that skills go into: `root` is the project, or the home."""
+
+    scope: str
+    root: str
+
+    @property
+    def folder(self) -> str:
+        return paths.skills_store(self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedSkill:
+    """A skill in a download that is verified: its entry, complete, and its folder."""
+
+    entry: LockEntry
+    folder: str
+    label: str  # where it came from, for people
+
+
+def choose_store(cwd: str, scope: str = "") -> Store:
+    """Return the store for new skills: of the project around `cwd`, or of the home if there is no project."""
+    if scope == GLOBAL:
+        return Store(GLOBAL, paths.require_home())
+    if scope == PROJECT:
+        return Store(PROJECT, next(paths.project_roots(cwd), os.path.realpath(cwd)))
+    return Store(*import_root(cwd))
 
 
 def put_folder(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from skillc import paths
 from skillc.compiler import Target, is_link, read_agents
 from skillc.errors import DirectoryNotFound, InvalidOption, InvalidSkill, unexpected
+from skillc.install.store import Store
 from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
@@ -19,18 +20,6 @@ from skillc.text import count_of, one_line
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
 MAX_DEPTH = 6  # directories between a folder and the skills in it
 IGNORED = ("node_modules", "__pycache__")
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """The store that skills go into: `root` is the project, or the home."""
-
-    scope: str
-    root: str
-
-    @property
-    def folder(self) -> str:
-        return paths.skills_store(self.root)
 
 
 @dataclass(frozen=True, slots=True)

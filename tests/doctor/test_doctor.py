@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from skillc.doctor.examination import CHECKS
 from skillc.errors import install_command
-from skillc.install.doctor.examination import CHECKS
 from skillc.library import read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server

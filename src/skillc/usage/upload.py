@@ -3,8 +3,7 @@
     <home>/.skillc/usage.json
         {"version": 1, "registries": {"https://…": {"machine": "<random>", "days": {"2026-11-16": "…"}}}}
 
-Skills count that were added from the registry, in any project of this machine, and those of repositories
-with its address. A registry gets all of a day's counts up to now, and keeps the higher ones, so that what is
+A registry gets all of a day's counts up to now, and keeps the higher ones, so that what is
 sent twice counts once. A day that did not change is not sent again. The name of the machine is random, and
 another one for each registry.
 """
@@ -14,22 +13,16 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
-from skillc.errors import InvalidConfiguration, InvalidSkillId, SkillcError
-from skillc.install.lock import read_lock
-from skillc.install.names import store_folder
-from skillc.install.origin import OURS
-from skillc.install.versions import installed_roots
-from skillc.library import GLOBAL, PROJECT, Skill, SkillsConfig, copy_path, list_copies
-from skillc.remotes import parse_registry
-from skillc.skills import SkillId
+from skillc.errors import InvalidConfiguration
+from skillc.library import Skill
 from skillc.startup import sha256_hex
-from skillc.usage import count_day
+from skillc.usage.counts import count_day
 
 if TYPE_CHECKING:
     from skillc.remotes import RegistryApi  # loads httpx2
@@ -44,7 +37,7 @@ Row = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Tally:
+class UsageUpload:
     """The counts that a registry lacks, by day, and what became of them."""
 
     registry: str
@@ -68,12 +61,20 @@ class Tally:
         }
 
 
-def count_usage(registry: str, cwd: str, *, with_queries: bool = False, today: date | None = None) -> Tally:
-    """Return what was counted and not sent yet, of the last days."""
-    folders = find_shared(registry, cwd)
+def count_usage(
+    registry: str,
+    folders: Mapping[str, list[Skill]],
+    *,
+    with_queries: bool = False,
+    today: date | None = None,
+) -> UsageUpload:
+    """Return what was counted of a registry's skills and not sent yet, of the last days.
+
+    `folders` are those of these skills on this machine, by ID.
+    """
     marks = _read()["registries"].get(registry, {}).get("days", {})
     today = today or datetime.now(UTC).date()
-    tally = Tally(registry, tuple(sorted(folders)), {})
+    upload = UsageUpload(registry, tuple(sorted(folders)), {})
     for day in (today - timedelta(days=number) for number in range(MAX_DAYS)):
         name = day.isoformat()
         way, _, last = str(marks.get(name, "")).partition(" ")
@@ -81,13 +82,13 @@ def count_usage(registry: str, cwd: str, *, with_queries: bool = False, today: d
         rows = _list_rows(folders, day, texts)
         mark = sha256_hex(json.dumps(rows).encode())
         if rows:
-            tally.marks[name] = f"{TEXTS if texts else NUMBERS} {mark}"
+            upload.marks[name] = f"{TEXTS if texts else NUMBERS} {mark}"
         if rows and mark != last:
-            tally.days[name] = rows
-    return tally
+            upload.days[name] = rows
+    return upload
 
 
-def _list_rows(folders: dict[str, list[Skill]], day: date, texts: bool) -> list[Row]:
+def _list_rows(folders: Mapping[str, list[Skill]], day: date, texts: bool) -> list[Row]:
     """Return the rows of a day; of too many, those with the highest counts."""
     rows: list[Row] = []
     for skill_id, skills in sorted(folders.items()):
@@ -105,82 +106,27 @@ def _row(day: date, skill: str, count: int, **names: str) -> Row:
     return {"day": day.isoformat(), "skill": skill, "count": count, **texts}
 
 
-def send_tally(api: RegistryApi, tally: Tally, tell_step: Callable[[str], None] = lambda _: None) -> None:
+def send_usage(
+    api: RegistryApi, upload: UsageUpload, tell_step: Callable[[str], None] = lambda _: None
+) -> None:
     """Send the days that changed, oldest first; each is noted when the registry has it."""
-    for day in sorted(tally.days):
+    for day in sorted(upload.days):
         tell_step(day)
-        rows = tally.days[day]
+        rows = upload.days[day]
         counts = [row for row in rows if "command" in row]
         misses = [row for row in rows if "command" not in row]
-        receipt = api.send_usage({"machine": _machine(tally.registry), "counts": counts, "misses": misses})
-        tally.rows += receipt.get("rows", 0)
-        tally.ignored += receipt.get("ignored", 0)
-        _note(tally, day)
-
-
-def find_shared(registry: str, cwd: str) -> dict[str, list[Skill]]:
-    """Return the skills of a registry on this machine: their folders, by ID."""
-    folders: dict[str, dict[str, Skill]] = {}
-    for skill_id, skill in (*_find_locked(registry, cwd), *_find_copies(registry, cwd)):
-        folders.setdefault(skill_id, {})[skill.source] = skill
-    return {skill_id: list(skills.values()) for skill_id, skills in folders.items()}
-
-
-def _roots(cwd: str) -> Sequence[str]:
-    """Return the projects of this machine that skills were added to, that of `cwd`, and the home."""
-    home = paths.require_home()
-    return list(dict.fromkeys((home, *paths.lock_roots(cwd), *paths.project_roots(cwd), *installed_roots())))
-
-
-def _find_locked(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
-    home = os.path.realpath(paths.require_home())
-    for root in _roots(cwd):
-        try:
-            entries = read_lock(root)
-        except (SkillcError, OSError):
-            continue  # another command says what is wrong with it
-        scope = GLOBAL if os.path.realpath(root) == home else PROJECT
-        for name, entry in entries.items():
-            source = entry.text("source")
-            if source.startswith(f"{OURS}{registry}/"):
-                folder = store_folder(root, name)
-                skill = Skill(os.path.basename(folder), os.path.realpath(folder), scope, root, is_stored=True)
-                try:
-                    yield SkillId(source[len(f"{OURS}{registry}/") :]), skill
-                except InvalidSkillId:
-                    continue
-
-
-def _find_copies(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
-    home = paths.require_home()
-    for root in (cwd, *_roots(cwd)):
-        try:
-            repositories = SkillsConfig.load(root).repositories
-        except (SkillcError, OSError):
-            continue
-        for repository in repositories:
-            if repository.type != "http" or _address(repository.settings.get("url", "")) != registry:
-                continue
-            for skill_id, folder in list_copies(os.path.dirname(copy_path(repository, "x"))):
-                yield skill_id, Skill(skill_id, folder, GLOBAL, home, True, repository.name, is_copy=True)
-
-
-def _address(url: str) -> str:
-    try:
-        return parse_registry(url)
-    except SkillcError:
-        return ""
-
-
-# What was sent
+        receipt = api.send_usage({"machine": _machine(upload.registry), "counts": counts, "misses": misses})
+        upload.rows += receipt.get("rows", 0)
+        upload.ignored += receipt.get("ignored", 0)
+        _note(upload, day)
 
 
 def _machine(registry: str) -> str:
     return str(_change(registry)["machine"])
 
 
-def _note(tally: Tally, day: str) -> None:
-    _change(tally.registry, {day: tally.marks[day]})
+def _note(upload: UsageUpload, day: str) -> None:
+    _change(upload.registry, {day: upload.marks[day]})
 
 
 def _change(registry: str, marks: dict[str, str] | None = None) -> dict[str, Any]:

@@ -9,12 +9,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from skillc import paths, records, trash
+from skillc.doctor.check import ERROR, OK, WARNING, Check, Place, change_mode, discard, short
 from skillc.errors import InvalidConfiguration, unexpected
-from skillc.install.blocks import accepted_rules
-from skillc.install.dangling import find_leftovers, find_orphans
-from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, short
-from skillc.install.doctor.repair import change_mode, discard
-from skillc.install.waste import list_names, measure_size
+from skillc.install import accepted_rules, find_leftovers, find_orphans, list_names, measure_size
 from skillc.library import allowed_variables, read_switches
 from skillc.quotes import shell_quote
 from skillc.remotes import read_credentials

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from skillc import paths
+from skillc.contract import optional
+from skillc.doctor import files, machine, skills
+from skillc.doctor.check import ERROR, OK, WARNING, Check, Place
 from skillc.errors import unexpected
-from skillc.install.doctor import agents, configuration, files, locks, machine, skills
-from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place
 
 CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
     "versions": machine.check_versions,
@@ -19,18 +19,18 @@ CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
     "home": files.check_home,
     "owners": files.check_owners,
     "records": files.check_records,
-    "configuration": configuration.check_configuration,
-    "variables": configuration.check_variables,
-    "repositories": configuration.check_repositories,
-    "agents": agents.check_agents,
-    "mcp": agents.check_servers,
+    "configuration": machine.check_configuration,
+    "variables": machine.check_variables,
+    "repositories": machine.check_repositories,
+    "agents": skills.check_agents,
+    "mcp": skills.check_servers,
     "names": skills.check_names,
     "builds": skills.check_builds,
     "disabled": skills.check_disabled,
-    "lock": locks.check_locks,
-    "ghosts": agents.check_ghosts,
-    "links": agents.check_links,
-    "deployments": agents.check_deployments,
+    "lock": skills.check_locks,
+    "ghosts": skills.check_ghosts,
+    "links": skills.check_links,
+    "deployments": skills.check_deployments,
     "leftovers": files.check_leftovers,
     "space": files.check_space,
 }
@@ -38,9 +38,14 @@ CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """All findings, in the order of the checks; a check without any says so with `ok`."""
+    """All findings, in the order of the checks; a check without any says so with `ok`.
+
+    Where repairs were asked for, `fixed` says what was done, and `not_fixed` what could not be.
+    """
 
     checks: tuple[Check, ...]
+    fixed: tuple[str, ...] | None = optional()
+    not_fixed: tuple[str, ...] | None = optional()
 
     @property
     def errors(self) -> int:
@@ -50,14 +55,22 @@ class Examination:
     def warnings(self) -> int:
         return sum(check.status == WARNING for check in self.checks)
 
-    def as_json(self) -> dict[str, Any]:
-        return {"checks": [check.as_json() for check in self.checks]}
+
+def examine(cwd: str, *, fix: bool = False) -> Examination:
+    """Run all checks in a directory. Whatever is broken, a check that fails is a finding.
+
+    With `fix`, do the repairs that are safe, and check again.
+    """
+    checks = _run_all(cwd)
+    if not fix:
+        return Examination(checks)
+    repairs, failures = _mend(checks)
+    return Examination(_run_all(cwd) if repairs else checks, tuple(repairs), tuple(failures))
 
 
-def examine(cwd: str) -> Examination:
-    """Run all checks in a directory. Whatever is broken, one that fails is a finding."""
+def _run_all(cwd: str) -> tuple[Check, ...]:
     place = Place(cwd, paths.home(), paths.user_home())
-    return Examination(tuple(check for name, run in CHECKS.items() for check in _run(name, run, place)))
+    return tuple(check for name, run in CHECKS.items() for check in _run(name, run, place))
 
 
 def _run(name: str, run: Callable[[Place], Iterator[Check]], place: Place) -> list[Check]:
@@ -71,11 +84,11 @@ def _run(name: str, run: Callable[[Place], Iterator[Check]], place: Place) -> li
     return [check for check in checks if check.status != OK or check.name not in problems]
 
 
-def mend_all(examination: Examination) -> tuple[list[str], list[str]]:
-    """Do the repairs that are safe; return what was done, and what failed."""
+def _mend(checks: Iterable[Check]) -> tuple[list[str], list[str]]:
+    """Do the repairs of these findings; return what was done, and what failed."""
     repairs: list[str] = []
     failures: list[str] = []
-    for check in examination.checks:
+    for check in checks:
         if check.mend is None:
             continue
         try:

@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 
 from skillc import atomic, trash
 from skillc.compiler import PublishOptions, create_store, publish_skill
-from skillc.errors import Diagnostic, SkillcError, SkillExists, unexpected
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
-from skillc.install.survey import COPIED, LINKED, MOVED, Plan, Skip, Step, Store, is_same
+from skillc.install.import_plan import COPIED, LINKED, MOVED, Plan, Skip, Step, is_same, plan_import
+from skillc.install.store import Store
 from skillc.library import PROJECT, DeploymentRecord, Skill, lock_store, record_deployments, record_imports
 from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
 from skillc.startup import new_sha256
+from skillc.surface import SILENT, UNATTENDED, Person, Progress
 
 Fields = tuple[str, ...]
 
@@ -29,8 +31,8 @@ PIECE = 1 << 20  # bytes
 PARALLEL_FROM = 8  # skills to build that are worth another process
 
 
-@dataclass(slots=True)
-class Intake:
+@dataclass(frozen=True, slots=True)
+class ImportResult:
     """What came of an import.
 
     `failures` are skills that could not be imported; they are where they were. `build_failures` are lines
@@ -55,10 +57,11 @@ class Intake:
         way = f"which is linked here now; 'skc restore {item.id}' has it"
         self.skipped.append(Skip(step.source, f"the same as '{step.destination}', {way}"))
 
-    def add(self, other: Intake) -> None:
+    def add(self, other: ImportResult) -> None:
         """Add what another import did."""
-        self.imported += other.imported
-        self.skipped += other.skipped
+        self.imported.extend(other.imported)
+        self.skipped.extend(other.skipped)
+        self.diagnostics.extend(other.diagnostics)
 
     def as_json(self) -> dict[str, list[dict[str, str]]]:
         failures = [Skip(step.source, error.line()) for step, error in self.failures]
@@ -68,7 +71,42 @@ class Intake:
         }
 
 
-def preview(plan: Plan) -> Intake:
+def import_folders(
+    folders: Sequence[str],
+    agents: str,
+    settings: Settings,
+    cwd: str,
+    scope: str = "",
+    *,
+    dry_run: bool = False,
+    yes: bool = False,
+    person: Person = UNATTENDED,
+    progress: Progress = SILENT,
+) -> ImportResult:
+    """Import the skills of folders and of agents' directories, as `plan_import` takes them.
+
+    A person who can answer is asked before agents' folders are moved; raises InvalidOption for a no.
+    """
+    plan = plan_import(folders, agents, cwd, scope)
+    if dry_run:
+        return preview(plan)
+    if not yes and person.can_answer and not _agree(plan, person):
+        raise InvalidOption("nothing imported; 'skc import --yes' imports without asking")
+    with progress.steps(len(plan.steps), "skills") as steps:
+        return bring_in(plan, settings, cwd, steps.step)
+
+
+def _agree(plan: Plan, person: Person) -> bool:
+    """Show what is about to move out of agents' directories, and ask; copies need no answer."""
+    moves = [step for step in plan.steps if step.target]
+    if not moves:
+        return True
+    lines = [f"{step.source} -> {step.destination}" for step in moves]
+    text = "\n".join([*lines, f"{len(moves)} folders of agents go into the store; links take their places."])
+    return person.confirm(text, "Move them?")
+
+
+def preview(plan: Plan) -> ImportResult:
     """Return what an import would do."""
     imports = [step for step in plan.steps if step.how != LINKED]
     skips = [
@@ -78,14 +116,14 @@ def preview(plan: Plan) -> Intake:
         for step in plan.steps
         if step.how == LINKED
     ]
-    return Intake(imports, [*plan.skips, *skips])
+    return ImportResult(imports, [*plan.skips, *skips])
 
 
 def bring_in(
     plan: Plan, settings: Settings, cwd: str, tell_step: Callable[[str], None] = lambda name: None
-) -> Intake:
+) -> ImportResult:
     """Carry out a plan. A skill that fails stays where it is, and the others are imported."""
-    intake = Intake(skipped=list(plan.skips))
+    result = ImportResult(skipped=list(plan.skips))
     for store in dict.fromkeys(step.store for step in plan.steps):
         _make_store(store)
     steps = {how: [step for step in plan.steps if step.how == how] for how in (MOVED, COPIED, LINKED)}
@@ -93,12 +131,12 @@ def bring_in(
         for root in sorted({step.store.root for step in plan.steps}):
             stack.enter_context(lock_store(root))
         _record((step, "") for step in steps[MOVED] if not os.path.islink(step.source))
-        successes = [step for step in steps[MOVED] if _attempt(step, _move, intake, tell_step)]
-        successes += _copy_all(steps[COPIED], intake, tell_step)
-        intake.imported += successes
-        successes += [step for step in steps[LINKED] if _attempt(step, intake.link, intake, tell_step)]
-    _publish([step for step in successes if step.target], settings, cwd, intake)
-    return intake
+        successes = [step for step in steps[MOVED] if _attempt(step, _move, result, tell_step)]
+        successes += _copy_all(steps[COPIED], result, tell_step)
+        result.imported.extend(successes)
+        successes += [step for step in steps[LINKED] if _attempt(step, result.link, result, tell_step)]
+    _publish([step for step in successes if step.target], settings, cwd, result)
+    return result
 
 
 def _make_store(store: Store) -> None:
@@ -108,14 +146,14 @@ def _make_store(store: Store) -> None:
 
 
 def _attempt(
-    step: Step, action: Callable[[Step], None], intake: Intake, tell_step: Callable[[str], None]
+    step: Step, action: Callable[[Step], None], result: ImportResult, tell_step: Callable[[str], None]
 ) -> bool:
     """Do one step and return whether it worked; a failure is for the report."""
     tell_step(step.name)
     try:
         action(step)
     except Exception as error:
-        intake.failures.append((step, unexpected(error)))
+        result.failures.append((step, unexpected(error)))
         return False
     return True
 
@@ -150,13 +188,13 @@ def _exchange(place: str, destination: str) -> bool:
     return False
 
 
-def _copy_all(steps: Sequence[Step], intake: Intake, tell_step: Callable[[str], None]) -> list[Step]:
+def _copy_all(steps: Sequence[Step], result: ImportResult, tell_step: Callable[[str], None]) -> list[Step]:
     """Copy folders with their git history, note them all at once, and then put them into the store."""
     copies: dict[str, tuple[str, str]] = {}  # the temporary folder and the digest by source
     try:
-        ready = [step for step in steps if _attempt(step, lambda s: _copy(s, copies), intake, tell_step)]
+        ready = [step for step in steps if _attempt(step, lambda s: _copy(s, copies), result, tell_step)]
         _record((step, copies[step.source][1]) for step in ready)
-        return [step for step in ready if _attempt(step, lambda s: _place(s, copies), intake, lambda _: None)]
+        return [step for step in ready if _attempt(step, lambda s: _place(s, copies), result, lambda _: None)]
     finally:
         for temporary, _ in copies.values():
             atomic.discard(temporary)
@@ -212,7 +250,7 @@ def _record(imports: Iterable[tuple[Step, str]]) -> None:
     )
 
 
-def _publish(steps: Iterable[Step], settings: Settings, cwd: str, intake: Intake) -> None:
+def _publish(steps: Iterable[Step], settings: Settings, cwd: str, result: ImportResult) -> None:
     """Build and deploy what came out of agents' directories, on all cores; all go on record at once."""
     targets: dict[str, list[Step]] = {}
     for step in steps:
@@ -221,11 +259,11 @@ def _publish(steps: Iterable[Step], settings: Settings, cwd: str, intake: Intake
     workers = count_cores() if len(jobs) >= PARALLEL_FROM and can_fork() else 0
     records: list[DeploymentRecord] = []
     try:
-        for result in Pool(_Publisher, settings, cwd).run(jobs, workers if workers > 1 else 0, fork=True):
-            fields, diagnostics, failures = result
+        answers = Pool(_Publisher, settings, cwd).run(jobs, workers if workers > 1 else 0, fork=True)
+        for fields, diagnostics, failures in answers:
             records += [DeploymentRecord(*each) for each in fields]
-            intake.diagnostics += [Diagnostic(*each) for each in diagnostics]
-            intake.build_failures += failures
+            result.diagnostics.extend(Diagnostic(*each) for each in diagnostics)
+            result.build_failures.extend(failures)
     finally:
         record_deployments(record for record in records if os.path.lexists(record.path))
 

@@ -1,0 +1,78 @@
+"""Build every skill of the stores; one that fails is reported, and the others are built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill
+from skillc.errors import Diagnostic, unexpected
+from skillc.library import Skill, check_deployments, record_deployments
+from skillc.settings import Settings
+from skillc.surface import SILENT, Progress
+from skillc.text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFailure:
+    """A skill that could not be built, and its error."""
+
+    id: str
+    skill: str  # as `id`; goes with the next release
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """The skills that were built, and those that were not."""
+
+    built: tuple[Publication, ...]
+    failed: tuple[BuildFailure, ...]
+
+    @property
+    def total(self) -> int:
+        return len(self.built) + len(self.failed)
+
+    @property
+    def failures(self) -> int:
+        """How many skills could not be built, or not be deployed everywhere."""
+        return len(self.failed) + sum(bool(result.failures) for result in self.built)
+
+    @property
+    def unchanged(self) -> int:
+        return sum(result.build.status == "unchanged" for result in self.built)
+
+
+def build_skills(
+    skills: Sequence[Skill],
+    options: PublishOptions,
+    settings: Settings,
+    cwd: str,
+    *,
+    progress: Progress = SILENT,
+    tell: Callable[[Iterable[Diagnostic]], None] = lambda diagnostics: None,
+    tell_publication: Callable[[Publication], None] = lambda publication: None,
+) -> Builds:
+    """Build and deploy skills; of two with one name, agents get the one that the name means, the first."""
+    built: list[Publication] = []
+    failed: list[BuildFailure] = []
+    names: set[str] = set()
+    with progress.steps(len(skills), "skills") as steps:
+        for skill in skills:
+            steps.step(skill.name)
+            try:
+                deploy = skill.name not in names
+                result = publish_skill(skill, options, settings, cwd, deploy=deploy, record=False)
+            except Exception as error:
+                failure = unexpected(error)
+                failed.append(BuildFailure(skill.name, skill.name, failure.code, failure.message))
+                steps.say(one_line(f"{failure.line()} ({skill.source})"))
+                continue
+            names.add(skill.name)
+            built.append(result)
+            steps.clear()
+            tell_publication(result)
+    tell(record_deployments(record for result in built for record in result.records()))
+    tell(check_deployments())
+    return Builds(tuple(built), tuple(failed))

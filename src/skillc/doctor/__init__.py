@@ -1,0 +1,9 @@
+"""What is wrong with this installation, and which command mends it.
+
+One function for each check; `examination` has the list. It changes nothing unless repairs are asked for, and
+then only what is safe.
+"""
+
+from __future__ import annotations
+
+from skillc.doctor.examination import Examination as Examination, examine as examine

@@ -1,0 +1,307 @@
+"""Checks of skills: names, builds, locks, and what agents have of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+
+from skillc import paths
+from skillc.compiler import detect_targets, find_damaged_stubs, list_skills, read_agents
+from skillc.doctor.check import (
+    ERROR,
+    OK,
+    WARNING,
+    Check,
+    Place,
+    build_command,
+    discard,
+    rebuild,
+    redeploy,
+    short,
+    unlink,
+)
+from skillc.errors import InvalidConfiguration, SkillcError
+from skillc.install import (
+    DAMAGED,
+    FIXES,
+    DeploymentState,
+    accept_entry,
+    agent_directories,
+    check_lock,
+    find_ghost_deployments,
+    find_registrations,
+    find_root,
+    inspect_deployment,
+    is_home,
+    list_names,
+    lock_file,
+)
+from skillc.library import (
+    GLOBAL,
+    DeploymentRecord,
+    Skill,
+    is_compiled,
+    is_skill,
+    read_deployments,
+    read_switches,
+    stored_skills,
+)
+from skillc.quotes import shell_quote
+from skillc.skills import parse, read_main_file, read_metadata
+from skillc.text import count_of
+
+MAX_NAMES = 8  # agents, or disabled skills, that are named
+MAX_READ = 10_000  # SKILL.md files that are read for their names
+
+
+def check_names(place: Place) -> Iterator[Check]:
+    """Find skills of one name in the stores and in each agent's directory, whatever its case."""
+    all_skills = list(stored_skills(place.cwd))
+    by_name: dict[str, list[Skill]] = {}
+    for skill in all_skills:
+        by_name.setdefault(skill.name.casefold(), []).append(skill)
+    for skills in by_name.values():
+        if len(skills) > 1:
+            first, *others = (f"'{short(skill.source)}'" for skill in skills)
+            text = f"{first} is used here and hides {', '.join(others)}: rename or remove one"
+            yield Check("names", WARNING, text)
+    total = len(all_skills)
+    for directory in agent_directories(place.cwd):
+        folders = [
+            os.path.join(directory, name) for name in list_names(directory) if not name.startswith(".")
+        ]
+        folders = [folder for folder in folders if is_skill(folder)][:MAX_READ]
+        total += len(folders)
+        yield from _find_doubles(directory, folders)
+        yield from _find_rivals(folders, by_name)
+    yield Check("names", OK, f"{count_of(total, 'skill')}, no name twice")
+
+
+def _find_doubles(directory: str, folders: list[str]) -> Iterator[Check]:
+    """Yield the names that several folders of an agent's directory have."""
+    by_name: dict[str, list[str]] = {}
+    for folder in folders:
+        by_name.setdefault(_read_name(folder).casefold(), []).append(os.path.basename(folder))
+    for name, names in by_name.items():
+        if len(names) > 1:
+            listing = ", ".join(f"'{short(each)}'" for each in names)
+            text = (
+                f"{listing} in '{short(directory)}' all have the name '{short(name)}': rename or remove one"
+            )
+            yield Check("names", WARNING, text)
+
+
+def _find_rivals(folders: list[str], by_name: dict[str, list[Skill]]) -> Iterator[Check]:
+    """Yield the folders of agents that are no deployments and have the name of a stored skill."""
+    deployments = {record.path for record in read_deployments()}
+    for folder in folders:
+        skills = by_name.get(os.path.basename(folder).casefold(), [])
+        if skills and folder not in deployments and not os.path.islink(folder) and not is_compiled(folder):
+            text = (
+                f"'{short(folder)}' is not the skill of that name in the store, '{short(skills[0].source)}'"
+            )
+            yield Check("names", WARNING, text, f"skc import {shell_quote(folder)}")
+
+
+def _read_name(folder: str) -> str:
+    """Return the name that agents see: the frontmatter's, else the folder's."""
+    name = os.path.basename(folder)
+    try:
+        return read_metadata(parse(read_main_file(folder)), name).name
+    except (SkillcError, OSError):
+        return name
+
+
+def check_builds(place: Place) -> Iterator[Check]:
+    """Find skills that can't be used, and builds that are older than their sources."""
+    try:
+        read_switches()
+    except (InvalidConfiguration, OSError):
+        return  # the list needs them; a check of its own
+    listing = list_skills(place.cwd, check_obsolete=True)
+    for skill, error in listing.problems:
+        text = f"'{short(skill.source)}' can't be used: {error.message}"
+        yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
+    records = read_deployments()
+    for entry in listing.skills:
+        if entry.status == "obsolete":
+            text = f"'{entry.skill.name}' changed since it was built"
+            own = [record for record in records if record.source == entry.skill.source]
+            fix = build_command(entry.skill.reference, own)
+            yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
+        for stub in _damaged_stubs(entry.skill, records):
+            text = f"'{short(stub)}', which agents read, is not as it was built"
+            own = [record for record in records if record.source == entry.skill.source]
+            fix = build_command(entry.skill.reference, own, force=True)
+            yield Check("builds", WARNING, text, fix)
+    backlog = sum(entry.status == "not-built" for entry in listing.skills)
+    rest = f", {backlog:,} not built" if backlog else ""
+    yield Check("builds", OK, f"{count_of(listing.total, 'skill')} in the stores{rest}")
+
+
+def _damaged_stubs(skill: Skill, records: list[DeploymentRecord]) -> list[str]:
+    """Return the compiled stubs that are not as they were built; copies at agents are another check's."""
+    copies = [record.path for record in records]
+    return [path for path in find_damaged_stubs(skill) if os.path.dirname(path) not in copies]
+
+
+def check_disabled(place: Place) -> Iterator[Check]:
+    """Name the skills that are disabled, and find those that agents have all the same."""
+    try:
+        switches = read_switches()
+    except (InvalidConfiguration, OSError):
+        return  # a check of its own
+    for record in read_deployments():
+        switch = switches.get(record.source)
+        if switch is not None and switch.covers(record.path) and os.path.lexists(record.path):
+            text = f"'{record.skill}' is disabled, but '{short(record.path)}' is there"
+            yield Check("disabled", WARNING, text, f"skc disable {shell_quote(record.source)}")
+    names = [f"{os.path.basename(source)} ({switch.text})" for source, switch in switches.items()]
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    yield Check("disabled", OK, f"{', '.join(names[:MAX_NAMES])}{more}" if names else "no skill is disabled")
+
+
+def check_locks(place: Place) -> Iterator[Check]:
+    """Compare the stores of the project and of the home with their locks."""
+    locks = [root for root in _roots(place) if os.path.lexists(lock_file(root))]
+    for root in locks:
+        try:
+            problems = check_lock(root).problems
+        except InvalidConfiguration as error:
+            yield Check("lock", ERROR, error.message)
+            continue
+        for problem in problems:
+            text = f"'{problem.id}' and '{short(lock_file(root))}' disagree: {problem.problem}"
+            if problem.problem == DAMAGED:
+                yield Check("lock", ERROR, text, "skc doctor --fix", partial(accept_entry, root, problem.id))
+                continue
+            fix = FIXES.get(problem.problem, "skc lock --check")
+            yield Check("lock", WARNING, text, f"{fix}{' --global' if is_home(root) else ''}")
+    number = count_of(len(locks), "lock")
+    yield Check("lock", OK, f"{number} as installed" if locks else "there is no skills-lock.json")
+
+
+def _roots(place: Place) -> list[str]:
+    """Return the project whose lock counts here, if there is one, and the home."""
+    has_any = place.home is not None or next(paths.project_roots(place.cwd), None) is not None
+    roots = [find_root(place.cwd)] if has_any else []
+    roots += [place.home] if place.home else []
+    return list({os.path.realpath(root): root for root in roots}.values())
+
+
+def check_agents(place: Place) -> Iterator[Check]:
+    """Say which agents have a directory here, and whether skills can be deployed to them."""
+    home = place.user_home
+    if home is None:
+        yield Check(
+            "agents", WARNING, "there is no home directory in which agents could be found", "export HOME=…"
+        )
+        return
+    displays = {agent.name: agent.display for agent in read_agents()}
+    names = []
+    for name, folder in detect_targets(GLOBAL, place.cwd):
+        names.append(name)
+        target = folder if os.path.lexists(folder) else os.path.dirname(folder)
+        if not os.path.isdir(target):
+            yield Check("agents", WARNING, f"'{short(target)}' of {displays[name]} is no directory")
+        elif not os.access(target, os.W_OK | os.X_OK):
+            text = f"'{short(target)}' of {displays[name]} can't be written"
+            yield Check("agents", WARNING, text, f"chmod u+rwx {shell_quote(target)}")
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    summary = f"found {', '.join(names[:MAX_NAMES])}{more}" if names else "no agent has a directory here"
+    yield Check("agents", OK, summary)
+
+
+def check_servers(place: Place) -> Iterator[Check]:
+    """Check that the programs exist that agents' configurations start for `skc mcp`."""
+    registrations = find_registrations(place.cwd)
+    for entry in registrations:
+        words = f"{entry.agent}{' --project' if entry.is_project else ''}"
+        force = "" if entry.is_ours else " --force"
+        fix = f"skc mcp --uninstall {words}{force} && skc mcp --install {words}"
+        if not entry.program:
+            yield Check(
+                "mcp", WARNING, f"the entry of skillc in '{short(entry.path)}' starts no program", fix
+            )
+        elif os.path.isabs(entry.program) and not os.access(entry.program, os.X_OK):
+            text = f"'{short(entry.path)}' starts '{short(entry.program)}', which does not exist any more"
+            yield Check("mcp", ERROR, text, fix)
+    if not registrations:
+        yield Check("mcp", OK, "no agent is configured to start 'skc mcp'")
+    else:
+        yield Check("mcp", OK, f"'skc mcp' is in {count_of(len(registrations), 'configuration')}")
+
+
+def check_links(place: Place) -> Iterator[Check]:
+    """Find links in agents' directories that lead nowhere; ours are safe to remove."""
+    records = {record.path: record for record in read_deployments()}
+    references = {skill.segment: skill.reference for skill in stored_skills(place.cwd)}
+    links = 0
+    for directory in agent_directories(place.cwd):
+        for name in list_names(directory):
+            path = os.path.join(directory, name)
+            links += os.path.islink(path)
+            if not os.path.islink(path) or os.path.exists(path):
+                continue
+            record = records.get(path)
+            if record is not None and record.is_ghost:
+                continue  # a check of its own
+            target = os.path.join(directory, os.readlink(path))
+            text = f"'{short(path)}' is a link to '{short(target)}', which does not exist"
+            if record is not None and inspect_deployment(record) is DeploymentState.LINK:
+                mend = partial(redeploy, record, place.cwd)
+                yield Check("links", WARNING, text, build_command(record.source, [record]), mend)
+            elif name in references:
+                yield Check("links", WARNING, text, f"skc build {shell_quote(references[name])}")
+            elif paths.is_own_runtime(os.path.normpath(target)):
+                yield Check("links", WARNING, text, f"rm {shell_quote(path)}", partial(unlink, path))
+            else:
+                yield Check("links", WARNING, f"{text}; skc did not make it", f"rm {shell_quote(path)}")
+    yield Check("links", OK, f"{count_of(links, 'link')} in agents' directories")
+
+
+def check_ghosts(place: Place) -> Iterator[Check]:
+    """Find deployments whose source is gone [D51]."""
+    for waste in find_ghost_deployments():
+        if os.path.lexists(waste.path):
+            text = f"'{short(waste.path)}' is deployed, but its source '{short(waste.origin)}' is gone"
+            yield Check("ghosts", WARNING, text, "skc clean", partial(discard, waste))
+    yield Check("ghosts", OK, "the sources of all deployments are there")
+
+
+def check_deployments(place: Place) -> Iterator[Check]:
+    """Find deployments that are gone, were replaced or edited, or are older than their build."""
+    records = [record for record in read_deployments() if os.path.isdir(record.source)]
+    for record in records:
+        state = inspect_deployment(record)
+        build = build_command(record.source, [record])
+        force = build_command(record.source, [record], force=True)
+        what = f"'{short(record.path)}', which was deployed for '{record.skill}',"
+        if state is DeploymentState.GONE and os.path.isdir(os.path.dirname(record.path)):
+            yield Check("deployments", WARNING, f"{what} is not there any more", build)
+        elif state is DeploymentState.OTHER:
+            text = f"{what} is something else now; --force moves that to the trash"
+            yield Check("deployments", WARNING, text, force)
+        elif state is DeploymentState.EDITED:
+            text = f"{what} was edited there; --force moves that to the trash and deploys again"
+            yield Check("deployments", WARNING, text, force)
+        elif state is DeploymentState.FOLDER and _is_older(record):
+            yield Check(
+                "deployments",
+                WARNING,
+                f"{what} is of an older build",
+                build,
+                partial(redeploy, record, place.cwd),
+            )
+    yield Check("deployments", OK, f"{count_of(len(records), 'deployment')} as they were made")
+
+
+def _is_older(record: DeploymentRecord) -> bool:
+    """Return whether a deployed copy has another manifest than the build."""
+    try:
+        files = [paths.manifest_file(folder) for folder in (record.path, record.runtime)]
+        one, two = (paths.read_regular(path, 1 << 20) for path in files)
+    except OSError:
+        return False
+    return one != two

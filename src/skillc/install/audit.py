@@ -1,0 +1,165 @@
+"""Audit skills by name, in folders and of sources that are downloaded for it.
+
+Nothing of them is run or kept. A skill that can't be audited does not stop the others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from skillc.audit import (
+    Audit,
+    Baseline,
+    Policy,
+    ask_judge,
+    audit_folders,
+    parse_judge,
+    read_baseline,
+    read_policy,
+    summarise_audits,
+    write_baseline,
+)
+from skillc.errors import Diagnostic, SkillcError, SkillNotFound
+from skillc.install.download import open_download
+from skillc.install.origin import parse_origin
+from skillc.library import at_path, is_skill, locate_skill, stored_skills
+from skillc.lint import find_skills_below
+from skillc.surface import SILENT, Progress
+
+Job = tuple[str, str]  # folder and name
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOptions:
+    """How to audit; `policy`, `baseline` and `new_baseline` are files, and `judge` a command."""
+
+    policy: str = ""
+    baseline: str = ""
+    new_baseline: str = ""  # where to write all findings
+    notes: bool = False  # whether notes in the skills' own files allow findings
+    judge: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audits:
+    """The audits of skills, the errors of those that could not be audited, and the size of a new baseline."""
+
+    audits: tuple[Audit, ...]
+    failures: tuple[SkillcError, ...]
+    written: int | None = None
+
+    @property
+    def is_success(self) -> bool:
+        return not (self.failures or any(each.blocks for each in self.audits))
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return list(dict.fromkeys(each for audit in self.audits for each in audit.diagnostics))
+
+    def as_json(self) -> dict[str, Any]:
+        return summarise_audits(self.audits, self.failures)
+
+
+def audit_skills(
+    names: Sequence[str],
+    options: AuditOptions,
+    cwd: str,
+    *,
+    hosts: Iterable[str] = (),
+    progress: Progress = SILENT,
+    tell: Callable[[Iterable[Diagnostic]], None] = lambda diagnostics: None,
+) -> Audits:
+    """Audit skills that are named, below folders, or of sources as for 'skc add'; without names, all here.
+
+    `hosts` may be asked besides those of the sources. Raises SkillNotFound, OriginNotFound and, for the only
+    skill, whatever keeps it from being audited.
+    """
+    policy = read_policy(options.policy)
+    baseline = read_baseline(options.baseline) if options.baseline else None
+    judge = parse_judge(options.judge) if options.judge is not None else None
+    with ExitStack() as stack:
+        finder = _Finder(cwd, frozenset(hosts), stack, progress, tell)
+        jobs = finder.find_all(names)
+        audits, failures = _audit(jobs, policy, baseline, options.notes, judge, progress)
+    result = Audits(tuple(audits), tuple(failures))
+    tell(result.diagnostics)
+    if options.new_baseline:
+        return Audits(result.audits, result.failures, write_baseline(options.new_baseline, audits))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Finds the folders and names of skills; downloads are kept until the stack ends."""
+
+    cwd: str
+    hosts: frozenset[str]
+    stack: ExitStack
+    progress: Progress
+    tell: Callable[[Iterable[Diagnostic]], None]
+
+    def find_all(self, names: Sequence[str]) -> list[Job]:
+        if not names:
+            return [(skill.source, skill.name) for skill in stored_skills(self.cwd)]
+        jobs: dict[str, str] = {}
+        for name in names:
+            for folder, skill in self._find(name):
+                jobs.setdefault(folder, skill)
+        return list(jobs.items())
+
+    def _find(self, name: str) -> Iterator[Job]:
+        path = os.path.join(self.cwd, name)
+        if name and "\0" not in name and os.path.isdir(path):
+            yield from self._find_below(path, name)
+            return
+        try:
+            skill = locate_skill(name, self.cwd)
+        except SkillNotFound:
+            if not ("/" in name or ":" in name or os.path.isfile(path)):  # no source either
+                raise
+        else:
+            yield skill.source, skill.name
+            return
+        origin = parse_origin(name, self.cwd, self.hosts)
+        with self.progress.activity(f"Fetching {origin.label()}"):
+            opening = open_download(origin, report=lambda each: self.tell((each,)))
+            download = self.stack.enter_context(opening)
+        yield from ((candidate.folder, candidate.name) for candidate in download.candidates)
+
+    def _find_below(self, path: str, name: str) -> Iterator[Job]:
+        if is_skill(path):
+            skill = at_path(path)
+            yield skill.source, skill.name
+            return
+        with self.progress.activity(f"Looking for skills in {name}"):
+            below = list(find_skills_below(path))
+        for skill in below:
+            yield skill.source, os.path.relpath(skill.source, os.path.realpath(path))
+
+
+def _audit(
+    jobs: Sequence[Job],
+    policy: Policy,
+    baseline: Baseline | None,
+    notes: bool,
+    judge: list[str] | None,
+    progress: Progress,
+) -> tuple[list[Audit], list[SkillcError]]:
+    audits: list[Audit] = []
+    failures: list[SkillcError] = []
+    results = audit_folders(jobs, policy=policy, baseline=baseline, notes=notes)
+    with progress.steps(len(jobs), "skills") as steps:
+        for (_, name), result in zip(jobs, results, strict=True):
+            steps.step(name)
+            if not isinstance(result, SkillcError):
+                audits.append(ask_judge(result, judge) if judge else result)
+                continue
+            if len(jobs) == 1:
+                raise result
+            failures.append(result)
+            steps.say(result.line())
+    return audits, failures

@@ -1,0 +1,379 @@
+"""Offers: the skills of sources that can be added, each with what is known of it before anything is written.
+
+A source is opened, its skills are chosen, and each is looked at: its files, its size, what it asks for. A
+marketplace lists plugins, which are sources themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from skillc.audit import BLOCK, REVIEW, Audit, Policy, audit_folder, read_policy
+from skillc.compiler import Target
+from skillc.contract import encode
+from skillc.errors import Diagnostic, InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
+from skillc.install.blocks import check_blocks
+from skillc.install.download import open_download
+from skillc.install.entry import FolderHashes, LockEntry, compute_hash, describe_origin, hash_folder
+from skillc.install.lock import lock_file, read_lock, require_intact
+from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
+from skillc.install.origin import Candidate, Download, Origin, parse_origin
+from skillc.install.plugins import Plugin
+from skillc.install.store import Store
+from skillc.library import is_compiled, read_deployments, read_import
+from skillc.lint import estimate
+from skillc.skills import digest_files, digest_skill, list_files, parse, read_main_file, read_metadata
+from skillc.spelling import suggest
+from skillc.surface import Person, Progress
+from skillc.text import count_of, cut, fold_line, one_line, utf8_text
+
+MAX_SAMPLE = 256 << 10  # characters of a SKILL.md whose tokens are counted
+MAX_LISTED = 50  # skills in one list
+MAX_FINDINGS = 5  # of an audit, in the description
+MAX_ASKS = 6  # of one kind
+WIDTH = 90  # columns of a description
+
+Report = Callable[[Iterable[Diagnostic]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which skills of which sources are wanted: those with these names, or with `everything` all."""
+
+    sources: Sequence[str]
+    skills: Sequence[str] = ()
+    everything: bool = False
+    hosts: frozenset[str] = frozenset()  # that may be asked besides those of the sources
+
+    def __post_init__(self) -> None:
+        if self.everything and self.skills:
+            raise InvalidOption("--all and --skill exclude each other")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A skill that can be added, and what is known of it. One that `is_there` is in the store already."""
+
+    candidate: Candidate
+    download: Download
+    origin: Origin
+    description: str
+    files: int
+    size: int
+    tokens: int
+    hashes: FolderHashes
+    audit: Audit
+    is_there: bool
+
+    @property
+    def name(self) -> str:
+        return self.candidate.name
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what stands in the JSON of `skc add` whatever becomes of the offer."""
+        levels = {"notes": self.audit.notes, "reviews": self.audit.reviews, "blocks": self.audit.blocks}
+        return {
+            "id": self.name,
+            "source": utf8_text(self.origin.source),
+            "ref": self.origin.ref,
+            "commit": self.download.commit,
+            "version": self.candidate.version,
+            "digest": f"sha256:{self.hashes.source}",
+            "files": self.files,
+            "size": self.size,
+            "tokens": self.tokens,
+            "audit": levels,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place to open: a source, or a plugin of a marketplace, which may be chosen with all its skills."""
+
+    origin: Origin
+    plugin: Plugin | None = None
+    is_chosen: bool = False
+
+
+class OfferMaker:
+    """Opens sources and makes offers of their skills. Downloads are there until `stack` is closed."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        store: Store,
+        cwd: str,
+        stack: ExitStack,
+        person: Person,
+        progress: Progress,
+        report: Report,
+    ) -> None:
+        self._choice = choice
+        self._store = store
+        self._cwd = cwd
+        self._stack = stack
+        self._person = person
+        self._progress = progress
+        self._report = report
+
+    def make(self) -> list[Offer]:
+        """Open all sources, choose the skills, and say what is known of each."""
+        names = list(self._choice.skills)
+        places = self._find_places(names)
+        policy = read_policy()
+        downloads = [self._open(place, names if len(places) == 1 else ()) for place in places]
+        choices = self._choose(places, downloads, names)
+        offers: list[Offer] = []
+        with self._progress.steps(sum(map(len, choices)), "skills") as steps:
+            for download, candidates in zip(downloads, choices, strict=True):
+                download.complete(candidates)
+                for candidate in candidates:
+                    steps.step(candidate.name)
+                    offers += _make_offers(download, [candidate], self._store, policy)
+        _check_names(offers)
+        return offers
+
+    def _find_places(self, names: list[str]) -> list[_Place]:
+        """Return what to open. Names of plugins are taken out of `names`: they mean all of a plugin."""
+        choice = self._choice
+        origins = [parse_origin(text, self._cwd, choice.hosts) for text in choice.sources]
+        places: list[_Place] = []
+        plugin_names: set[str] = set()
+        for origin in origins:
+            marketplace = find_marketplace(origin)
+            if marketplace is None:
+                places.append(_Place(origin))
+                continue
+            plugins = {each.name for each in marketplace.plugins}.intersection(names)
+            plugin_names |= plugins
+            places += self._find_plugins(marketplace, plugins, has_others=len(plugins) < len(names))
+        names[:] = [name for name in names if name not in plugin_names]
+        return places
+
+    def _find_plugins(
+        self, marketplace: Marketplace, names: Collection[str], *, has_others: bool
+    ) -> Iterator[_Place]:
+        """Yield the plugins with these names, and those in which other skills are to be looked for."""
+        everything = self._choice.everything
+        if not names and not has_others and not everything:
+            listing = Download(marketplace.origin, "", marketplace.candidates())
+            names = {each.name for each in self._choose_from(listing, "plugins")}
+        for plugin in marketplace.choose(sorted(names)) if names or everything else ():
+            yield _Place(marketplace.origin_of(plugin), plugin, is_chosen=True)
+        if has_others:
+            others = [each for each in marketplace.search() if each.name not in names]
+            yield from (_Place(marketplace.origin_of(each), each) for each in others)
+
+    def _open(self, place: _Place, names: Sequence[str]) -> Download:
+        """Open a place. A plugin without a skill, which may have other things, is left out with a warning."""
+        plugin = place.plugin
+        names = () if place.is_chosen else names
+        with self._progress.activity(f"Fetching {place.origin.label()}"):
+            try:
+                opening = open_download(
+                    place.origin, names=names, lazy=True, report=lambda each: self._report((each,))
+                )
+                download = self._stack.enter_context(opening)
+            except OriginNotFound as error:
+                if plugin is None or names or not error.reason.startswith("there is no skill"):
+                    raise
+                download = Download(place.origin, "", ())
+        if plugin is not None:
+            kept = keep_skills(plugin, download.origin.path, download.candidates)
+            if not kept:
+                self._report([warning("W080", plugin.name, "the plugin has no skill")])
+            download = download.narrow(kept)
+        return download
+
+    def _choose(
+        self, places: Sequence[_Place], downloads: Sequence[Download], names: Sequence[str]
+    ) -> list[Sequence[Candidate]]:
+        """Return the candidates of each source that are to be added."""
+        if names and len(downloads) > 1:
+            _require_names(downloads, names)
+        choices: list[Sequence[Candidate]] = []
+        for place, download in zip(places, downloads, strict=True):
+            if place.is_chosen or self._choice.everything or (names and len(downloads) == 1):
+                choices.append(download.candidates)
+            elif names:
+                choices.append([each for each in download.candidates if each.name in names])
+            else:
+                choices.append(self._choose_from(download))
+        if not any(choices):
+            label = ", ".join(download.origin.label() for download in downloads)
+            raise OriginNotFound(label, "there is no skill in it that can be added")
+        return choices
+
+    def _choose_from(self, download: Download, what: str = "skills") -> Sequence[Candidate]:
+        """Return the only skill of a source, or those that a person chooses from the list."""
+        candidates, label = download.candidates, download.origin.label()
+        if len(candidates) == 1:
+            return candidates
+        if not candidates:
+            raise OriginNotFound(label, "none of its skills can be used")
+        if not self._person.can_answer:
+            names = ", ".join(each.name for each in candidates[:MAX_LISTED])
+            more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""
+            way = "--skill <name> adds one, --all adds all"
+            raise InvalidOption(f"{label} has {len(candidates)} {what}; {way}: {names}{more}")
+        title = f"{label} has {len(candidates)} {what}:"
+        chosen = self._person.choose(title, [(each.name, each.description) for each in candidates])
+        if not chosen:
+            raise InvalidOption("nothing added")
+        by_name = {each.name: each for each in candidates}
+        return [by_name[name] for name in chosen]
+
+
+def _require_names(downloads: Sequence[Download], names: Sequence[str]) -> None:
+    there = {candidate.name for download in downloads for candidate in download.candidates}
+    for name in names:
+        if name not in there:
+            close = suggest(name, there)
+            hint = f"hint: did you mean {' or '.join(close)}?" if close else ""
+            places = ", ".join(download.origin.label() for download in downloads)
+            raise OriginNotFound(places, f"there is no skill '{name}' in them", hint)
+
+
+def _check_names(offers: Sequence[Offer]) -> None:
+    by_name: dict[str, Offer] = {}
+    for offer in offers:
+        other = by_name.setdefault(offer.name, offer)
+        if other is not offer:
+            places = f"{other.origin.label()} and {offer.origin.label()}"
+            raise InvalidOption(f"two skills are named '{offer.name}': of {places}; add them one by one")
+
+
+def _make_offers(
+    download: Download, candidates: Sequence[Candidate], store: Store, policy: Policy
+) -> Iterator[Offer]:
+    """Yield what is known of candidates whose folders are complete.
+
+    Raises SkillExists (E050) for one that is there from elsewhere.
+    """
+    entries = read_lock(store.root)
+    for candidate in candidates:
+        origin = download.origin_of(candidate)
+        if is_compiled(candidate.folder):
+            raise InvalidSkill(candidate.folder, "a compiled skill; add its source")
+        data = read_main_file(candidate.folder)
+        metadata = read_metadata(parse(data), candidate.name)
+        files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
+        yield Offer(
+            candidate,
+            download,
+            origin,
+            metadata.description,
+            len(files),
+            sum(file.size for file in files),
+            estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
+            hash_folder(candidate.folder, candidate.links),
+            audit_folder(candidate.folder, candidate.name, policy=policy),
+            is_there(candidate, origin, store, entries.get(candidate.name)),
+        )
+
+
+def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntry | None) -> bool:
+    """Return whether the store has just this skill from this origin; raise SkillExists for another one."""
+    path = os.path.join(store.folder, candidate.name)
+    there = os.path.lexists(path)
+    require_intact([entry] if entry is not None else [])
+    if entry is not None and not _is_same(entry, origin, candidate, store):
+        way = f"'skc remove {candidate.name}' takes it out"
+        raise SkillExists(candidate.name, f"hint: it came from {entry.text('source')}; {way}")
+    if not there:
+        return False
+    if entry is None:
+        source, digest = read_import(os.path.realpath(path))
+        if source == origin.label() and digest == digest_files(candidate.folder):
+            return True  # an add that was killed came as far as this
+        where = f"it is a copy of {source}" if source else "it is your own"
+        raise SkillExists(
+            candidate.name, f"hint: {where}, in '{path}'; 'skc remove {candidate.name}' takes it out"
+        )
+    if _is_version(entry, candidate):
+        return True
+    hint = f"hint: it is there in another version; 'skc update {candidate.name}' brings it up to date"
+    raise SkillExists(candidate.name, hint)
+
+
+def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, store: Store) -> bool:
+    """Return whether a lock's entry is about the same skill of the same origin."""
+    new = describe_origin(os.path.dirname(lock_file(store.root)), origin, candidate)
+    return all(entry.text(key) == new[key] for key in ("source", "sourceType", "skillPath"))
+
+
+def _is_version(entry: LockEntry, candidate: Candidate) -> bool:
+    """Return whether a lock's entry is about just these files."""
+    if entry.content:
+        return digest_skill(candidate.folder, executables=entry.executables).digest == entry.content
+    return entry.hash == compute_hash(candidate.folder, candidate.links)
+
+
+def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, accept: bool) -> None:
+    """Raise AuditBlocked (E084) or SkillExists (E050) for what may not be added; `accept` accepts blocks."""
+    blocked = [offer.name for offer in offers if offer.audit.blocks and not offer.is_there]
+    for offer in offers:
+        if offer.name in blocked:
+            others = [name for name in blocked if name != offer.name]
+            digest = offer.hashes.content.digest
+            check_blocks(offer.name, digest, offer.audit, accept=accept, others=others)
+    deployments = {record.path: record.source for record in read_deployments()}
+    for offer in offers:
+        source = os.path.join(os.path.realpath(store.folder), offer.name)
+        for name, directory in targets:
+            path = os.path.join(directory, offer.name)
+            _check_target(offer.name, name, path, source, deployments.get(path))
+
+
+def _check_target(skill: str, target: str, path: str, source: str, owner: str | None) -> None:
+    """Refuse to take the place of what an agent has under the same name from elsewhere."""
+    if not os.path.exists(path):
+        return  # nothing, or a link that leads nowhere
+    if not is_compiled(path):
+        hint = (
+            f"hint: {target} has it in '{path}'; 'skc import' takes that one in, --target names other agents"
+        )
+        raise SkillExists(skill, hint)
+    if owner is not None and owner != source and os.path.isdir(owner):
+        raise SkillExists(skill, f"hint: '{path}' is deployed from '{owner}'; --target names other agents")
+
+
+def describe_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> Iterator[str]:
+    """Yield what is known of skills before anything is written, for a person who decides."""
+    for offer in offers[:MAX_LISTED]:
+        yield from map(one_line, _describe(offer))
+    if len(offers) > MAX_LISTED:
+        yield f"and {len(offers) - MAX_LISTED} more"
+    names = ", ".join(name for name, _ in targets)
+    yield one_line(f"into      {store.folder}")
+    yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
+
+
+def _describe(offer: Offer) -> Iterator[str]:
+    report, download = offer.audit, offer.download
+    state = "  (unchanged)" if offer.is_there else ""
+    yield f"{offer.name}{state}  {cut(fold_line(offer.description), WIDTH)}"
+    path = f", {offer.candidate.path}" if offer.candidate.path else ""
+    version = f", commit {download.commit}" if download.commit else ""
+    version += f", version {offer.candidate.version}" if offer.candidate.version else ""
+    yield f"  from      {offer.origin.label()}{path}{version}"
+    yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
+    asks = [f"{kind} {_few(values)}" for kind, values in encode(report.asks).items() if values]
+    yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
+    levels = {"block": report.blocks, "review": report.reviews, "note": report.notes}
+    yield f"  audit     {', '.join(count_of(number, level) for level, number in levels.items())}"
+    findings = [finding for finding in report.findings if finding.level in (BLOCK, REVIEW)]
+    for finding in findings[:MAX_FINDINGS]:
+        place = f"{finding.file}:{finding.line}"
+        yield f"            {finding.level} {finding.rule.id} {place}: {cut(finding.message, WIDTH)}"
+    if len(findings) > MAX_FINDINGS:
+        yield f"            and {len(findings) - MAX_FINDINGS} more"
+
+
+def _few(values: Sequence[str]) -> str:
+    more = f" and {len(values) - MAX_ASKS} more" if len(values) > MAX_ASKS else ""
+    return ", ".join(values[:MAX_ASKS]) + more

@@ -1,0 +1,375 @@
+"""Take skills out, or away from agents: `remove`, `disable` and `enable`, and `restore` from the trash.
+
+A skill that is removed goes from agents, the runtime directory and the lock, and then into the trash. The
+source goes last: a command that was killed can be run again, and nothing is lost at any moment [D52]. A
+disabled skill stays where it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from skillc import paths, trash
+from skillc.compiler import (
+    Publication,
+    PublishOptions,
+    Target,
+    find_deployments,
+    find_targets,
+    publish_skill,
+    remove_runtime,
+    withdraw,
+)
+from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound
+from skillc.install.dangling import measure_size
+from skillc.install.lock import change_lock, read_lock, store_folder
+from skillc.install.versions import note_versions
+from skillc.library import (
+    PROJECT,
+    DeploymentRecord,
+    Skill,
+    change_switch,
+    find_switch,
+    is_skill,
+    lock_store,
+    read_deployments,
+    resolve,
+    roots,
+    stored_skills,
+)
+from skillc.quotes import shell_quote
+from skillc.settings import Settings
+from skillc.spelling import suggest
+from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.text import count_of, one_line
+from skillc.usage import delete_fallback_log
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A skill that was, or would be, taken out: `trashed` is where its source is now, if it went."""
+
+    name: str
+    source: str
+    trashed: str
+    item: str  # the ID in the trash
+    deployments: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {"id": self.name, "trashed": self.trashed or None, "deployments": list(self.deployments)}
+
+
+@dataclass(frozen=True, slots=True)
+class Removals:
+    """Skills that were removed, or would be (`is_preview`)."""
+
+    removed: tuple[Removal, ...]
+    keeps_source: bool = False
+    is_preview: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {"removed": [removal.as_json() for removal in self.removed]}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was taken away from where, for people."""
+        for removal in self.removed:
+            yield one_line(f"{'Would remove' if self.is_preview else 'Removed'} '{removal.name}'")
+            yield from (one_line(f"  {path}") for path in removal.deployments)
+            if removal.item:
+                way = f"'skc restore {shell_quote(removal.item)}' brings it back, 'skc build' deploys it"
+                yield one_line(f"  {removal.source} is in the trash; {way}")
+            elif removal.source:
+                way = f"stays; 'skc build {shell_quote(removal.name)}' deploys it again"
+                yield one_line(f"  {removal.source} {way if self.keeps_source else '-> trash'}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """Deployments of a skill whose source is gone."""
+
+    name: str
+    source: str
+    records: tuple[DeploymentRecord, ...]
+
+
+def find_removable(name: str, cwd: str) -> Skill | Ghost:
+    """Return the skill of a store that a name or a path means; one whose source is gone is a Ghost.
+
+    Raise SkillNotFound, or InvalidOption for a skill that is not in a store from here upwards, so that a name
+    never takes a skill out of another project.
+    """
+    try:
+        skill = resolve(name, cwd)
+    except SkillNotFound:
+        records = tuple(each for each in read_deployments() if each.skill == name and each.is_ghost)
+        if not records:
+            names = [skill.name for skill in stored_skills(cwd)]
+            raise SkillNotFound(name, nearest=suggest(name, names)) from None
+        return Ghost(name, records[-1].source, records)
+    if not skill.is_stored:
+        raise InvalidOption(f"'{name}' is in no store; skc has nothing of it to remove")
+    if skill.is_copy:
+        raise InvalidOption(f"'{name}' is of the repository '{skill.repository}'; see 'skc repo remove'")
+    here = {os.path.realpath(root) for _, root in roots(cwd)}
+    if os.sep not in name and os.path.realpath(skill.root) not in here:
+        raise InvalidOption(
+            f"'{name}' is in another project; 'skc remove {shell_quote(skill.source)}' takes it"
+        )
+    return skill
+
+
+def remove_skills(
+    names: Sequence[str],
+    cwd: str,
+    *,
+    keep_source: bool = False,
+    purge: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    person: Person = UNATTENDED,
+    progress: Progress = SILENT,
+) -> Removals:
+    """Remove the skills that these names or paths mean, once a person who can answer agrees.
+
+    Raises SkillNotFound or InvalidOption before anything is removed.
+    """
+    skills = list({each.source: each for each in (find_removable(name, cwd) for name in names)}.values())
+    preview = Removals(tuple(map(preview_removal, skills)), keep_source, is_preview=True)
+    if dry_run:
+        return preview
+    if not yes and person.can_answer and not person.confirm("\n".join(preview.lines()), "Remove?"):
+        raise InvalidOption("nothing removed; 'skc remove --yes' removes without asking")
+    removals = []
+    with progress.steps(len(skills), "skills") as steps:
+        for skill in skills:
+            steps.step(skill.name)
+            removals.append(remove_skill(skill, cwd, keep_source=keep_source, purge=purge))
+    return Removals(tuple(removals), keep_source)
+
+
+def preview_removal(skill: Skill | Ghost) -> Removal:
+    """Return what a removal would take away."""
+    records = skill.records if isinstance(skill, Ghost) else find_deployments(skill)
+    source = "" if isinstance(skill, Ghost) else skill.source
+    return Removal(skill.name, source, "", "", tuple(record.path for record in records))
+
+
+def remove_skill(
+    skill: Skill | Ghost, cwd: str, *, keep_source: bool = False, purge: bool = False, is_locked: bool = False
+) -> Removal:
+    """Take a skill away from agents, remove its compiled form, and put its source in the trash.
+
+    It leaves the lock, too. Its log stays unless `purge`. With `is_locked`, the caller holds the lock of the
+    store.
+    """
+    if isinstance(skill, Ghost):
+        withdrawal = withdraw(skill.records, f"removed by 'skc remove {skill.name}'")
+        return Removal(
+            skill.name, "", "", "", tuple(each.path for each in withdrawal.records), withdrawal.diagnostics
+        )
+    with nullcontext() if is_locked else lock_store(skill.root):
+        if not os.path.lexists(entry_of(skill)):  # another process removed it
+            raise SkillNotFound(skill.name)
+        return _remove(skill, cwd, keep_source, purge)
+
+
+def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
+    reason = f"removed by 'skc remove {skill.name}'"
+    names = _find_entries(skill)  # raises for a lock that can't be read
+    withdrawal = withdraw(find_deployments(skill), reason)
+    diagnostics = list(withdrawal.diagnostics)
+    for runtime in skill.runtimes():
+        diagnostics += remove_runtime(skill, runtime, purge=purge)
+    if purge:
+        delete_fallback_log(cwd, skill)
+    if names:
+        diagnostics += change_lock(skill.root, forget=names)
+        note_versions(skill.root, {}, forget=names)
+    if not keep_source:
+        change_switch(skill.source, lambda switch: switch.with_enabled(None))
+    item = None if keep_source else trash.put(entry_of(skill), reason)
+    places = tuple(record.path for record in withdrawal.records)
+    path, item_id = (item.path, item.id) if item else ("", "")
+    return Removal(skill.name, skill.source, path, item_id, places, tuple(diagnostics))
+
+
+def restore_item(name: str) -> Restoration:
+    """Bring back the newest item of the trash that a name means; raises NotInTrash and others."""
+    item = trash.find(name)
+    store, parts = os.path.dirname(item.origin), (paths.DIRECTORY, "skills")
+    root = os.path.dirname(os.path.dirname(store))
+    is_stored = store == os.path.join(root, *parts)
+    with lock_store(root) if is_stored else nullcontext():  # 'skc add' may be about to put one there
+        trash.restore(item)
+    return Restoration(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """What came back from the trash."""
+
+    restored: trash.TrashItem
+
+
+@dataclass(frozen=True, slots=True)
+class TrashContents:
+    """What is in the trash: the items, and the bytes of each."""
+
+    items: tuple[trash.TrashItem, ...]
+    sizes: tuple[int, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        pairs = zip(self.items, self.sizes, strict=True)
+        return {"entries": [{**item.as_json(), "size": size} for item, size in pairs]}
+
+
+@dataclass(frozen=True, slots=True)
+class EmptiedTrash:
+    """What was deleted from the trash, and its size in bytes."""
+
+    deleted: tuple[trash.TrashItem, ...]
+    size: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {"deleted": [item.as_json() for item in self.deleted]}
+
+
+def list_trash() -> TrashContents:
+    """Return what is in the trash."""
+    items = tuple(trash.items())
+    return TrashContents(items, tuple(measure_size(item.path) for item in items))
+
+
+def empty_trash(*, yes: bool = False, person: Person = UNATTENDED) -> EmptiedTrash:
+    """Delete what is in the trash for good, once a person agrees; raises InvalidOption without one."""
+    contents = list_trash()
+    items, size = contents.items, sum(contents.sizes)
+    if items and not yes:
+        text = f"{count_of(len(items), 'item')}, {size:,} bytes. Deleted items can't be brought back."
+        question = "Delete it?" if len(items) == 1 else "Delete them all?"
+        if not (person.can_answer and person.confirm(text, question)):
+            raise InvalidOption("nothing deleted; 'skc trash empty --yes' deletes without asking")
+    for item in items:
+        trash.delete(item)
+    return EmptiedTrash(items, size)
+
+
+def _find_entries(skill: Skill) -> list[str]:
+    """Return the names in the lock of the store that mean this skill."""
+    path = entry_of(skill)
+    return [name for name in read_lock(skill.root) if store_folder(skill.root, name) == path]
+
+
+def entry_of(skill: Skill) -> str:
+    """Return the path of a skill in its store, which may be a link to its source."""
+    return os.path.join(paths.skills_store(skill.root), *skill.name.split("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Disablement:
+    """What was taken away from agents: paths in their directories."""
+
+    skill: str
+    reference: str  # what names the skill in a command
+    was_off: bool
+    deployments: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"id": self.skill, "disabled": True, "deployments": list(self.deployments)}
+
+
+@dataclass(frozen=True, slots=True)
+class Enablement:
+    """What agents have again."""
+
+    skill: str
+    reference: str  # what names the skill in a command
+    was_off: bool
+    publications: tuple[Publication, ...]
+
+    @property
+    def deployments(self) -> list[str]:
+        return [each.path for publication in self.publications for each in publication.deployments]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"id": self.skill, "disabled": False, "deployments": self.deployments}
+
+
+def require_stored(skill: Skill, name: str) -> Skill:
+    """Return a skill if it is in a store; only those are deployed."""
+    if not skill.is_stored:
+        raise InvalidOption(f"'{name}' is in no store; 'skc import' brings it into one")
+    return skill
+
+
+def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False) -> Disablement:
+    """Take a skill away from these agents, or with none from all, until it is enabled.
+
+    The switch is set first: a build that runs meanwhile, or after a kill, does not deploy it again.
+    """
+    places = _places(skill, agents, cwd)
+    records = [r for r in find_deployments(skill) if places is None or r.path in places]
+    if dry_run:
+        was_off = find_switch(skill.source).covers_all(places)
+        return Disablement(skill.name, skill.reference, was_off, tuple(record.path for record in records), ())
+    with lock_store(skill.root):
+        if not is_skill(skill.source):  # 'skc remove' was faster
+            raise SkillNotFound(skill.name)
+        records = [r for r in find_deployments(skill) if places is None or r.path in places]
+        old = change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
+        withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
+    removals = tuple(record.path for record in withdrawal.records)
+    return Disablement(skill.name, skill.reference, old.covers_all(places), removals, withdrawal.diagnostics)
+
+
+def enable_skill(
+    skill: Skill, agents: str, settings: Settings, cwd: str, *, dry_run: bool = False
+) -> Enablement:
+    """Let builds deploy a skill again, and deploy it where it was."""
+    places = _places(skill, agents, cwd)
+    old = find_switch(skill.source)
+    records = [r for r in old.deployments if places is None or r.path in places]
+    was_off = old.everywhere or bool(old.places)
+    if dry_run or not was_off:
+        return Enablement(skill.name, skill.reference, was_off, ())
+    change_switch(skill.source, lambda switch: switch.with_enabled(places))
+    publications = [_publish(skill, group, settings, cwd) for group in _by_method(records) if group]
+    return Enablement(skill.name, skill.reference, True, tuple(publications))
+
+
+def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:
+    """Return the paths that a skill has in the directories of agents; None for all agents."""
+    if not agents:
+        return None
+    targets: list[Target] = []
+    problem: SkillcError | None = None
+    project = skill.root if skill.scope == PROJECT else next(paths.project_roots(cwd), None)
+    for scope, directory in (("user", cwd), *([("project", project)] if project else [])):
+        try:
+            targets += find_targets(agents, scope, directory)
+        except (InvalidOption, AgentFolderEscapes) as error:  # an agent may lack one of the two
+            problem = error
+    if not targets and problem:
+        raise problem
+    return tuple(dict.fromkeys(os.path.join(directory, skill.segment) for _, directory in targets))
+
+
+def _by_method(records: Sequence[DeploymentRecord]) -> list[list[DeploymentRecord]]:
+    copies = [record for record in records if record.method == "copy"]
+    return [[record for record in records if record not in copies], copies]
+
+
+def _publish(skill: Skill, records: Sequence[DeploymentRecord], settings: Settings, cwd: str) -> Publication:
+    targets = [(record.target, os.path.dirname(record.path)) for record in records]
+    runtimes = {record.runtime for record in records}
+    to_global = runtimes == {skill.global_runtime()}
+    # In a project `build` copies by itself where git ignores the runtime directory.
+    copy = records[0].method == "copy" and skill.scope != PROJECT
+    options = PublishOptions(targets, to_global=to_global, copy=copy)
+    return publish_skill(skill, options, settings, cwd)

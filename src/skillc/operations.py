@@ -1,0 +1,371 @@
+"""Operations that change what is here: bring skills in, build them, keep them current, take them out.
+
+They are methods of `Workspace`, so that the command line, MCP and Python call the same. Each finds what it
+needs in the working directory and gives the operation of a room what the surface brought: a person to ask,
+and a place for progress. Without them nothing is asked and nothing shown.
+
+Rooms are imported in methods: a command loads only what it uses, and 'skc install' mostly has nothing to do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+from skillc.surface import SILENT, UNATTENDED, Person, Progress
+
+if TYPE_CHECKING:
+    from skillc.compiler import Builds, Publication, PublishOptions
+    from skillc.doctor import Examination
+    from skillc.errors import Diagnostic
+    from skillc.install import (
+        Additions,
+        Audits,
+        Cleaning,
+        Disablement,
+        EmptiedTrash,
+        Enablement,
+        ImportResult,
+        InstallResult,
+        LockedSkills,
+        LockProblems,
+        Outdated,
+        Pins,
+        Publishing,
+        Removals,
+        Restoration,
+        TrashContents,
+        Updates,
+        Waste,
+    )
+    from skillc.library import Skill
+    from skillc.settings import Settings
+
+
+class Attendance(TypedDict):
+    """What a surface gives to an operation."""
+
+    person: Person
+    progress: Progress
+
+
+class Operations:
+    """What `Workspace` can do besides reading."""
+
+    if TYPE_CHECKING:  # what it has of a workspace
+        cwd: str
+        report: Callable[[str], None]
+        person: Person | None
+        progress: Progress | None
+
+        def settings(self) -> Settings: ...
+        def locate(self, name: str, *, index: bool = True) -> Skill: ...
+        def tell(self, diagnostics: Iterable[Diagnostic]) -> None: ...
+        def tell_publication(self, publication: Publication) -> None: ...
+
+    def build_all(self, options: PublishOptions) -> Builds:
+        """Build and deploy every skill of the stores; one that fails does not stop the others."""
+        from skillc.compiler import build_skills
+        from skillc.library import stored_skills
+
+        return build_skills(
+            list(stored_skills(self.cwd)),
+            options,
+            self.settings(),
+            self.cwd,
+            progress=self._attendance()["progress"],
+            tell=self.tell,
+            tell_publication=self.tell_publication,
+        )
+
+    def add(
+        self,
+        *sources: str,
+        skills: Sequence[str] = (),
+        everything: bool = False,
+        targets: str | None = None,
+        scope: str = "",
+        copy: bool = False,
+        dry_run: bool = False,
+        yes: bool = False,
+        accept_blocks: bool = False,
+        hosts: Iterable[str] = (),
+    ) -> Additions:
+        """Add skills of sources, such as `owner/repo`: those with these names, or with `everything` all.
+
+        `targets` are agents or paths with commas between them, by default the agents that are installed;
+        `scope` is `global` or `project`. `hosts` may be asked besides those of the sources.
+        """
+        from skillc.install import AddOptions, Choice, add_skills
+
+        return add_skills(
+            Choice(sources, skills, everything, frozenset(hosts)),
+            AddOptions(scope, targets, copy, dry_run, yes, accept_blocks),
+            self.settings(),
+            self.cwd,
+            tell=self.tell,
+            tell_publication=self.tell_publication,
+            **self._attendance(),
+        )
+
+    def install(
+        self,
+        *,
+        is_global: bool = False,
+        frozen: bool = False,
+        dry_run: bool = False,
+        accept_blocks: bool = False,
+        hosts: Iterable[str] = (),
+    ) -> InstallResult:
+        """Make the store equal to its lock, of the project or else of the home."""
+        from skillc.install import find_root, make_plan
+
+        root = find_root(self.cwd, is_global=is_global)
+        plan = make_plan(root, frozen=frozen)
+        if dry_run or plan.is_empty:
+            return plan.preview()
+        from skillc.install import apply_plan  # mostly there is nothing to do
+
+        with self._attendance()["progress"].steps(0, "steps") as steps:
+            return apply_plan(
+                root, plan, frozen=frozen, accept=accept_blocks, hosts=hosts, tell_step=steps.step_of
+            )
+
+    def outdated(
+        self, *names: str, is_global: bool = False, min_age: str = "", hosts: Iterable[str] = ()
+    ) -> Outdated:
+        """Return locked skills with their latest versions; `min_age` is an age such as 3d."""
+        from skillc.install import find_entries, find_root, list_latest, parse_age
+
+        root = find_root(self.cwd, is_global=is_global)
+        age = parse_age(min_age) if min_age else 0
+        entries = find_entries(root, names)
+        with self._attendance()["progress"].steps(len(entries), "skills") as steps:
+            return list_latest(root, entries, min_age=age, hosts=hosts, tell_step=steps.step)
+
+    def update(
+        self,
+        *names: str,
+        is_global: bool = False,
+        min_age: str = "",
+        with_diff: bool = False,
+        dry_run: bool = False,
+        accept_blocks: bool = False,
+        hosts: Iterable[str] = (),
+    ) -> Updates:
+        """Bring locked skills up to date, all or those with these names, and merge the user's edits."""
+        from skillc.install import find_entries, find_root, parse_age, update_locked
+
+        root = find_root(self.cwd, is_global=is_global)
+        entries = find_entries(root, names)
+        with self._attendance()["progress"].steps(len(entries), "skills") as steps:
+            return update_locked(
+                root,
+                entries,
+                min_age=parse_age(min_age) if min_age else 0,
+                with_diff=with_diff,
+                dry_run=dry_run,
+                accept=accept_blocks,
+                hosts=hosts,
+                tell_step=steps.step,
+            )
+
+    def pin(self, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
+        """Keep locked skills at their versions, or let them be updated again."""
+        from skillc.install import find_root, set_pins
+
+        pins, diagnostics = set_pins(find_root(self.cwd, is_global=is_global), names, is_pinned)
+        self.tell(diagnostics)
+        return pins
+
+    def locked(self, *, is_global: bool = False) -> LockedSkills:
+        """Return the skills of the lock."""
+        from skillc.install import find_root, list_locked
+
+        return list_locked(find_root(self.cwd, is_global=is_global))
+
+    def verify(self, *, is_global: bool = False, by_file: bool = True) -> LockProblems:
+        """Return where the store differs from its lock: each file, or each skill alone."""
+        from skillc.install import check_lock, find_root, verify_store
+
+        return (verify_store if by_file else check_lock)(find_root(self.cwd, is_global=is_global))
+
+    def import_skills(
+        self,
+        *folders: str,
+        agents: str = "",
+        scope: str = "",
+        from_locks: bool = False,
+        dry_run: bool = False,
+        yes: bool = False,
+        accept_blocks: bool = False,
+        hosts: Iterable[str] = (),
+    ) -> ImportResult:
+        """Bring the skills of agents and of folders into a store, or with `from_locks` those of lock files.
+
+        `agents` are names with commas between them, or `all`; `scope` is `global` or `project`.
+        """
+        from skillc.install import import_folders, import_locks
+
+        attendance = self._attendance()
+        if from_locks:
+            result = import_locks(
+                folders,
+                self.cwd,
+                scope,
+                accept=accept_blocks,
+                hosts=hosts,
+                dry_run=dry_run,
+                progress=attendance["progress"],
+            )
+        else:
+            result = import_folders(
+                folders, agents, self.settings(), self.cwd, scope, dry_run=dry_run, yes=yes, **attendance
+            )
+        self.tell(result.diagnostics)
+        for step, error in result.failures:
+            self.report(f"{error.line()} ({step.source})")
+        for line in result.build_failures:
+            self.report(line)
+        return result
+
+    def publish(
+        self,
+        name: str,
+        *,
+        to: str | None = None,
+        skill_id: str | None = None,
+        version: str = "",
+        tag: str = "",
+        note: str = "",
+        dry_run: bool = False,
+        accept_blocks: bool = False,
+    ) -> Publishing:
+        """Publish a new version of a skill in a registry, by default the one of the settings."""
+        from skillc.install import publish_version
+        from skillc.library import locate_skill
+        from skillc.remotes import choose_registry
+
+        credential = choose_registry(to, self.settings().registry)
+        skill = locate_skill(name, self.cwd)
+        self.tell(skill.diagnostics)
+        return publish_version(
+            skill,
+            credential,
+            skill_id=skill_id,
+            version=version,
+            tag=tag,
+            note=note,
+            dry_run=dry_run,
+            accept=accept_blocks,
+            progress=self._attendance()["progress"],
+            report=self.report,
+        )
+
+    def audit(
+        self,
+        *names: str,
+        policy: str = "",
+        baseline: str = "",
+        new_baseline: str = "",
+        notes: bool = False,
+        judge: str | None = None,
+        hosts: Iterable[str] = (),
+    ) -> Audits:
+        """Audit skills, folders of skills or sources as for `add`; without names, all skills here.
+
+        `policy`, `baseline` and `new_baseline` are files, and `judge` a command.
+        """
+        from skillc.install import AuditOptions, audit_skills
+
+        files = [os.path.join(self.cwd, each) if each else "" for each in (policy, baseline, new_baseline)]
+        return audit_skills(
+            names,
+            AuditOptions(files[0], files[1], files[2], notes, judge),
+            self.cwd,
+            hosts=hosts,
+            progress=self._attendance()["progress"],
+            tell=self.tell,
+        )
+
+    def remove(
+        self,
+        *names: str,
+        keep_source: bool = False,
+        purge: bool = False,
+        dry_run: bool = False,
+        yes: bool = False,
+    ) -> Removals:
+        """Take skills away from agents and out of their store, into the trash."""
+        from skillc.install import remove_skills
+
+        result = remove_skills(
+            names,
+            self.cwd,
+            keep_source=keep_source,
+            purge=purge,
+            dry_run=dry_run,
+            yes=yes,
+            **self._attendance(),
+        )
+        self.tell(diagnostic for removal in result.removed for diagnostic in removal.diagnostics)
+        return result
+
+    def disable(self, name: str, targets: str = "", *, dry_run: bool = False) -> Disablement:
+        """Take a skill away from agents, all or those in `targets`, and keep it."""
+        from skillc.install import disable_skill, require_stored
+
+        skill = require_stored(self.locate(name, index=False), name)
+        result = disable_skill(skill, targets, self.cwd, dry_run=dry_run)
+        self.tell(result.diagnostics)
+        return result
+
+    def enable(self, name: str, targets: str = "", *, dry_run: bool = False) -> Enablement:
+        """Give a disabled skill back to agents."""
+        from skillc.install import enable_skill, require_stored
+
+        skill = require_stored(self.locate(name, index=False), name)
+        result = enable_skill(skill, targets, self.settings(), self.cwd, dry_run=dry_run)
+        for publication in result.publications:
+            self.tell_publication(publication)
+        return result
+
+    def restore(self, name: str) -> Restoration:
+        """Bring back what is in the trash under an ID, a path or its last part."""
+        from skillc.install import restore_item
+
+        return restore_item(name)
+
+    def trash(self) -> TrashContents:
+        """Return what is in the trash."""
+        from skillc.install import list_trash
+
+        return list_trash()
+
+    def empty_trash(self, *, yes: bool = False) -> EmptiedTrash:
+        """Delete what is in the trash for good."""
+        from skillc.install import empty_trash
+
+        return empty_trash(yes=yes, person=self._attendance()["person"])
+
+    def clean(
+        self,
+        *,
+        dry_run: bool = False,
+        yes: bool = False,
+        describe: Callable[[Sequence[Waste]], str] | None = None,
+    ) -> Cleaning:
+        """Remove caches, orphans, ghosts and leftovers; `describe` says of what, in the question."""
+        from skillc.install import clean_up
+
+        return clean_up(self.cwd, describe, dry_run=dry_run, yes=yes, **self._attendance())
+
+    def _attendance(self) -> Attendance:
+        return {"person": self.person or UNATTENDED, "progress": self.progress or SILENT}
+
+    def doctor(self, *, fix: bool = False) -> Examination:
+        """Return what is wrong with this installation; with `fix`, mend what is safe first."""
+        from skillc.doctor import examine
+
+        return examine(self.cwd, fix=fix)
