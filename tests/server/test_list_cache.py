@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 import skillc.server.list_cache as module
-from skillc.registry import SYSTEM, Caller, Grant, Permission, Registry, Role, make_package, open_registry
+from skillc.registry import SYSTEM, Caller, Grant, Permission, Registry, Role, make_package
 from skillc.server.list_cache import Listings
 from skillc.server.protocols.catalog import list_entries
 
 ADA = Caller("ada", (Permission(Role.READER, "payments"),))
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        yield registry
 
 
 def publish(registry: Registry, skill_id: str, version: str = "1.0.0") -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Registry, Role, make_package, open_registry
+from skillc.registry import SYSTEM, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
 
 SKILL_MD = b"---\nname: refunds\ndescription: Pay money back\n---\n# Refunds\n"
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        registry.publish(SYSTEM, make_package("payments/refunds", {"SKILL.md": SKILL_MD}))
-        yield registry
+@pytest.fixture(autouse=True)
+def _publish(registry: Registry) -> None:
+    registry.publish(SYSTEM, make_package("payments/refunds", {"SKILL.md": SKILL_MD}))
 
 
 def test_callers_by_token(registry: Registry) -> None:

@@ -7,12 +7,11 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from skillc.registry import Registry, Role, open_registry
+from skillc.registry import Registry, Role
 from skillc.server import ServerSettings
 from skillc.server.access import MAX_KEYS, WINDOW, Limiter, Proxies
 from skillc.server.compression import accepts_gzip
@@ -20,12 +19,6 @@ from skillc.server.request_log import Metrics
 from tests.support.registry import Client, body, fault, token
 
 PATH = "/skills/payments/refunds"
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        yield registry
 
 
 def test_request_ids(registry: Registry) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
+from skillc.registry import SYSTEM, Grant, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.signin.sessions import FIELD, HEADER, local_path, make_form_token
 from tests.support.registry import body, fault
@@ -17,13 +16,11 @@ URL = "https://skills.example.com"
 SKILL_MD = b"---\nname: refunds\ndescription: Pay money back\n---\n# Refunds\n"
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        registry.publish(SYSTEM, make_package("payments/refunds", {"SKILL.md": SKILL_MD}))
-        registry.accounts.create_first_admin()
-        registry.accounts.grant(SYSTEM, Grant("ana", Role.ADMIN))
-        yield registry
+@pytest.fixture(autouse=True)
+def _fill(registry: Registry) -> None:
+    registry.publish(SYSTEM, make_package("payments/refunds", {"SKILL.md": SKILL_MD}))
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant("ana", Role.ADMIN))
 
 
 def make_token(registry: Registry, role: Role = Role.ADMIN) -> str:

@@ -63,7 +63,7 @@ def site(world: World) -> Iterator[httpx2.Client]:
             match = re.search(r"(http://127\.0\.0\.1:\d+)(/\?key=\S+)", process.stdout.readline())
             assert match
             with httpx2.Client(
-                base_url=match[1], timeout=30, trust_env=False, follow_redirects=True
+                base_url=match[1], timeout=30, trust_env=False, verify=False, follow_redirects=True
             ) as client:
                 assert client.get(match[2]).status_code == 200
                 client.headers["X-Address"] = match[2]  # for those who want to use it again
@@ -107,7 +107,7 @@ def test_no_changes(site: httpx2.Client) -> None:
 
 def test_key_and_host(site: httpx2.Client) -> None:
     """[SURFACES: Registry] without the key there is nothing; nor for a page that took over a name."""
-    with httpx2.Client(base_url=site.base_url, trust_env=False) as other:
+    with httpx2.Client(base_url=site.base_url, trust_env=False, verify=False) as other:
         for path in ("/", "/s/pdf", "/?key=wrong", "/static/x.css"):
             response = other.get(path)
             assert response.status_code == 403
@@ -119,7 +119,7 @@ def test_key_and_host(site: httpx2.Client) -> None:
 def test_the_key_works_once(site: httpx2.Client) -> None:
     """[SURFACES: Registry] the address that was printed is worthless when a browser has used it."""
     used = site.headers["X-Address"]
-    with httpx2.Client(base_url=site.base_url, trust_env=False) as other:
+    with httpx2.Client(base_url=site.base_url, trust_env=False, verify=False) as other:
         response = other.get(used)
         assert (response.status_code, response.cookies) == (403, httpx2.Cookies())
         assert "start 'skc ui' again" in response.text

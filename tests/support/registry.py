@@ -98,7 +98,9 @@ class Server:
 
     def client(self, **options: Any) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False, **options)
+        return httpx2.Client(
+            base_url=self.url, headers=headers, timeout=30, trust_env=False, verify=False, **options
+        )
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)

@@ -29,7 +29,7 @@ def live(engine: DefaultSkillEngine | SkillSource, token: str = "") -> Iterator[
     thread.start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:
-        with httpx2.Client(base_url=url, timeout=10, trust_env=False) as client:
+        with httpx2.Client(base_url=url, timeout=10, trust_env=False, verify=False) as client:
             yield client
     finally:
         server.should_exit = True

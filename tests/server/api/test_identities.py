@@ -5,16 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Grant, Identity, Registry, Role, open_registry
+from skillc.registry import SYSTEM, Grant, Identity, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, PublishingSettings, SignInSettings
 from tests.support.issuer import AUDIENCE, EC, RSA, Issuer, issuer, running_issuer
@@ -23,12 +22,6 @@ from tests.support.registry import body, fault, token
 __all__ = ["issuer"]
 
 WORKFLOW = {"repository": "acme/skills", "workflow": "release.yml", "prefix": "payments"}
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        yield registry
 
 
 @pytest.fixture

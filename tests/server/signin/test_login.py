@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from skillc.errors import InvalidOption
-from skillc.registry import SYSTEM, Grant, Registry, Role, open_registry
+from skillc.registry import SYSTEM, Grant, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, SignInSettings
 from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, RSA, Issuer
@@ -23,11 +21,9 @@ from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, RSA, Issuer
 URL = "http://testserver"
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        registry.accounts.create_first_admin()
-        yield registry
+@pytest.fixture(autouse=True)
+def _make_admin(registry: Registry) -> None:
+    registry.accounts.create_first_admin()
 
 
 @pytest.fixture
@@ -44,7 +40,7 @@ class Browser(TestClient):
         """Go to the issuer and sign in there; return the address that it leads back to."""
         response = self.get("/login", params={"next": target})
         assert response.status_code == 303, response.text
-        back = httpx2.get(response.headers["Location"], trust_env=False)
+        back = httpx2.get(response.headers["Location"], trust_env=False, verify=False)
         assert back.status_code == 302, back.text
         return back.headers["Location"]
 
@@ -303,7 +299,7 @@ def test_addresses_that_look_like_others(registry: Registry, oidc: OidcSettings)
     html = browser.get(f"{URL}//evil.example/x", headers={"Accept": "text/html"}).text
     (link,) = re.findall(r'href="(/login[^"]*)"', html)
     location = browser.get(link).headers["Location"]
-    back = httpx2.get(location, trust_env=False).headers["Location"]
+    back = httpx2.get(location, trust_env=False, verify=False).headers["Location"]
     assert browser.get(back).headers["Location"] == "/"
 
 

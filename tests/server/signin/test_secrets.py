@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +10,7 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Grant, Registry, Role, open_registry
+from skillc.registry import SYSTEM, Grant, Registry, Role
 from skillc.server import (
     OidcSettings,
     PublishingSettings,
@@ -25,12 +24,10 @@ from tests.support.registry import serving
 URL = "http://testserver"
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        registry.accounts.create_first_admin()
-        registry.accounts.grant(SYSTEM, Grant("ana@example.com", Role.ADMIN))
-        yield registry
+@pytest.fixture(autouse=True)
+def _make_admins(registry: Registry) -> None:
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant("ana@example.com", Role.ADMIN))
 
 
 def test_nowhere(
@@ -51,7 +48,7 @@ def test_nowhere(
         secrets.add(client.cookies["skillc-login"].partition(".")[0])
         logging.disable()  # what the test's own client logs is no matter
         try:
-            back: str = httpx2.get(location, trust_env=False).headers["Location"]
+            back: str = httpx2.get(location, trust_env=False, verify=False).headers["Location"]
         finally:
             logging.disable(logging.NOTSET)
         secrets.add(parse_qs(urlsplit(back).query)["code"][0])
@@ -93,10 +90,10 @@ def test_served(tmp_path: Path, issuer: Issuer) -> None:
     words = ("--url", url, "--config", "registry.toml", "--workers", "2")
     with serving(home, *words, SKILLC_OIDC_SECRET=CLIENT_SECRET) as server:
         headers = {"Host": "skills.example.com"}
-        with httpx2.Client(base_url=server.url, headers=headers, trust_env=False) as browser:
+        with httpx2.Client(base_url=server.url, headers=headers, trust_env=False, verify=False) as browser:
             response = browser.get("/login?next=/s/payments")
             cookie = response.headers["Set-Cookie"].partition(";")[0]
-            back = httpx2.get(response.headers["Location"], trust_env=False).headers["Location"]
+            back = httpx2.get(response.headers["Location"], trust_env=False, verify=False).headers["Location"]
             assert back.startswith(f"{url}/login/callback?")
             response = browser.get(back.removeprefix(url), headers={"Cookie": cookie})
             assert (response.status_code, response.headers["Location"]) == (303, "/s/payments")

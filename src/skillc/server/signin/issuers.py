@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -73,7 +74,7 @@ async def _request(url: str, form: Mapping[str, str] | None, authorization: str)
     headers = {"Accept": "application/json"} | ({"Authorization": authorization} if authorization else {})
     method = "GET" if form is None else "POST"
     async with (
-        httpx2.AsyncClient(timeout=TIME_OUT, follow_redirects=False) as client,
+        httpx2.AsyncClient(verify=_certificates(), timeout=TIME_OUT, follow_redirects=False) as client,
         client.stream(method, url, data=form, headers=headers) as response,
     ):
         data = bytearray()
@@ -82,6 +83,9 @@ async def _request(url: str, form: Mapping[str, str] | None, authorization: str)
             if len(data) > MAX_ANSWER:
                 raise _unavailable(url, f"the answer is over {MAX_ANSWER >> 20} MiB")
         return response.status_code, bytes(data)
+
+
+_certificates = cache(httpx2.create_ssl_context)  # those that are trusted take long to load
 
 
 def _unavailable(url: str, reason: str) -> IssuerUnavailable:
