@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import islice
 
 from skillc.audit import characters, declarations, words
 from skillc.audit.commands import MAX_DEPTH, Machine
 from skillc.audit.files import File, read_files
 from skillc.audit.findings import KINDS, Asks, Audit, Finding, Problem, Trace, make_fingerprint, name_of
+from skillc.audit.folding import fold
 from skillc.audit.markdown import read_markdown
 from skillc.audit.notebook import read_notebook
 from skillc.audit.packages import check_requirements
+from skillc.audit.patterns import compile_pattern, table
 from skillc.audit.policy import Baseline, Policy, read_notes
 from skillc.audit.prose import check_prose
 from skillc.audit.python import read_python
 from skillc.audit.rules import BY_ID, LEVELS, NOTE, OFF
 from skillc.audit.shell import has_parser, read_shell
-from skillc.audit.tokens import read_tokens
+from skillc.audit.tokens import check_disguise, read_tokens
 from skillc.errors import Diagnostic, InvalidSkill, install_command, warning
 from skillc.paths import SKILL_FILES
 from skillc.skills import Document, parse
@@ -93,6 +96,7 @@ def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -
     if language == "shell":
         read_shell(text, Machine(trace, read_script, depth), line)
     elif language == "python":
+        check_disguise(text, fold(text), trace, read_script, line, depth)
         if not read_python(text, trace, read_script, line, depth):
             read_tokens(text, trace, read_script, line, depth)
             if depth == 0:
@@ -103,63 +107,45 @@ def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -
         _check_shapes(text, trace, line, language)
 
 
-# Attacks that are known by their words: rule, message, and patterns that must all be there.
-_SHAPES = tuple(
-    (rule, message, [re.compile(pattern) for pattern in patterns])
-    for rule, message, *patterns in (
-        (
-            "A50",
-            "hands a shell to another machine",
-            r"\bsocket\b",
-            r"\bdup2\s*\(",
-            r"subprocess|pty\.spawn|/bin/(?:ba)?sh",
-        ),
-        (
-            "A50",
-            "runs what a request says",
-            r"\b(?:eval|system|exec|shell_exec|passthru|assert|popen)\s*\(\s*\$_(?:GET|POST|REQUEST|COOKIE)\b",
-        ),
-        (
-            "A50",
-            "hands a shell to another machine",
-            r"\bopen\s*\(?\s*STD(?:IN|OUT|ERR)\b[^;\n]{0,40}[<>]&|\$std(?:in|out)\.reopen|\bproc_open\s*\(",
-            r"\bsocket\s*\(|IO::Socket|TCPSocket|fsockopen|stream_socket_client|socket_create",
-        ),
-        ("A50", "runs what a request says", r"\b(?:eval|load|assert)\s*\(\s*\w+:(?:receive|read)\b"),
-        ("A20", "asks for a password in a window of its own", r"\bwith hidden answer\b"),
-        (
-            "A20",
-            "records what is typed, and sends it",
-            r"\bpynput\b|\bkeyboard\.(?:on_press|hook)|GetAsyncKeyState|CGEventTapCreate",
-            r"https?://|\bsocket\b|smtplib",
-        ),
-        (
-            "A51",
-            "encrypts files and removes them",
-            r"\bFernet\b|\bAES\.new|\.encrypt\(|openssl\s+enc|gpg\s.*--symmetric",
-            r"os\.walk|\.?r?glob\(|\bfind\s+(?:~|\$HOME|/home)",
-            r"os\.(?:remove|unlink|replace|rename)\(|\.unlink\(|\brm\s+-|\bshred\b",
-        ),
-        (
-            "A50",
-            "hands a shell to another machine",
-            r"\bmkfifo\b",
-            r"\|\s*(?:/bin/)?(?:ba)?sh\b",
-            r"\b(?:nc|ncat|openssl)\b",
-        ),
-        ("A50", "hands a shell to another machine", r"\b(?:ba|z)?sh\s+-i\s*[<>]?&?>?\s*/dev/(?:tcp|udp)/"),
-        ("A52", "mines cryptocurrency", r"stratum\+(?:tcp|ssl)://"),
-        ("A51", "starts itself without end", r":\(\)\s{0,9}\{\s{0,9}:\s{0,9}\|\s{0,9}:\s{0,9}&\s{0,9}\}"),
-    )
-)
+MAX_MATCHES = 200  # of one pattern in a script
 
 
 def _check_shapes(text: str, trace: Trace, line: int, language: str) -> None:
-    """Report attacks that are known by their words in any language."""
-    for rule, message, patterns in _SHAPES:
-        matches = [pattern.search(text) for pattern in patterns]
-        if matches[0] and all(matches) and (not message.startswith("starts") or language == "shell"):
-            trace.report(rule, message, line + text.count("\n", 0, matches[0].start()))
+    """Report what a script does by its words, in any language: the combinations of patterns.toml."""
+    text = _COMMENT_LINE.sub("", text)
+    for rule, level, message, near, kind, patterns in _shapes():
+        if kind in ("", language) and all(pattern.search(text) for pattern in patterns):
+            number = _find_together(text, patterns, near)
+            if number is not None:
+                trace.report(rule, message, line + number, level=level)
+
+
+def _find_together(text: str, patterns: list[re.Pattern[str]], near: int) -> int | None:
+    """Return the line, from 0, where the first pattern matches with all others near; None if there is none."""
+    rows = []
+    for pattern in patterns:
+        counter = words.LineCounter(text, 0)
+        rows.append([counter.at(match.start()) for match in islice(pattern.finditer(text), MAX_MATCHES)])
+    first, *others = rows
+    for number in first:
+        if all(not near or any(abs(at - number) <= near for at in row) for row in others):
+            return number
+    return None
+
+
+@cache
+def _shapes() -> list[tuple[str, str, str, int, str, list[re.Pattern[str]]]]:
+    return [
+        (
+            row["rule"],
+            row.get("level", ""),
+            row["message"],
+            row.get("near", 0),
+            row.get("language", ""),
+            [compile_pattern(source) for source in row["all"]],
+        )
+        for row in table("script")
+    ]
 
 
 def _parse(text: str) -> Document:
@@ -210,6 +196,7 @@ def _read_data(file: File, trace: Trace) -> None:
     name, text = file.name, file.text
     if name.endswith((".svg", ".html", ".htm", ".xml")):
         check_prose(_TAG.sub(" ", text), trace)
+        _check_shapes(text, trace, 1, "html")
     else:
         check_prose(text, trace, is_script=file.kind != "prose")
         characters.check_blobs(text, trace, check_prose)
@@ -225,7 +212,8 @@ def _read_values(text: str, trace: Trace) -> None:
     for match in islice(_VALUE.finditer(text), MAX_VALUES):
         inner = trace.branch()
         quote = text[max(0, match.start() - 1) : match.start()]
-        command = match[1].split(quote)[0] if quote in ("'", '"', "`") else match[1]
+        end = quote if quote in ("'", '"', "`") else "</" if quote == ">" else "\n"
+        command = match[1].split(end)[0]
         read_script(inner, "shell", _TAG.sub(" ", command.replace('\\"', '"')), 1, 1)
         if any((problem.level or BY_ID[problem.rule].level) != NOTE for problem in inner.problems):
             trace.take_over(inner, (counter.at(match.start()),))
@@ -236,6 +224,7 @@ MAX_VALUE = 500  # characters of a Makefile's variable
 _VALUE = re.compile(
     r"\b((?:curl|wget|env|printenv|cat|nc|ncat|bash|sh|tar|echo)\s[^\n]{0,1000}?(?:[|>]|-[deTFc]\b|--data)[^\n]{0,1000})"
 )
+_COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!!)|//|\*|--[ \t]).*", re.MULTILINE)
 _CODE_LINE = re.compile(r"^(?![ \t]*(?:#|//|/?\*|--|<!--|\"\"\"|''')).*", re.MULTILINE)  # all but comments
 _STARTERS = re.compile(r"(?:^|/)(?:site|user)customize\.py$|\.pth$")
 _TAG = re.compile(r"<[^<>\n]{0,2000}>")

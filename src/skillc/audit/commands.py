@@ -117,11 +117,13 @@ class Machine:
         if flags and path and len(self.files) < MAX_NAMES:
             self.files[_plain_path(path)] = self.files.get(_plain_path(path), NOTHING) | flags
 
-    def write(self, path: str, line: int, flags: frozenset[str] = NOTHING) -> None:
+    def write(self, path: str, line: int, flags: frozenset[str] = NOTHING, text: str = "") -> None:
         """Take note of a file that is written."""
         self.mark_file(path, flags)
         if DOWNLOAD in flags:
             self.trace.note_download(path, find_odd(flags))
+        if text and (text.startswith("#!") or words.is_persistent(path)) and self.depth < MAX_DEPTH:
+            self.read(self.trace, "shell", text, line, self.depth + 1)  # what it writes is run later
         note_write(self.trace, path, line)
 
     def flags_of(self, text: str) -> frozenset[str]:
@@ -342,6 +344,8 @@ class Machine:
             if name == "printf" or any("e" in text for text in texts[:start]):
                 output = _unescape(_format(texts[start:]) if name == "printf" else output)
             return Word(output[: words.MAX_DECODED], frozenset().union(*(word.flags for word in arguments)))
+        if name == "git" and texts[:1] == ["rev-parse"] and any(text.startswith("--git-") for text in texts):
+            return Word(".git/hooks" if "hooks" in texts else ".git")
         given = self._take_secrets(name, texts, line)
         if given:
             return Word("", stdin.flags | given)
@@ -380,6 +384,10 @@ _GIVES_SECRETS = re.compile(
     r"|aws\s+(?:secretsmanager\s+get|configure\s+(?:get|export))|gcloud\s+auth\s.*print|git\s+credential\s+fill"
     r"|gpg\s.*--export-secret|security\s+(?:find-|dump-)|pass\s+show|curl\s.*169\.254\.169\.254"
 )
+_PACKAGE_SETTINGS = re.compile(
+    r"(?:~|HOME\}?|/etc|/root|/home/\w+)/(?:\.?(?:config/)?pip/pip\.conf|pip\.conf|\.npmrc|\.yarnrc(?:\.yml)?|\.cargo/config(?:\.toml)?"
+    r"|\.m2/settings\.xml|\.gemrc|\.condarc|\.config/uv/uv\.toml)$"
+)
 _WHOLE = re.compile(r"~/?|\$\{?HOME\}?/?|/(?:home|root|etc|Users)(?:/\w+)?/?")
 _TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 -- paths in skills
 # What is lost on the way: those that take a part, such as one key, and those that count or hash.
@@ -403,6 +411,8 @@ def note_write(trace: Trace, path: str, line: int) -> None:
         return
     if re.fullmatch(r"/etc/(?:hosts|resolv\.conf|nsswitch\.conf)", path):
         trace.report("A19", f"writes '{path}', which says where names lead", line, path)
+    if _PACKAGE_SETTINGS.search(path):
+        trace.report("A05", f"writes '{path}', which says where packages come from", line, path, "review")
     if words.is_persistent(path):
         trace.report("A14", f"writes '{path}', which is run later", line, path)
     elif words.is_agent_file(path):

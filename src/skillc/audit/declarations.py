@@ -28,6 +28,30 @@ _PATTERNS = tuple(
             r"^\s*(?:privileged:\s*true|pid:\s*[\"']?host|-\s*[\"']?(?:/:|/var/run/docker\.sock))",
             "gives a container the whole machine",
         ),
+        (
+            "A16",
+            r"(?:settings(?:\.local)?|config)\.(?:json|toml)$",
+            r"(?:ANTHROPIC|OPENAI|GEMINI)_(?:BASE_URL|API_BASE)\b[\"']?\s*[:=]\s*[\"']https?://(?!localhost|127\.)",
+            "sends what an agent says to another place",
+        ),
+        (
+            "A17",
+            r"\.(?:json|toml)$",
+            r"\"enableAllProjectMcpServers\"\s*:\s*true|\"(?:autoApprove|alwaysAllow)\"\s*:\s*(?:true|\[\s*\")|approval_policy\s*=\s*\"never\"",
+            "lets an agent act without asking",
+        ),
+        (
+            "A19",
+            r"(?:settings|devcontainer)\.json$|\.code-workspace$",
+            r"LD_PRELOAD|DYLD_INSERT|workspace\.trust\.enabled\"\s*:\s*false|allowAutomaticTasks\"\s*:\s*\"on",
+            "takes a protection off an editor",
+        ),
+        (
+            "A14",
+            r"\.gitconfig$|/config$",
+            r"^\s*(?:fsmonitor|sshCommand|pager|editor|hooksPath)\s*=\s*\S*[\"']?.*(?:curl|wget|/tmp|sh\s+-c)",
+            "runs something whenever Git does",
+        ),
         ("A21", r"\.ya?ml$", r"\btoJSON\(\s*secrets\s*\)", "hands on all secrets of a workflow"),
         (
             "A12",

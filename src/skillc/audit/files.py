@@ -48,6 +48,7 @@ _BY_NAME = {
     "brewfile": "text",
     "vagrantfile": "text",
     "license": "data",
+    "cmakelists": "text",
 }
 _BY_PROGRAM = re.compile(
     rb"^#!.{0,80}?\b(bash|sh|zsh|dash|ksh|fish|python[\d.]*|node|deno|bun|ruby|perl|php|pwsh|osascript)\b"
@@ -151,7 +152,8 @@ def _report_link(path: str, trace: Trace) -> None:
 def _kind_of(name: str, head: bytes) -> str:
     base = name.rpartition("/")[2].lower()
     extension = base.rpartition(".")[2] if "." in base else ""
-    kind = _BY_EXTENSION.get(extension) or _BY_NAME.get(base.partition(".")[0], "")
+    kind, named = _BY_EXTENSION.get(extension, ""), _BY_NAME.get(base.partition(".")[0], "")
+    kind = named if kind in ("", "prose") and named else kind
     if kind and kind not in ("data", "prose"):
         return kind
     program = _BY_PROGRAM.match(head)

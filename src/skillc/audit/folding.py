@@ -7,6 +7,8 @@ text with as many lines, for the readers of scripts; nothing is run.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import islice
 
 from skillc.audit import words
 
@@ -44,6 +46,7 @@ _ITEM = re.compile(rf"\b([A-Za-z_$][\w$]*)\s*\[\s*({_NUMBER})\s*\]")
 _CONSTANT = re.compile(rf"\b([A-Za-z_$][\w$]*)\s*=\s*({_STRING})\s*(?=[;,\n]|$)")
 _OPERAND = rf"(?:{_STRING}|(?<![\w$.])[A-Za-z_$][\w$]*(?![\w$(.\[]))"
 _SUM = re.compile(rf"{_OPERAND}(?:\s*\+\s*{_OPERAND}){{1,100}}|{_STRING}(?:\s?\.\.?\s?{_STRING}){{1,100}}")
+_NAMED_MEMBER = re.compile(r"(?<=[\w$)\]])\[\s*([A-Za-z_$][\w$]*)\s*\]")
 _MEMBER = re.compile(r"(?<=[\w$)\]])\s*(?:\?\.)?\[\s*(['\"`])([A-Za-z_$][\w$]*)\1\s*\]")
 _NUMBERS = re.compile(rf"[\[({{]\s*({_NUMBER}(?:u8)?(?:\s*,\s*{_NUMBER}){{7,20000}})\s*,?\s*[\])}}]")
 _XOR = re.compile(
@@ -53,7 +56,7 @@ _KEY = re.compile(rf"(?:=|\^)\s*(?:({_NUMBER})\b|({_STRING}))")
 # Names that an honest script writes out.
 _NAMES = re.compile(
     r"\b(?:child_process|exec(?:Sync|File)?|spawn(?:Sync)?|eval|Function|require|readFileSync|https?|fetch|process"
-    r"|constructor|fromCharCode|atob|system|create_function|shell_exec|passthru|popen|proc_open|loadstring|base64_decode|gzinflate|IEX|Invoke-Expression|DownloadString|curl|wget|id_rsa|credentials)\b"
+    r"|env|environ|subprocess|urllib|constructor|fromCharCode|atob|system|create_function|shell_exec|passthru|popen|proc_open|loadstring|base64_decode|gzinflate|IEX|Invoke-Expression|DownloadString|curl|wget|id_rsa|credentials)\b"
     r"|\.ssh\b|\.aws\b|/bin/(?:ba)?sh\b|https?://"
 )
 
@@ -77,15 +80,15 @@ def fold(text: str) -> str:
     text = _DECODER.sub(_decode, text)
     text = _put_in_items(text)
     text = _add_up(text)
-    return _MEMBER.sub(r".\2", text)
+    return _MEMBER.sub(r".\2", _put_in_members(text))
 
 
 def find_hidden_names(text: str, folded: str) -> list[str]:
-    """Return the names that only the folded script has: those of programs, of modules and of secrets."""
+    """Return the names that a script puts together: those of programs, of modules and of secrets."""
     if folded == text:
         return []
-    plain = set(_NAMES.findall(text))
-    return [name for name in dict.fromkeys(_NAMES.findall(folded)) if name not in plain]
+    plain = Counter(_NAMES.findall(text))
+    return [name for name, count in Counter(_NAMES.findall(folded)).items() if count > plain[name]]
 
 
 def decode_xor(text: str) -> str | None:
@@ -160,9 +163,20 @@ def _put_in_items(text: str) -> str:
     return _ITEM.sub(item, text) if lists else text
 
 
+def _put_in_members(text: str) -> str:
+    """Replace `object[name]` by the member that a constant names, if that hides something."""
+    constants = {match[1]: match[2][1:-1] for match in islice(_CONSTANT.finditer(text), MAX_CONSTANTS)}
+
+    def member(match: re.Match[str]) -> str:
+        value = constants.get(match[1], "")
+        return f"['{value}']" if _NAMES.search(value) else match[0]
+
+    return _NAMED_MEMBER.sub(member, text) if constants else text
+
+
 def _add_up(text: str) -> str:
     """Replace sums of strings, and of names that are constants, by their values."""
-    constants = {match[1]: match[2][1:-1] for match in [*_CONSTANT.finditer(text)][:MAX_CONSTANTS]}
+    constants = {match[1]: match[2][1:-1] for match in islice(_CONSTANT.finditer(text), MAX_CONSTANTS)}
 
     def total(match: re.Match[str]) -> str:
         values = []

@@ -117,6 +117,22 @@ _TABLE = (
     ),
     ("A50", "socat", r"(?i)(?=.*\b(?:exec|system):)(?=.*tcp)", "'{}' hands a shell to another machine"),
     ("A50:review", "", r"/dev/(?:tcp|udp)/", "opens a connection that a shell can be handed to"),
+    ("A19", "git", r"\burl\.\S+\.(?:push)?insteadOf\b", "'{}' leads its connections to another place"),
+    (
+        "A18",
+        "useradd adduser usermod net dscl chpasswd",
+        r"\s-\w*G\s*\S*(?:sudo|wheel|admin|docker)|\buser\b.*/add|-create\s+/Users|^chpasswd",
+        "'{}' makes or changes an account",
+    ),
+    ("A50:review", "ssh autossh", r"\s-\w*R\s*\S*:\d", "'{}' lets another machine in"),
+    ("A50:review", "ngrok bore chisel frpc cloudflared", r"\btcp\b|\bssh\b|:22\b|\br:", "'{}' lets other machines in"),
+    ("A51", "find", rf"^find\s+{_ROOTS}\s.*(?:-delete\b|-exec\s+(?:rm|shred)\b)", "'{}' deletes a person's files"),
+    (
+        "A20",
+        "rsync scp rclone",
+        r"(?:~|\$\{?HOME\}?)/(?:Documents|Desktop|Pictures|Photos|Mail)?/?\s.*\S+:",
+        "'{}' sends a person's files",
+    ),
     ("A20", "security", r"^security\s+(?:find-|dump-keychain|export)", "'{}' reads the keychain"),
     (
         "A20",

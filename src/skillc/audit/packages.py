@@ -145,7 +145,7 @@ def check_requirements(name: str, text: str, trace: Trace) -> None:
         return
     counter = LineCounter(text)
     for match in islice(_ELSEWHERE.finditer(text), MAX_PACKAGES):
-        check_source(match[1] or match[2], trace, counter.at(match.start(match.lastindex or 0)), _INDEXES)
+        check_source(match[match.lastindex or 0], trace, counter.at(match.start(match.lastindex or 0)), _INDEXES)
 
 
 def check_source(address: str, trace: Trace, line: int, known: frozenset[str] = frozenset()) -> None:
@@ -159,19 +159,26 @@ def check_source(address: str, trace: Trace, line: int, known: frozenset[str] = 
 _INDEXES = word_set(
     "pypi.org test.pypi.org files.pythonhosted.org download.pytorch.org pypi.nvidia.com"
     " registry.npmjs.org registry.yarnpkg.com registry.npmmirror.com npm.pkg.github.com"
-    " pypi.tuna.tsinghua.edu.cn mirrors.aliyun.com"
+    " pypi.tuna.tsinghua.edu.cn mirrors.aliyun.com rubygems.org crates.io index.crates.io static.crates.io"
+    " repo.maven.apache.org repo1.maven.org maven.google.com dl.google.com plugins.gradle.org jitpack.io"
+    " proxy.golang.org packagist.org repo.packagist.org api.nuget.org conda.anaconda.org maven.apache.org"
+    " oss.sonatype.org s01.oss.sonatype.org central.sonatype.com repo.spring.io jcenter.bintray.com"
 )
 _FORGES = word_set(
     "github.com gitlab.com bitbucket.org codeberg.org huggingface.co raw.githubusercontent.com"
 )
 _LISTS = re.compile(
     r"(?:^|/)(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|constraints\.txt|requirements/[\w.-]+\.txt|pip\.conf"
-    r"|\.npmrc|\.yarnrc(?:\.yml)?|Pipfile|pyproject\.toml|environment\.ya?ml)$"
+    r"|\.npmrc|\.yarnrc(?:\.yml)?|Pipfile|pyproject\.toml|environment\.ya?ml"
+    r"|Cargo\.toml|Gemfile|go\.mod|pom\.xml|build\.gradle(?:\.kts)?|settings\.gradle(?:\.kts)?|composer\.json|nuget\.config)$",
+    re.IGNORECASE,
 )
 # A line that names another index, or gets a package from an address: of pip, npm and Yarn.
 _ELSEWHERE = re.compile(
     r"^[ \t]*(?:(?:-i|-f|--(?:extra-)?index-url|--find-links|--trusted-host|(?:extra-)?index-url|find-links"
     r"|(?:@[\w-]+:)?registry|npmRegistryServer)[ \t=:]{1,9}[\"']?([^\s\"']+)"
+    r"|[^\n#]{0,200}?(?:\bgit\s*=\s*|\bsource\s+|registry(?:-index)?\s*=\s*|<repository>\s*(?:<\w+>[^<]*</\w+>\s*)*<url>|\burl\s*[=(]?\s*(?:uri\()?)[\"']?(https?://[^\s\"'<)]+)"
+    r"|[ \t]*replace[^\n]*=>\s*([a-z0-9-]+\.[\w.-]+/\S+)"
     r"|[^\n#]{0,200}?((?:(?:git|hg|svn|bzr)\+\w+|(?<=@ )https?|(?<=@)https?|^https?|^git)://[^\s\"']+))",
     re.MULTILINE,
 )

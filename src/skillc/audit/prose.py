@@ -103,6 +103,7 @@ A41  outrank: is against other instructions
 A42  others write: changes other skills
 A42  others disable: is against other skills
 A42  spread: makes the agent spread it
+A43  vault, target, covert: names {} near a place of secrets
 A43  secret, =target transfer: sends something to {}, near a sentence about secrets
 A43  target transfer personal: tells the agent to send what is private
 A43  target transfer valuables: tells the agent to send what is private
@@ -118,22 +119,28 @@ A45! target transfer each: tells the agent to send its work to {}, again and aga
 A45! ours transfer each: tells the agent to send its work to {}, again and again
 A44  host fetch run: tells the reader to download and run something
 A44  host fetch follow: tells the agent to do what a page says
+A44  host fetch, dictate: tells the agent to do what a page says
 A44  terminal paste, host: tells the reader to run what a page shows
 A44  terminal, keys: tells the reader to run what a page put into the clipboard
 A14  startup write host: makes something run later
 A14  startup write covert: makes something run later
 A16  memory write, covert: changes what agents read, without asking
 A16  memory write host: changes what agents read
+A16  homes write: changes what agents read
 A17  unasked run, host: runs something without asking
 A17  grant permit: lets an agent act without asking
 A18  root write: changes what may be run as root
 A14  door write target: lets another machine in
 A14  door write, covert: lets another machine in
+A18  access admit target: gives rights to others
+A18  access admit, covert: gives rights to others
 A19  guard disable: switches a protection off
 A19  protection halt covert: switches a protection off
 A51  all delete, unasked: deletes far more than the skill's files, without asking
 A34  decode, obey: tells the agent to do what an encoded text says
 A43  pin request user: tells the agent to ask for what only its owner should have
+A43  pay funds, unasked: spends money without asking
+A43  pay funds, consent: spends money without asking
 A43  money swap: changes where money goes
 A40  lie user: tells the agent what to pretend
 A41  sabotage: makes the agent's work worse
@@ -144,7 +151,7 @@ A40  quiet transfer: sends something unseen
 _ANY_OF = {
     "target": ("host", "mail"),
     "private": ("secret", "personal", "pin", "valuables", "details"),
-    "covert": ("unseen", "unasked", "lie", "pretext", "consent"),
+    "covert": ("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
     "silence": ("quiet", "hush"),
     "wealth": ("secret", "valuables"),
     "protection": ("guard", "shield"),
@@ -155,6 +162,7 @@ _KEYS = sorted(
     words.word_set(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
+        " report lull dictate access vault homes pay"
     )
 )
 _PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\))")
@@ -193,12 +201,18 @@ class _Sentence:
         if concept not in self._known:
             if concept == "unseen":  # but what must not be shown is no secret: that protects it
                 known = self.has("silence") and not self.has("wealth")
+            elif concept == "omit":  # left out of what the user reads
+                known = self._has_words(concept) or self.has_all(("not", "appear", "report"))
+                known = known and not self.has("wealth")
             elif concept in _ANY_OF:
                 known = any(map(self.has, _ANY_OF[concept]))
             else:
-                known = has_concept(self._words, self._languages, concept)
+                known = self._has_words(concept)
             self._known[concept] = known
         return self._known[concept]
+
+    def _has_words(self, concept: str) -> bool:
+        return has_concept(self._words, self._languages, concept)
 
     def has_all(self, concepts: Iterable[str]) -> bool:
         return all(self.has(concept.removeprefix("=")) for concept in concepts)

@@ -348,6 +348,8 @@ class _Reader:
         name = self.qualify(node)
         if name == "os.environ":
             return Word("", frozenset((ENVIRONMENT,)))
+        if name == "sys.executable":
+            return Word("python3")
         word = self.look_up(name)
         return word if word is not EMPTY else Word("", self.value(node.value).flags)
 
@@ -426,6 +428,8 @@ class _Reader:
             target = _name_of(call.node.func.value)
             if target:
                 self.scopes[-1][target] = Word(call.base.text, call.flags)
+        if call.method == "make_archive" and call.node.args:  # its result is in the file that it names
+            self.assign(call.node.args[0], Word(call.first.text, self._file_flags(call)))
         function = self.functions.get(call.method)
         if function is not None:
             own = frozenset(flag for flag in function.returns if not flag.startswith("param:"))
@@ -435,11 +439,17 @@ class _Reader:
         if call.name == "open" and len(call.arguments) > 1 and _WRITING.match(call.arguments[1].text):
             return call.first  # what is written to it is written to this path
         losses = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
-        file_flags = self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
+        file_flags = self._file_flags(call)
         loader_flags = (
             {DECODED} if call.name in _LOADERS else self.look_up(call.name).flags & {DECODED, DOWNLOAD}
         )
         return Word("", (call.flags | file_flags | loader_flags) - losses)
+
+    def _file_flags(self, call: _Call) -> frozenset[str]:
+        """Return the flags of the files that a call reads."""
+        if call.method == "make_archive" and any(_WHOLE.fullmatch(word.text) for word in call.arguments):
+            return frozenset((SECRET,))
+        return self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
 
     def _fold(self, call: _Call) -> Word | None:
         """Return the value of calls that only make text, and of decoders."""

@@ -172,7 +172,7 @@ class _TreeReader:
             self.machine.trace.ask("hosts", target.text.split("/")[3], self.at(node))
             self._check_socket(target.text, output, self.at(node))
         else:
-            self.machine.write(target.text, self.at(node), output.flags)
+            self.machine.write(target.text, self.at(node), output.flags, output.text)
         return stdin
 
     def _check_socket(self, target: str, output: Word, line: int) -> None:

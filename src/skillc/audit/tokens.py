@@ -170,7 +170,7 @@ _SHELL_NAME = re.compile(
 def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, language: str = "") -> None:
     """Take note of what a script of any language does, as far as its words show it."""
     folded = fold(text)
-    _check_disguise(text, folded, trace, read, line, depth)
+    check_disguise(text, folded, trace, read, line, depth)
     text = folded
     flags: dict[str, frozenset[str]] = {}  # by name
     socket = shell = 0
@@ -194,7 +194,7 @@ def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, lang
         trace.report("A50", "connects a shell to another machine", socket)
 
 
-def _check_disguise(text: str, folded: str, trace: Trace, read: Read, line: int, depth: int) -> None:
+def check_disguise(text: str, folded: str, trace: Trace, read: Read, line: int, depth: int) -> None:
     """Report names that are put together from pieces, and code that is decoded with XOR."""
     names = find_hidden_names(text, folded)
     if names:

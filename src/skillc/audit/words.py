@@ -116,6 +116,7 @@ _PERSISTENCE = re.compile(
     r"|(?:^|[/\\])etc[/\\](?:cron[\w.]*|crontab|systemd[/\\]|init\.d|rc\.local|profile(?:\.d)?|ld\.so\.preload|environment$)"
     r"|var[/\\]spool[/\\]cron|systemd[/\\]user[/\\]|Library[/\\]Launch(?:Agents|Daemons)|LoginItems"
     r"|\.config[/\\]autostart|Start Menu[/\\]Programs[/\\]Startup|\\CurrentVersion\\Run"
+    r"|(?:^|[/\\])(?:(?:pre|post)-(?:commit|push|merge|checkout|rewrite|receive)|commit-msg|prepare-commit-msg)$"
     r"|\.git[/\\]hooks[/\\](?![\w-]*\.sample)|\.husky[/\\]|\.ssh[/\\](?:authorized_keys|rc$|config$)"
     r"|Documents[/\\](?:Windows)?PowerShell[/\\]|Microsoft\.PowerShell_profile\.ps1|sitecustomize\.py|usercustomize\.py",
     re.IGNORECASE,
