@@ -88,7 +88,8 @@ def find_hidden_names(text: str, folded: str) -> list[str]:
     if folded == text:
         return []
     plain = Counter(_NAMES.findall(text))
-    return [name for name, count in Counter(_NAMES.findall(folded)).items() if count > plain[name]]
+    names = Counter(_NAMES.findall(folded)).items()
+    return [name for name, count in names if count > plain[name] and not (plain[name] and name[:4] == "http")]
 
 
 def decode_xor(text: str) -> str | None:
