@@ -10,28 +10,20 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import NamedTuple
 
-from skillc.audit import words
+from skillc.audit import indicators
 from skillc.audit.findings import Trace
-from skillc.audit.lexicon import LETTERS, find_languages, has_concept, pattern_of
+from skillc.audit.patterns import load_pattern, word_set
 
 MAX_SENTENCE = 1000
 WINDOW = 6  # sentences, or steps of a list, that belong together
 
-# Hosts of pages that a sentence refers to, rather than places to send something to.
-_PAGES = re.compile(
-    r"^(?:docs?|developers?|help|support|learn|www)\.|(?:^|\.)(?:github|gitlab|wikipedia)\.(?:com|org)$"
-)
-_PASSWORD = re.compile(
-    r"\b(?:password|passphrase|pass|pwd)\b\s*(?:is|for\s+\w+|to\s+\w+)?\s*[:=(`'\"]"
-    r"|\bpassword[- ]protected\b",
-    re.IGNORECASE,
-)
-_PACKAGE = re.compile(
-    r"\.(?:zip|rar|7z|exe|dmg|pkg|msi|scr|bat|jar|app)\b|releases/(?:download|latest)", re.IGNORECASE
-)
+_PAGES = load_pattern("pages")
+_PASSWORD = load_pattern("password")
+_PACKAGE = load_pattern("package")
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _MIXED = re.compile(r"\w*[A-Za-z'’‘ʼ][\w'’‘ʼ]*")  # words with Latin letters, and others that look like them
 _CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵАВЕКМНОРСТУХІЈЅ’‘ʼ", "aeopcyxijsdhvABEKMHOPCTYXIJS'''")
@@ -159,7 +151,7 @@ _ANY_OF = {
 }
 # Concepts that are rare: a sentence without one of them, or an address, completes no intent.
 _KEYS = sorted(
-    words.word_set(
+    word_set(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
         " report lull dictate access vault homes pay"
@@ -173,12 +165,7 @@ _ADDRESS = re.compile(rf"\b[a-z]{{2,10}}://[^\s<>\"'）]+|{_MAIL.pattern}", re.I
 
 
 # A host without a scheme: with a path, or of three parts, since two may be a product's name.
-_TOP = r"(?:com|net|org|io|dev|app|cloud|info|top|ai|co|me|cc|ru|cn|de|fr|xyz|site|online|test)"
-_BARE_HOST = re.compile(
-    rf"(?<![a-z0-9_@/.:-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{_TOP}(?=/[\w?])|[a-z0-9-]{{2,63}}\.{_TOP}(?!\.?[a-z0-9_-])"
-    r"|(?:example|invalid)(?!\.?[a-z0-9_-]))",
-    re.IGNORECASE | re.ASCII,
-)
+_BARE_HOST = load_pattern("bare-host")
 
 
 class _Sentence:
@@ -187,14 +174,14 @@ class _Sentence:
     def __init__(self, text: str, languages: Sequence[str], line: int) -> None:
         self.text = text
         self.line = line
-        self.hosts = words.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", text))
+        self.hosts = indicators.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", text))
         self.places = [host for host in self.hosts if not _PAGES.search(host)]
         self._languages = [each for each in languages if each not in LETTERS] if text.isascii() else languages
         self._words = _BARE_HOST.sub(" ", _ADDRESS.sub(" ", text))  # the name of a host says nothing
         self._known: dict[str, bool] = {
             "host": bool(self.places),
             "picture": "](" in text and bool(_PICTURE.search(text)),
-            "mail": "@" in text and any(not words.is_near(match[1]) for match in _MAIL.finditer(text)),
+            "mail": "@" in text and any(not indicators.is_near(match[1]) for match in _MAIL.finditer(text)),
         }
 
     def has(self, concept: str) -> bool:
@@ -280,15 +267,138 @@ def _check_intents(recent: Sequence[_Sentence], trace: Trace, line: int) -> None
 def _check_download(sentence: _Sentence, trace: Trace, line: int) -> None:
     text, hosts = sentence.text, sentence.hosts
     if hosts and (sentence.has("fetch") or sentence.has("transfer")):
-        for host in words.find_hosts(text):
+        for host in indicators.find_hosts(text):
             trace.ask("hosts", host, line)
     if hosts and sentence.has("fetch"):
         for address in re.findall(r"://[^/\s]+(/[^\s)>\"'`]+)", text):
-            trace.note_download(address, words.describe_odd(address))
-    odd = words.describe_odd(text) if hosts else ""
+            trace.note_download(address, indicators.describe_odd(address))
+    odd = indicators.describe_odd(text) if hosts else ""
     if odd:
         level = "block" if sentence.has("run") else ""
         trace.report("A44", f"tells the reader to get something {odd}", line, hosts[0], level)
     if _PASSWORD.search(text) and sentence.has("extract") and (_PACKAGE.search(text) or hosts):
         level = "block" if hosts and _PACKAGE.search(text) else ""
         trace.report("A44", "tells the reader to unpack an archive with a password", line, level=level)
+
+
+# The words of each language
+
+_FILE = Path(__file__).with_name("lexicon.txt")
+_GAP = r"[^.!?;。！？；\n]{0,40}?"
+_SHORT_GAP = r"[^.!?;:,。！？；，、،\n]{0,25}?"
+# Languages that are known by their letters; their words are found anywhere, since spaces do not part them.
+LETTERS = {
+    "zh": re.compile("[\u4e00-\u9fff]"),
+    "ja": re.compile("[\u3040-\u30ff]"),
+    "ko": re.compile("[\uac00-\ud7af]"),
+    "ar": re.compile("[\u0600-\u06ff]"),
+    "fa": re.compile("[\u067e\u0686\u0698\u06af\u06cc]"),
+    "hi": re.compile("[\u0900-\u097f]"),
+}
+# Letters that say which language a text may be when it is too short for everyday words.
+_ACCENTS = {
+    "de": re.compile("[äöüß]", re.IGNORECASE),
+    "fr": re.compile("[çèêœà]", re.IGNORECASE),
+    "es": re.compile("[ñáíóú¿¡]", re.IGNORECASE),
+    "it": re.compile("[àèìòù]", re.IGNORECASE),
+    "pt": re.compile("[ãõçáâê]", re.IGNORECASE),
+    "pl": re.compile("[ąęłńśźż]", re.IGNORECASE),
+    "ru": re.compile("[а-я]", re.IGNORECASE),
+    "uk": re.compile("[іїєґ]", re.IGNORECASE),
+    "tr": re.compile("[ğşıİ]"),
+    "sv": re.compile("[åäö]", re.IGNORECASE),
+    "cs": re.compile("[ěščřžů]", re.IGNORECASE),
+    "vi": re.compile("[ơưđ\u1ea0-\u1ef9]", re.IGNORECASE),
+}
+_SHORT = 1000  # characters of such a text
+# What the rows that a language does not have are made of.
+_COMPOSITES = {
+    "quiet": "{not} … {tell}",
+    "unasked": "{not} … {ask}",
+    "refusal": "{not} ‥ {send}|{send} ‥ {not}",
+    "kept": "{not} ‥ {disable}",
+    "transfer": "{send}",
+    "follow": "{run}",
+}
+
+
+@cache
+def _tables() -> dict[str, dict[str, str]]:
+    """Return the rows of each language."""
+    tables: dict[str, dict[str, str]] = {}
+    for line in _FILE.read_text(encoding="utf-8").split("\n"):
+        if line.startswith("["):
+            rows = tables.setdefault(line.strip("[]"), {})
+        elif tables and ": " in line:
+            concept, words = line.split(": ", 1)
+            rows[concept] = words
+    return tables
+
+
+@cache
+def _markers() -> tuple[tuple[str, frozenset[str]], ...]:
+    tables = _tables().items()
+    return tuple((name, frozenset(rows["markers"].split())) for name, rows in tables if "markers" in rows)
+
+
+def find_languages(text: str) -> tuple[str, ...]:
+    """Return the languages that a text may have sentences of; English is one of each."""
+    found = ["any", "en"]
+    if not text.isascii():
+        found += [name for name, letters in LETTERS.items() if letters.search(text)]
+    spoken = set(re.findall(r"[^\W\d_]+", text.lower()))
+    is_short = len(text) < _SHORT and not text.isascii()
+    for name, markers in _markers():
+        is_like = is_short and name in _ACCENTS and _ACCENTS[name].search(text)
+        if is_like or len(spoken & markers) >= 2:
+            found.append(name)
+    return tuple(found)
+
+
+def has_concept(text: str, languages: Iterable[str], *concepts: str) -> bool:
+    """Return whether a text has one of the concepts, in any of the languages."""
+    patterns = (pattern_of(language, *concepts) for language in languages)
+    return any(pattern.search(text) for pattern in patterns if pattern)
+
+
+@cache
+def pattern_of(language: str, *concepts: str) -> re.Pattern[str] | None:
+    """Return the pattern of concepts in a language; None if the language has no words for them."""
+    sources = [source for concept in concepts if (source := _source(language, concept))]
+    if not sources:
+        return None
+    start = "" if language in LETTERS or language == "any" else r"(?<!\w)"
+    return re.compile(f"{start}(?:{'|'.join(sources)})", re.IGNORECASE)
+
+
+def _source(language: str, concept: str) -> str:
+    rows = _tables()[language]
+    row = rows.get(concept) or _COMPOSITES.get(concept, "")
+    parts = {name: _source(language, name) for name in re.findall(r"\{([a-z]+)\}", row)}
+    if not row or not all(parts.values()):
+        return ""
+    edge = "" if language in LETTERS or language == "any" else r"(?!\w)"
+    source = "|".join(_expand(word, edge) for word in _split(row))
+    for name, part in parts.items():
+        source = source.replace(f"{{{name}}}", f"(?:{part})")
+    return source
+
+
+def _split(row: str) -> list[str]:
+    """Return the words of a row: what `|` separates outside of parentheses."""
+    words: list[str] = []
+    depth = start = 0
+    for at, letter in enumerate(row):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "|" and depth == 0:
+            words.append(row[start:at])
+            start = at + 1
+    return [*words, row[start:]]
+
+
+def _expand(word: str, edge: str) -> str:
+    end = "" if word.endswith(("*", "}", "'")) else edge
+    word = re.sub(r"(?<=[^\W_])(?<!\\[a-zA-Z])\*", r"\\w*", word)  # not of an expression's own `\w*`
+    for mark, gap in ((" … ", _GAP), (" ‥ ", _SHORT_GAP)):
+        word = word.replace(mark, f"{edge}{gap}(?<!\\w)" if edge else gap)
+    return word.replace(" ?", r"\s*").replace(" ", r"\s+") + end
