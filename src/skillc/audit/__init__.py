@@ -7,36 +7,33 @@ Reads text and runs nothing. An audit is a report, not a verdict: approval and t
     compare_audits(old, new).added.hosts
 """
 
-from skillc.audit.audit import audit_folder as audit_folder, audit_folders as audit_folders
-from skillc.audit.external_reviewer import ask_judge as ask_judge, parse_judge as parse_judge
-from skillc.audit.findings import (
-    KINDS as KINDS,
-    Asks as Asks,
-    Audit as Audit,
-    Changes as Changes,
-    Finding as Finding,
-    compare_audits as compare_audits,
-)
-from skillc.audit.policy import (
-    Baseline as Baseline,
-    Policy as Policy,
-    read_baseline as read_baseline,
-    read_policy as read_policy,
-    write_baseline as write_baseline,
-)
-from skillc.audit.report import (
-    render_asks as render_asks,
-    render_audit_sarif as render_audit_sarif,
-    render_changes as render_changes,
-    render_finding as render_finding,
-    summarise_audits as summarise_audits,
-)
-from skillc.audit.rules import (
-    BLOCK as BLOCK,
-    LEVELS as LEVELS,
-    NOTE as NOTE,
-    REVIEW as REVIEW,
-    RULES as RULES,
-    VERSION as VERSION,
-    find_rule as find_rule,
-)
+from __future__ import annotations
+
+from skillc.startup import front_door  # pages of help import this door, and none of its patterns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.audit.audit import audit_folder, audit_folders
+    from skillc.audit.external_reviewer import ask_judge, parse_judge
+    from skillc.audit.findings import KINDS, Asks, Audit, Changes, Finding, compare_audits
+    from skillc.audit.policy import Baseline, Policy, read_baseline, read_policy, write_baseline
+    from skillc.audit.report import (
+        render_asks,
+        render_audit_sarif,
+        render_changes,
+        render_finding,
+        summarise_audits,
+    )
+    from skillc.audit.rules import BLOCK, LEVELS, NOTE, REVIEW, RULES, VERSION, find_rule
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "audit": "audit_folder audit_folders",
+            "external_reviewer": "ask_judge parse_judge",
+            "findings": "KINDS Asks Audit Changes Finding compare_audits",
+            "policy": "Baseline Policy read_baseline read_policy write_baseline",
+            "report": "render_asks render_audit_sarif render_changes render_finding summarise_audits",
+            "rules": "BLOCK LEVELS NOTE REVIEW RULES VERSION find_rule",
+        },
+    )
