@@ -95,6 +95,8 @@ A41  outrank: is against other instructions
 A42  others write: changes other skills
 A42  others disable: is against other skills
 A42  spread: makes the agent spread it
+A43  secret towards write: tells the agent to put secrets at {}
+A43  secret write stash: tells the agent to put secrets aside
 A43  vault, target, covert: names {} near a place of secrets
 A43  secret, =target transfer: sends something to {}, near a sentence about secrets
 A43  target transfer personal: tells the agent to send what is private
@@ -111,6 +113,8 @@ A45! target transfer each: tells the agent to send its work to {}, again and aga
 A45! ours transfer each: tells the agent to send its work to {}, again and again
 A44  host fetch run: tells the reader to download and run something
 A44  host fetch follow: tells the agent to do what a page says
+A44  host obey: tells the agent to do what a page says
+A44  host dictate: tells the agent to do what a page says
 A44  host fetch, dictate: tells the agent to do what a page says
 A44  terminal paste, host: tells the reader to run what a page shows
 A44  terminal, keys: tells the reader to run what a page put into the clipboard
@@ -120,10 +124,12 @@ A16  memory write, covert: changes what agents read, without asking
 A16  memory write host: changes what agents read
 A16  homes write: changes what agents read
 A17  unasked run, host: runs something without asking
+A17  unasked write host: installs something without asking
 A17  grant permit: lets an agent act without asking
 A18  root write: changes what may be run as root
 A14  door write target: lets another machine in
 A14  door write, covert: lets another machine in
+A18  access admit handle: gives rights to others
 A18  access admit target: gives rights to others
 A18  access admit, covert: gives rights to others
 A19  guard disable: switches a protection off
@@ -133,9 +139,14 @@ A34  decode, obey: tells the agent to do what an encoded text says
 A43  pin request user: tells the agent to ask for what only its owner should have
 A43  pay funds, unasked: spends money without asking
 A43  pay funds, consent: spends money without asking
+A43  payee swap: changes where money goes
+A43  payee money each: changes where money goes
 A43  money swap: changes where money goes
 A40  lie user: tells the agent what to pretend
 A41  sabotage: makes the agent's work worse
+A41  backdoor admit, covert: makes the agent's work unsafe
+A41  backdoor admit each: makes the agent's work unsafe
+A41  favour: makes the agent favour something
 A41  promote each: makes the agent favour something
 A40  quiet user: keeps something from the user
 A40  quiet transfer: sends something unseen
@@ -154,7 +165,7 @@ _KEYS = sorted(
     word_set(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
-        " report lull dictate access vault homes pay"
+        " report lull dictate access vault homes pay payee backdoor stash favour"
     )
 )
 _PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\))")
@@ -166,6 +177,14 @@ _ADDRESS = re.compile(rf"\b[a-z]{{2,10}}://[^\s<>\"'）]+|{_MAIL.pattern}", re.I
 
 # A host without a scheme: with a path, or of three parts, since two may be a product's name.
 _BARE_HOST = load_pattern("bare-host")
+
+
+# Words that say that something comes from an address: before it, or after it.
+_SOURCE = re.compile(
+    r"(?:\b(?:from|via|at|von|aus|depuis|desde|de|da|dal|dalla|du|des|van|uit|dari|od|z|ze|från)|\b(?:из|со|с|от)|từ|从|自|在|من)"
+    r"\s*[<`(\[\"']*https?://|https?://\S+\s*(?:から|より|で|에서|부터|से|(?:adres|sayfa)\w*[dt][ae]n)",
+    re.IGNORECASE,
+)
 
 
 class _Sentence:
@@ -188,6 +207,8 @@ class _Sentence:
         if concept not in self._known:
             if concept == "unseen":  # but what must not be shown is no secret: that protects it
                 known = self.has("silence") and not self.has("wealth")
+            elif concept == "towards":  # to a place, not from it
+                known = self.has("target") and not _SOURCE.search(self.text)
             elif concept == "omit":  # left out of what the user reads
                 known = self._has_words(concept) or self.has_all(("not", "appear", "report"))
                 known = known and not self.has("wealth")
