@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillc.audit import Audit, audit_folders, batch
+from skillc.audit import Audit, audit as room, audit_folders
 from skillc.audit.audit import audit_folder
 
 COUNT = 20  # more than one process audits
@@ -29,8 +29,8 @@ def test_a_skill_that_ends_its_process(tmp_path: Path, monkeypatch: pytest.Monke
             os.kill(os.getpid(), signal.SIGKILL)
         return audit_folder(folder, name, **options)
 
-    monkeypatch.setattr(batch, "audit_folder", audit)
-    monkeypatch.setattr(batch, "count_cores", lambda: 2)
+    monkeypatch.setattr(room, "audit_folder", audit)
+    monkeypatch.setattr(room, "count_cores", lambda: 2)
     jobs = [(str(folder), folder.name) for folder in sorted(tmp_path.iterdir())]
     results = list(audit_folders(jobs))
     names = [result.name if isinstance(result, Audit) else result.line() for result in results]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.audit import lexicon
+from skillc.audit import prose
 from tests.audit.skills import FRONT, above_notes, audit, page
 
 SECRETS = {
@@ -127,11 +127,11 @@ def test_ordinary_sentences(tmp_path: Path, text: str) -> None:
 
 def test_lexicon_compiles() -> None:
     """[SURFACES: Getting skills] every row of the table is a pattern, made of rows that there are."""
-    tables = lexicon._tables()
-    known = {concept for rows in tables.values() for concept in rows} | {*lexicon._COMPOSITES}
+    tables = prose._tables()
+    known = {concept for rows in tables.values() for concept in rows} | {*prose._COMPOSITES}
     for language, rows in tables.items():
         for concept in {*rows} - {"markers"}:
-            pattern = lexicon.pattern_of(language, concept)
+            pattern = prose.pattern_of(language, concept)
             assert isinstance(pattern, re.Pattern)
             assert not pattern.search(""), (language, concept)
         parts = {name for row in rows.values() for name in re.findall(r"\{([a-z]+)\}", row)}

@@ -9,14 +9,13 @@ Reads text and runs nothing. An audit is a report, not a verdict: approval and t
 
 from __future__ import annotations
 
-from skillc.startup import front_door
+from skillc.startup import front_door  # pages of help import this door, and none of its patterns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.audit.audit import audit_folder
-    from skillc.audit.batch import audit_folders
+    from skillc.audit.audit import audit_folder, audit_folders
+    from skillc.audit.external_reviewer import ask_judge, parse_judge
     from skillc.audit.findings import KINDS, Asks, Audit, Changes, Finding, compare_audits
-    from skillc.audit.judge import ask_judge, parse_judge
     from skillc.audit.policy import Baseline, Policy, read_baseline, read_policy, write_baseline
     from skillc.audit.report import (
         render_asks,
@@ -30,10 +29,9 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "audit": "audit_folder",
-            "batch": "audit_folders",
+            "audit": "audit_folder audit_folders",
+            "external_reviewer": "ask_judge parse_judge",
             "findings": "KINDS Asks Audit Changes Finding compare_audits",
-            "judge": "ask_judge parse_judge",
             "policy": "Baseline Policy read_baseline read_policy write_baseline",
             "report": "render_asks render_audit_sarif render_changes render_finding summarise_audits",
             "rules": "BLOCK LEVELS NOTE REVIEW RULES VERSION find_rule",

@@ -4,37 +4,42 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any
 
-from skillc.audit import characters, declarations, words
+from skillc.audit import characters, declarations, indicators
 from skillc.audit.commands import MAX_DEPTH, Machine
 from skillc.audit.files import File, read_files
-from skillc.audit.findings import KINDS, Asks, Audit, Finding, Problem, Trace, make_fingerprint, name_of
-from skillc.audit.markdown import read_markdown
-from skillc.audit.notebook import read_notebook
+from skillc.audit.findings import (
+    KINDS,
+    Asks,
+    Audit,
+    Finding,
+    LineCounter,
+    Problem,
+    Trace,
+    make_fingerprint,
+    name_of,
+)
+from skillc.audit.markdown import read_markdown, read_notebook
 from skillc.audit.packages import check_requirements
+from skillc.audit.patterns import check_script, load_pattern
 from skillc.audit.policy import Baseline, Policy, read_notes
 from skillc.audit.prose import check_prose
 from skillc.audit.python import read_python
 from skillc.audit.rules import BY_ID, LEVELS, NOTE, OFF
+from skillc.audit.scripts import check_disguise, fold, read_tokens
 from skillc.audit.shell import has_parser, read_shell
-from skillc.audit.tokens import read_tokens
-from skillc.errors import Diagnostic, InvalidSkill, install_command, warning
+from skillc.errors import Diagnostic, InvalidSkill, SkillcError, install_command, unexpected, warning
+from skillc.index import LOST, Pool, can_fork, count_cores
 from skillc.paths import SKILL_FILES
 from skillc.skills import Document, parse
 
 MAX_HOSTS = 50  # of one file that look like others
 MAX_FINDINGS = 2000  # of a skill; blocks come first
-_KEYS = re.compile(
-    r"\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{40,100}|xox[abprs]-[\w-]{20,200}"
-    r"|sk-ant-[\w-]{40,200}|sk-proj-[\w-]{40,200}|sk_live_\w{20,100}"
-    r"|AIza[\w-]{35}|glpat-[\w-]{20}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z]{34})\b|-----BEGIN (?:RSA |EC "
-    r"|OPENSSH |DSA |PGP )?PRIVATE KEY(?: BLOCK)?-----"
-)
-_FAKE = re.compile(
-    r"example|xxxx|your|placeholder|fake|dummy|redacted|1234567|abcdef|0000|\.\.\.|test", re.IGNORECASE
-)
+_KEYS = load_pattern("keys")
+_FAKE = load_pattern("fake")
 _ASK_RULES = {"hosts": "A01", "commands": "A02", "environment": "A03", "writes": "A04"}
 _ASK_TEXTS = {
     "hosts": "contacts {}",
@@ -93,6 +98,7 @@ def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -
     if language == "shell":
         read_shell(text, Machine(trace, read_script, depth), line)
     elif language == "python":
+        check_disguise(text, fold(text), trace, read_script, line, depth)
         if not read_python(text, trace, read_script, line, depth):
             read_tokens(text, trace, read_script, line, depth)
             if depth == 0:
@@ -100,66 +106,7 @@ def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -
     else:
         read_tokens(text, trace, read_script, line, depth, language)
     if depth == 0:
-        _check_shapes(text, trace, line, language)
-
-
-# Attacks that are known by their words: rule, message, and patterns that must all be there.
-_SHAPES = tuple(
-    (rule, message, [re.compile(pattern) for pattern in patterns])
-    for rule, message, *patterns in (
-        (
-            "A50",
-            "hands a shell to another machine",
-            r"\bsocket\b",
-            r"\bdup2\s*\(",
-            r"subprocess|pty\.spawn|/bin/(?:ba)?sh",
-        ),
-        (
-            "A50",
-            "runs what a request says",
-            r"\b(?:eval|system|exec|shell_exec|passthru|assert|popen)\s*\(\s*\$_(?:GET|POST|REQUEST|COOKIE)\b",
-        ),
-        (
-            "A50",
-            "hands a shell to another machine",
-            r"\bopen\s*\(?\s*STD(?:IN|OUT|ERR)\b[^;\n]{0,40}[<>]&|\$std(?:in|out)\.reopen|\bproc_open\s*\(",
-            r"\bsocket\s*\(|IO::Socket|TCPSocket|fsockopen|stream_socket_client|socket_create",
-        ),
-        ("A50", "runs what a request says", r"\b(?:eval|load|assert)\s*\(\s*\w+:(?:receive|read)\b"),
-        ("A20", "asks for a password in a window of its own", r"\bwith hidden answer\b"),
-        (
-            "A20",
-            "records what is typed, and sends it",
-            r"\bpynput\b|\bkeyboard\.(?:on_press|hook)|GetAsyncKeyState|CGEventTapCreate",
-            r"https?://|\bsocket\b|smtplib",
-        ),
-        (
-            "A51",
-            "encrypts files and removes them",
-            r"\bFernet\b|\bAES\.new|\.encrypt\(|openssl\s+enc|gpg\s.*--symmetric",
-            r"os\.walk|\.?r?glob\(|\bfind\s+(?:~|\$HOME|/home)",
-            r"os\.(?:remove|unlink|replace|rename)\(|\.unlink\(|\brm\s+-|\bshred\b",
-        ),
-        (
-            "A50",
-            "hands a shell to another machine",
-            r"\bmkfifo\b",
-            r"\|\s*(?:/bin/)?(?:ba)?sh\b",
-            r"\b(?:nc|ncat|openssl)\b",
-        ),
-        ("A50", "hands a shell to another machine", r"\b(?:ba|z)?sh\s+-i\s*[<>]?&?>?\s*/dev/(?:tcp|udp)/"),
-        ("A52", "mines cryptocurrency", r"stratum\+(?:tcp|ssl)://"),
-        ("A51", "starts itself without end", r":\(\)\s{0,9}\{\s{0,9}:\s{0,9}\|\s{0,9}:\s{0,9}&\s{0,9}\}"),
-    )
-)
-
-
-def _check_shapes(text: str, trace: Trace, line: int, language: str) -> None:
-    """Report attacks that are known by their words in any language."""
-    for rule, message, patterns in _SHAPES:
-        matches = [pattern.search(text) for pattern in patterns]
-        if matches[0] and all(matches) and (not message.startswith("starts") or language == "shell"):
-            trace.report(rule, message, line + text.count("\n", 0, matches[0].start()))
+        check_script(text, trace, line, language)
 
 
 def _parse(text: str) -> Document:
@@ -210,6 +157,7 @@ def _read_data(file: File, trace: Trace) -> None:
     name, text = file.name, file.text
     if name.endswith((".svg", ".html", ".htm", ".xml")):
         check_prose(_TAG.sub(" ", text), trace)
+        check_script(text, trace, 1, "html")
     else:
         check_prose(text, trace, is_script=file.kind != "prose")
         characters.check_blobs(text, trace, check_prose)
@@ -221,11 +169,12 @@ def _read_data(file: File, trace: Trace) -> None:
 
 def _read_values(text: str, trace: Trace) -> None:
     """Report commands that are a value of a setting, a step of a workflow, or a line of a language."""
-    counter = words.LineCounter(text)
+    counter = LineCounter(text)
     for match in islice(_VALUE.finditer(text), MAX_VALUES):
         inner = trace.branch()
         quote = text[max(0, match.start() - 1) : match.start()]
-        command = match[1].split(quote)[0] if quote in ("'", '"', "`") else match[1]
+        end = quote if quote in ("'", '"', "`") else "</" if quote == ">" else "\n"
+        command = match[1].split(end)[0]
         read_script(inner, "shell", _TAG.sub(" ", command.replace('\\"', '"')), 1, 1)
         if any((problem.level or BY_ID[problem.rule].level) != NOTE for problem in inner.problems):
             trace.take_over(inner, (counter.at(match.start()),))
@@ -233,15 +182,11 @@ def _read_values(text: str, trace: Trace) -> None:
 
 MAX_VALUES = 300
 MAX_VALUE = 500  # characters of a Makefile's variable
-_VALUE = re.compile(
-    r"\b((?:curl|wget|env|printenv|cat|nc|ncat|bash|sh|tar|echo)\s[^\n]{0,1000}?(?:[|>]|-[deTFc]\b|--data)[^\n]{0,1000})"
-)
+_VALUE = load_pattern("value")
 _CODE_LINE = re.compile(r"^(?![ \t]*(?:#|//|/?\*|--|<!--|\"\"\"|''')).*", re.MULTILINE)  # all but comments
 _STARTERS = re.compile(r"(?:^|/)(?:site|user)customize\.py$|\.pth$")
 _TAG = re.compile(r"<[^<>\n]{0,2000}>")
-_RECIPE = re.compile(
-    r"^[ \t]+[@+-]+|\$[({](\w+)[)}]|\{\{ ?(\w+) ?\}\}|\$([@<^])|\$\(([@<^])[DF]?\)|\$\$|\$\(shell\s"
-)
+_RECIPE = load_pattern("recipe")
 _MAKE_VALUE = re.compile(r"^(?:export\s+|override\s+|define\s+)?(\w+)\s*(?:::?|[?+])?=\s*(.*)$")
 _MAKE_RULE = re.compile(r"^([^\s:#=][^:#=\n]{0,500}?)\s*::?(?!=)\s*([^;=\n]{0,2000})(?:;(.*))?$")
 
@@ -274,7 +219,7 @@ def _shell_of_make(text: str) -> str:
 
 
 def _docker_commands(text: str) -> Iterable[tuple[int, str]]:
-    counter = words.LineCounter(text)
+    counter = LineCounter(text)
     for match in re.finditer(
         r"^\s*(RUN|CMD|ENTRYPOINT|ADD(?=\s+https?:))\s+((?:[^\n\\]|\\.|\\\n)+)",
         text,
@@ -300,7 +245,7 @@ def _check_keys(text: str, trace: Trace) -> None:
 def _check_hosts(text: str, trace: Trace) -> None:
     if text.isascii() and "xn--" not in text:
         return
-    hosts = ((host, words.find_look_alike(host)) for host in words.find_hosts(text))
+    hosts = ((host, indicators.find_look_alike(host)) for host in indicators.find_hosts(text))
     for host, reason in islice(((host, reason) for host, reason in hosts if reason), MAX_HOSTS):
         if reason:
             line = _line_of(text, host)
@@ -393,3 +338,58 @@ def _judge(
     order = {level: number for number, level in enumerate(reversed(LEVELS))}
     findings.sort(key=lambda finding: order[finding.level])
     return findings[:MAX_FINDINGS], exemptions
+
+
+# Many skills, on all cores
+
+MIN_JOBS = 16  # with fewer skills, one process is as fast
+
+
+def audit_folders(
+    folders: Sequence[tuple[str, str]],
+    *,
+    policy: Policy | None = None,
+    baseline: Baseline | None = None,
+    notes: bool = False,
+) -> Iterator[Audit | SkillcError]:
+    """Yield the audit of each skill, given by folder and name, in order; an error for one that fails."""
+    pool = Pool(_make_job, policy, baseline, notes)
+    cores = count_cores() if len(folders) >= MIN_JOBS and can_fork() else 1
+    results = pool.run_apart(folders, cores if cores > 1 else 0)  # a skill may be made to end its reader
+    for folder, result in zip(folders, results, strict=True):
+        yield _unpack(result, folder)
+
+
+def _make_job(policy: Policy | None, baseline: Baseline | None, notes: bool) -> Callable[[Any], Any]:
+    def audit(job: tuple[str, str]) -> Any:
+        try:
+            return _pack(audit_folder(job[0], job[1], policy=policy, baseline=baseline, notes=notes))
+        except Exception as error:
+            failure = unexpected(error)
+            return failure.code, failure.message
+
+    return audit
+
+
+def _pack(audit: Audit) -> Any:
+    """Return an audit as values that a pipe between processes takes."""
+    findings = [
+        (f.rule.id, f.level, f.message, f.file, f.line, f.fingerprint, f.subject) for f in audit.findings
+    ]
+    asks = audit.asks
+    kinds = asks.hosts, asks.commands, asks.environment, asks.writes, asks.installs
+    return audit.name, audit.folder, kinds, findings, audit.allowed
+
+
+def _unpack(result: Any, job: tuple[str, str]) -> Audit | SkillcError:
+    if result is LOST:
+        return SkillcError(f"auditing it ended its process; do not use it, and report it ({job[0]})")
+    if len(result) == 2:
+        code, message = result
+        error = SkillcError(f"{message} ({job[0]})")
+        error.code = code
+        return error
+    name, folder, kinds, rows, exemptions = result
+    findings = tuple(Finding(BY_ID[rule], *rest) for rule, *rest in rows)
+    diagnostics = () if has_parser() else (warning("W098", install_command()),)
+    return Audit(name, folder, Asks(*kinds), findings, exemptions, diagnostics)

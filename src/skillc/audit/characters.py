@@ -9,26 +9,18 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from skillc.audit import words
-from skillc.audit.findings import Trace
-from skillc.audit.words import LineCounter, word_set
+from skillc.audit import indicators
+from skillc.audit.findings import LineCounter, Trace
+from skillc.audit.patterns import load_names, load_pattern
 
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]+")
 _ZERO = re.compile("[\u200b\u200c\u200d\u2060-\u2064\ufeff\u180e\u00ad\u115f\u1160\u3164\uffa0]+")
-_INVISIBLE = re.compile(
-    "[\u00ad\u115f\u1160\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e01ef]"
-)
-_BLOB = re.compile(
-    r"(?<![\w+/=-])(?:[A-Za-z0-9+/]{40,100000}={0,2}"
-    r"|(?:[A-Za-z0-9+/]{60,76}\r?\n){2,2000}[A-Za-z0-9+/]{0,76}={0,2})(?![\w+/=-])"
-)
+_INVISIBLE = load_pattern("invisible")
+_BLOB = load_pattern("character-blob")
 _HEX = re.compile(r"(?<![\w])(?:(?:\\x[0-9a-fA-F]{2}){20,20000}|[0-9a-fA-F]{48,40000})(?![\w])")
-_JOINED = word_set(
-    "ZWJ ARABIC DEVANAGARI BENGALI TAMIL TELUGU KANNADA MALAYALAM SINHALA GUJARATI GURMUKHI ORIYA MYANMAR"
-    " KHMER TIBETAN SYRIAC"
-)
+_JOINED = load_names("joined")
 
 
 def check_characters(text: str, trace: Trace, line: int = 1) -> None:
@@ -48,7 +40,7 @@ def check_characters(text: str, trace: Trace, line: int = 1) -> None:
             trace.report("A30", "tag characters, which are not shown", counter.at(match.start()))
     for match in _SELECTORS.finditer(text):
         data = bytes(ord(c) - 0xFE00 if ord(c) < 0xFE10 else ord(c) - 0xE0100 + 16 for c in match[0][:4000])
-        letters = words.as_text(data)
+        letters = indicators.as_text(data)
         if len(match[0]) >= 8 or letters:
             trace.report("A31", f"variation selectors hold data: {letters[:80]!r}", counter.at(match.start()))
     for match in _BIDI.finditer(text):
@@ -87,7 +79,7 @@ def _spell_bits(run: str) -> str:
     bits = "".join(str(kinds.index(c)) for c in run[:8000])
     for order in (bits, bits.translate(str.maketrans("01", "10"))):
         data = bytes(int(order[at : at + 8], 2) for at in range(0, len(order) - 7, 8))
-        letters = words.as_text(data)
+        letters = indicators.as_text(data)
         if letters:
             return f" spell: {letters[:80]!r}"
     return ""
@@ -115,13 +107,13 @@ def check_blobs(
         match = marks.search(text)
         if match:
             inner = trace.branch()
-            check_prose(decode(text[: words.MAX_DECODED]), inner, 1)
+            check_prose(decode(text[: indicators.MAX_DECODED]), inner, 1)
             if any(problem.level != "note" for problem in inner.problems):
                 at = line + text.count("\n", 0, match.start())
                 trace.report("A34", f"encoded text holds instructions: {decode(match[0])[:60]!r}", at)
     counter = LineCounter(text, line)
     room = 200
-    for pattern, decode in ((_BLOB, words.decode_base64), (_HEX, words.decode_hex)):
+    for pattern, decode in ((_BLOB, indicators.decode_base64), (_HEX, indicators.decode_hex)):
         for match in pattern.finditer(text):
             plaintext = decode(match[0])
             if not plaintext or room <= 0:
@@ -138,15 +130,11 @@ def check_blobs(
 
 
 # Everyday words in ROT13 and backwards, three on one line, and how to read such a text.
-_DISGUISES: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
-    (
-        re.compile(r"(?:\b(?:gur|naq|lbh|lbhe|guvf|gung|jvgu|sebz|hfre|gb)\b[^\n]{0,200}?){3}"),
-        words.decode_rot13,
-    ),
-    (re.compile(r"(?:\b(?:eht|dna|uoy|ruoy|siht|taht|htiw|morf|resu|ot)\b[^\n]{0,200}?){3}"), words.reverse),
+_DISGUISES: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = tuple(
+    (re.compile(rf"(?:\b(?:{marks})\b[^\n]{{0,200}}?){{3}}"), decode)
+    for marks, decode in (
+        ("gur|naq|lbh|lbhe|guvf|gung|jvgu|sebz|hfre|gb", indicators.decode_rot13),
+        ("eht|dna|uoy|ruoy|siht|taht|htiw|morf|resu|ot", indicators.reverse),
+    )
 )
-_COMMAND = re.compile(
-    r"\b(?:curl|wget|bash|sh|nc|python3?|powershell|iex|eval|chmod|sudo)\b.{0,200}(?:https?://|/dev/tcp"
-    r"|\|\s*(?:ba)?sh|-e\s|-c\s)",
-    re.DOTALL,
-)
+_COMMAND = load_pattern("character-command")

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from skillc.audit import words
+from skillc.audit import indicators
 from skillc.audit.findings import Trace
-from skillc.audit.forms import check_command
 from skillc.audit.packages import note_packages
-from skillc.audit.words import word_set
+from skillc.audit.patterns import check_command, load_names, load_pattern, word_set
 
 SECRET, ENVIRONMENT, DOTENV, DOWNLOAD, DECODED = "secret", "environment", "dotenv", "download", "decoded"
 NOTHING: frozenset[str] = frozenset()
@@ -32,8 +31,8 @@ class Word(NamedTuple):
 
     def join(self, other: Word) -> Word:
         text = self.text
-        if other.text and len(text) < words.MAX_DECODED:
-            text = (text + other.text)[: words.MAX_DECODED]
+        if other.text and len(text) < indicators.MAX_DECODED:
+            text = (text + other.text)[: indicators.MAX_DECODED]
         return Word(text, self.flags | other.flags)
 
 
@@ -42,49 +41,18 @@ EMPTY = Word()
 Read = Callable[[Trace, str, str, int, int], None]
 
 _SHELLS = word_set("sh bash zsh dash ksh ash fish csh tcsh rbash")
-_INTERPRETERS = word_set(
-    "python python2 python3 node nodejs deno bun ruby perl php lua osascript pwsh powershell tclsh Rscript"
-)
+_INTERPRETERS = load_names("interpreters")
 _LANGUAGES = {"python": "python", "python2": "python", "python3": "python", "node": "javascript"}
-_BUILTINS = word_set(
-    "echo printf cd export set unset read test true false exit return local declare typeset readonly"
-    " shift source"
-    " eval exec trap wait alias unalias let if then else fi for do done while until case esac function in"
-    " select"
-    " pushd popd type command builtin hash getopts ulimit umask times break continue shopt pwd history"
-    " jobs fg bg"
-    " mkdir ls cat rm cp mv touch grep sed awk head tail sort uniq wc cut tr tee find xargs basename dirname"
-    " readlink realpath date sleep env which less more diff comm paste seq expr yes time nohup nice"
-)
-# Programs that send: with data in their arguments or from the pipe.
-_SENDERS = word_set(
-    "curl wget nc ncat netcat socat http https httpie xh telnet ftp sftp scp rsync mail mailx sendmail"
-    " mutt swaks"
-    " aria2c openssl ssh dig nslookup host ping gsutil rclone s3cmd mc invoke-webrequest"
-    " invoke-restmethod iwr irm"
-    " tftp wscat websocat kcat finger whois lynx mosquitto_pub"
-)
-_DOWNLOADERS = word_set(
-    "curl wget http https aria2c fetch lynx iwr irm invoke-webrequest invoke-restmethod xh"
-)
-_PREFIXES = word_set(
-    "sudo doas nohup time command exec nice ionice stdbuf setsid busybox caffeinate chronic unbuffer"
-    " builtin then do"
-    " else ! env"
-)
+_BUILTINS = load_names("builtins")
+_SENDERS = load_names("senders")
+_DOWNLOADERS = load_names("downloaders")
+_PREFIXES = load_names("prefixes")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PROGRAM = re.compile(r"[A-Za-z0-9_][\w.+-]{0,63}")
-# Options whose value is how a service is used, or where its answer goes.
-_HEADERS = word_set(
-    "-H --header -u --user -A -b --cookie -e --oauth2-bearer --key --cert -E --cacert -K --config"
-    " --netrc-file -i"
-    " -o --output -O"
-)
+_HEADERS = load_names("headers")
 
 
-_WITH_VALUE = re.compile(
-    r"-[a-zA-Z]*[odFHuAbceTXmwxKEDipQ]|--(?!silent|location|fail|insecure|compressed|verbose|quiet)[a-z-]+"
-)
+_WITH_VALUE = load_pattern("with-value")
 
 
 class Machine:
@@ -117,11 +85,13 @@ class Machine:
         if flags and path and len(self.files) < MAX_NAMES:
             self.files[_plain_path(path)] = self.files.get(_plain_path(path), NOTHING) | flags
 
-    def write(self, path: str, line: int, flags: frozenset[str] = NOTHING) -> None:
+    def write(self, path: str, line: int, flags: frozenset[str] = NOTHING, text: str = "") -> None:
         """Take note of a file that is written."""
         self.mark_file(path, flags)
         if DOWNLOAD in flags:
             self.trace.note_download(path, find_odd(flags))
+        if text and (text.startswith("#!") or indicators.is_persistent(path)) and self.depth < MAX_DEPTH:
+            self.read(self.trace, "shell", text, line, self.depth + 1)  # what it writes is run later
         note_write(self.trace, path, line)
 
     def flags_of(self, text: str) -> frozenset[str]:
@@ -129,9 +99,9 @@ class Machine:
         flags: set[str] = set()
         for path in (text, text.rpartition("@")[2], text.rpartition("=")[2]) if self.files else ():
             flags |= self.files.get(_plain_path(path), NOTHING)  # -F file=@path, --post-file=path
-        if words.is_secret(text):
+        if indicators.is_secret(text):
             flags.add(SECRET)
-        if words.is_dotenv(text):
+        if indicators.is_dotenv(text):
             flags.add(DOTENV)
         return frozenset(flags)
 
@@ -148,9 +118,9 @@ class Machine:
             return stdin if not argv else Word("", stdin.flags | argv[0].flags)
         name = re.split(r"[/\\]", argv[0].text)[-1].lower().removesuffix(".exe")
         arguments = argv[1:]
-        text = words.join_texts((word.text for word in argv), " ", words.MAX_WORD)
+        text = indicators.join_texts((word.text for word in argv), " ", indicators.MAX_WORD)
         self._note_program(argv[0].text, name, text, line)
-        for host in (*words.find_hosts(text), *_find_bare_hosts(name, arguments)):
+        for host in (*indicators.find_hosts(text), *_find_bare_hosts(name, arguments)):
             self.trace.ask("hosts", host, line)
         check_command(name, text, self.trace, line)
         arguments = _drop_exclusions(arguments)
@@ -248,7 +218,7 @@ class Machine:
 
     def _send(self, name: str, arguments: Sequence[Word], stdin: Word, text: str, line: int) -> None:
         """Report secrets that a program sends; those in a header or as a key are how services are used."""
-        if not words.find_far_hosts(text) and words.LOOPBACK.search(text):
+        if not indicators.find_far_hosts(text) and indicators.LOOPBACK.search(text):
             return
         body, header = stdin.flags, NOTHING
         before = ""
@@ -262,8 +232,8 @@ class Machine:
             before = word.text if word.text.startswith("-") and len(word.text) <= 20 else ""
         if name == "ssh" or (name in ("scp", "rsync") and not re.search(r"\s[\w.@{}$-]{2,}:", text)):
             body = stdin.flags  # nothing but what flows in leaves the machine
-        hosts = words.find_far_hosts(text)
-        if SECRET in body and ENVIRONMENT not in body and hosts and words.TOKEN_HOSTS.issuperset(hosts):
+        hosts = indicators.find_far_hosts(text)
+        if SECRET in body and ENVIRONMENT not in body and hosts and indicators.TOKEN_HOSTS.issuperset(hosts):
             self.trace.report("A20", f"'{name}' uses a stored secret as its credential", line, name)
         elif body & {SECRET, ENVIRONMENT}:
             what = "secrets" if SECRET in body else "the whole environment"
@@ -309,7 +279,7 @@ class Machine:
         if not output and address and keeps_name:
             output = address.split("?")[0].rstrip("/").rpartition("/")[2]
         if output and output != "-":
-            odd = words.describe_odd(address)
+            odd = indicators.describe_odd(address)
             self.write(output, line, frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
 
     # What flows on
@@ -333,20 +303,24 @@ class Machine:
         texts = [word.text for word in arguments]
         if name not in _NO_READERS and SECRET in paths:
             self.trace.report("A20", f"'{name}' reads a store of secrets", line, name)
-        elif name not in _NO_READERS and any(map(words.is_agent_secret, texts)):
+        elif name not in _NO_READERS and any(map(indicators.is_agent_secret, texts)):
             self.trace.report("A20", f"'{name}' reads the keys of an agent's skills", line, name, "note")
         flags = paths.union(*(word.flags for word in arguments))
         if name in ("echo", "printf"):
             start = 1 if texts[:1] and re.fullmatch(r"-[neE]+", texts[0]) else 0
-            output = words.join_texts(texts[start:], " ", words.MAX_DECODED)
+            output = indicators.join_texts(texts[start:], " ", indicators.MAX_DECODED)
             if name == "printf" or any("e" in text for text in texts[:start]):
                 output = _unescape(_format(texts[start:]) if name == "printf" else output)
-            return Word(output[: words.MAX_DECODED], frozenset().union(*(word.flags for word in arguments)))
+            return Word(
+                output[: indicators.MAX_DECODED], frozenset().union(*(word.flags for word in arguments))
+            )
+        if name == "git" and texts[:1] == ["rev-parse"] and any(text.startswith("--git-") for text in texts):
+            return Word(".git/hooks" if "hooks" in texts else ".git")
         given = self._take_secrets(name, texts, line)
         if given:
             return Word("", stdin.flags | given)
         if name in _DOWNLOADERS:
-            odd = words.describe_odd(words.join_texts(texts, " ", words.MAX_WORD))
+            odd = indicators.describe_odd(indicators.join_texts(texts, " ", indicators.MAX_WORD))
             return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
         plaintext = _decode(name, texts, stdin)
         if plaintext is not None:
@@ -356,30 +330,15 @@ class Machine:
         return Word("", (stdin.flags | flags) - _LOSSES.get(name, NOTHING))
 
 
-_SHELL_VARIABLES = word_set(
-    "HOME PATH PWD OLDPWD USER SHELL TMPDIR IFS PS1 BASH_SOURCE LINENO RANDOM SECONDS HOSTNAME UID EUID"
-    " PPID LANG"
-    " LC_ALL TERM EDITOR VISUAL PAGER BASH_VERSION OSTYPE FUNCNAME PIPESTATUS REPLY COLUMNS LINES OPTARG"
-    " OPTIND"
-    " ARGUMENTS SKILL_DIR CLAUDE_SKILL_DIR CLAUDE_PLUGIN_ROOT LOGNAME DISPLAY"
-)
+_SHELL_VARIABLES = load_names("shell-variables")
 # Rules that make decoded code dangerous: more than what any script does.
 _DANGERS = word_set("A10 A11 A12 A13 A14 A16 A19 A20 A21 A23 A31 A40 A41 A43 A50 A51 A52")
-_NO_READERS = word_set(
-    "chmod chown mkdir ls test [ [[ cd rm touch stat export echo printf find git mv eval ln file du alias"
-    " install"
-    " ssh scp sftp rsync ssh-add ssh-keygen ssh-copy-id"
-)
+_NO_READERS = load_names("no-readers")
 _ENVIRONMENT = re.compile(r"(?:env|printenv)(?:\s+-0)?|(?:export|declare)\s+-[px]")
 _EXECUTABLE = re.compile(r"[ugoa]*\+\w*x|[0-7]*[1357][0-7]{0,2}$")
 _PICTURE_MAKERS = word_set("screencapture scrot gnome-screenshot grim")
-# What prints secrets, what is in the clipboard, or what is on the screen.
-_GIVES_SECRETS = re.compile(
-    r"screencapture|scrot|gnome-screenshot|grim|pbpaste|xclip\b.*\s-o|xsel\b.*\s(?:-o|--output|-b)|wl-paste|get-clipboard"
-    r"|kubectl\s.*\bget\s+secrets?\b|op\s+(?:item|read|document)\b|vault\s+(?:kv\s+get|read)\b|gh\s+auth\s+token"
-    r"|aws\s+(?:secretsmanager\s+get|configure\s+(?:get|export))|gcloud\s+auth\s.*print|git\s+credential\s+fill"
-    r"|gpg\s.*--export-secret|security\s+(?:find-|dump-)|pass\s+show|curl\s.*169\.254\.169\.254"
-)
+_GIVES_SECRETS = load_pattern("gives-secrets")
+_PACKAGE_SETTINGS = load_pattern("package-settings")
 _WHOLE = re.compile(r"~/?|\$\{?HOME\}?/?|/(?:home|root|etc|Users)(?:/\w+)?/?")
 _TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 -- paths in skills
 # What is lost on the way: those that take a part, such as one key, and those that count or hash.
@@ -403,9 +362,11 @@ def note_write(trace: Trace, path: str, line: int) -> None:
         return
     if re.fullmatch(r"/etc/(?:hosts|resolv\.conf|nsswitch\.conf)", path):
         trace.report("A19", f"writes '{path}', which says where names lead", line, path)
-    if words.is_persistent(path):
+    if _PACKAGE_SETTINGS.search(path):
+        trace.report("A05", f"writes '{path}', which says where packages come from", line, path, "review")
+    if indicators.is_persistent(path):
         trace.report("A14", f"writes '{path}', which is run later", line, path)
-    elif words.is_agent_file(path):
+    elif indicators.is_agent_file(path):
         trace.report("A16", f"writes '{path}', which agents read", line, path)
     if path.startswith(_TEMPORARY) or not re.match(r"[/~]|\$\{?HOME|[A-Za-z]:\\|%|\$env:", path):
         return
@@ -428,13 +389,13 @@ def report_plaintext(trace: Trace, what: str, inner: Trace, line: int) -> None:
 
 def check_credentials(trace: Trace, text: str, line: int) -> None:
     """Report credentials of a service, as `${NAME}` in a text, that go to a host of another."""
-    hosts = words.find_far_hosts(text)
-    for variable, domains in words.CREDENTIALS.items() if hosts and "${" in text else ():
+    hosts = indicators.find_far_hosts(text)
+    for variable, domains in indicators.CREDENTIALS.items() if hosts and "${" in text else ():
         if f"${{{variable}}}" not in text:
             continue
         for host in hosts:
             if not any(host == domain or host.endswith(f".{domain}") for domain in domains):
-                level = "block" if words.is_drop(host) or words.is_number(host) else ""
+                level = "block" if indicators.is_drop(host) or indicators.is_number(host) else ""
                 trace.report("A23", f"{variable} is sent to {host}", line, host, level)
 
 
@@ -460,7 +421,7 @@ def _find_code(name: str, arguments: Sequence[Word]) -> tuple[Word | None, Word 
         if re.fullmatch(r"-[a-zA-Z]*c|-e|--eval|-r|-Command|-EncodedCommand|-enc?", word.text, re.IGNORECASE):
             code = arguments[number + 1] if number + 1 < len(arguments) else EMPTY
             if word.text.lower().startswith("-en"):
-                return None, Word(words.decode_base64(code.text), code.flags | {DECODED})
+                return None, Word(indicators.decode_base64(code.text), code.flags | {DECODED})
             return None, code
         if not word.text.startswith("-") or word.flags:
             return word, None
@@ -512,26 +473,26 @@ def _find_bare_hosts(name: str, arguments: Sequence[Word]) -> Iterator[str]:
     for word in arguments:
         is_value = _WITH_VALUE.fullmatch(before) or (name == "wget" and before.endswith("O"))
         if not is_value and (name not in ("scp", "rsync") or ":" in word.text):
-            host = words.find_bare_host(word.text)
+            host = indicators.find_bare_host(word.text)
             if host:
                 yield host
         before = word.text
 
 
 def _whereto(text: str) -> str:
-    hosts = words.find_hosts(text)
+    hosts = indicators.find_hosts(text)
     return f" to {hosts[0]}" if hosts else ""
 
 
 def _decode(name: str, texts: list[str], stdin: Word) -> str | None:
     """Return what a decoder gives for the text that flows in; None for any other command."""
-    options = words.join_texts(texts, " ", words.MAX_WORD)
+    options = indicators.join_texts(texts, " ", indicators.MAX_WORD)
     if name in ("base64", "gbase64") and re.search(r"(?:^|\s)(?:-d|-D|--decode|-di)\b", options):
-        return words.decode_base64(stdin.text)
+        return indicators.decode_base64(stdin.text)
     if name == "openssl" and re.search(r"\b(?:base64|enc)\b", options) and re.search(r"\s-d\b", options):
-        return words.decode_base64(stdin.text)
+        return indicators.decode_base64(stdin.text)
     if name == "xxd" and re.search(r"-\w*r", options):
-        return words.decode_hex(stdin.text)
+        return indicators.decode_hex(stdin.text)
     if name == "rev":
         return stdin.text[::-1]
     if (
@@ -539,7 +500,7 @@ def _decode(name: str, texts: list[str], stdin: Word) -> str | None:
         and re.search(r"[a-z]-[a-z]", options, re.IGNORECASE)
         and re.search(r"[n]-[z][a]", options, re.IGNORECASE)
     ):
-        return words.decode_rot13(stdin.text)
+        return indicators.decode_rot13(stdin.text)
     if name in ("gunzip", "zcat", "uudecode", "base32", "gzip") and (
         name in ("gunzip", "zcat", "uudecode") or "-d" in options
     ):
@@ -555,7 +516,9 @@ def _format(texts: list[str]) -> str:
     if "%" not in pattern:
         return pattern
     return (
-        re.sub(r"%[sb]", "", pattern) + words.join_texts(values, "", words.MAX_DECODED) if values else pattern
+        re.sub(r"%[sb]", "", pattern) + indicators.join_texts(values, "", indicators.MAX_DECODED)
+        if values
+        else pattern
     )
 
 

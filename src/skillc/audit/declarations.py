@@ -10,33 +10,11 @@ from typing import Any
 from skillc.audit.commands import Read
 from skillc.audit.findings import Asks, Trace
 from skillc.audit.packages import check_source
+from skillc.audit.patterns import check_setting, load_pattern
 from skillc.skills import Document, find_blocks
 
 MAX_VALUES = 5000  # of a file of settings
-_SETTINGS = re.compile(
-    r"(?:^|/)(?:\.claude/settings(?:\.local)?\.json|hooks/hooks\.json|hooks\.json|\.?mcp\.json"
-    r"|plugin\.json|claude_desktop_config\.json"
-    r"|\.cursor/(?:mcp|hooks)\.json|\.gemini/settings\.json|\.codex/config\.toml|\.vscode/tasks\.json)$"
-)
-# What is known by a line of a file with some name: rule, names, line, message.
-_PATTERNS = tuple(
-    (rule, re.compile(names), re.compile(pattern, re.MULTILINE), message)
-    for rule, names, pattern, message in (
-        (
-            "A18",
-            r"compose[\w.-]*\.ya?ml$",
-            r"^\s*(?:privileged:\s*true|pid:\s*[\"']?host|-\s*[\"']?(?:/:|/var/run/docker\.sock))",
-            "gives a container the whole machine",
-        ),
-        ("A21", r"\.ya?ml$", r"\btoJSON\(\s*secrets\s*\)", "hands on all secrets of a workflow"),
-        (
-            "A12",
-            r"\.ya?ml$",
-            r"!!python/(?:object/(?:apply|new)|name|module)\b",
-            "runs code when it is loaded",
-        ),
-    )
-)
+_SETTINGS = load_pattern("settings")
 _INSTALL_SCRIPTS = ("preinstall", "install", "postinstall", "prepare", "prepublish", "preuninstall")
 _SHELL_TOOLS = (
     "bash",
@@ -64,10 +42,7 @@ def check_frontmatter(fields: dict[str, Any], trace: Trace, read: Read, line_of:
 
 def check_settings(name: str, text: str, trace: Trace, read: Read) -> None:
     """Report hooks, servers and scripts of installation in a file of settings."""
-    for rule, names, pattern, message in _PATTERNS:
-        match = pattern.search(text) if names.search(name) else None
-        if match:
-            trace.report(rule, message, text.count("\n", 0, match.end()) + 1)
+    check_setting(name, text, trace)
     is_package = name.rpartition("/")[2] == "package.json"
     if not is_package and not _SETTINGS.search(name):
         return

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skillc import paths
-from skillc.audit import words
+from skillc.audit import indicators
 from skillc.audit.findings import Trace
-from skillc.audit.words import word_set
+from skillc.audit.patterns import load_names, word_set
 from skillc.skills import MAX_FILES
 
 MAX_FILE = 1 << 20  # bytes of a file that is read
@@ -48,6 +48,7 @@ _BY_NAME = {
     "brewfile": "text",
     "vagrantfile": "text",
     "license": "data",
+    "cmakelists": "text",
 }
 _BY_PROGRAM = re.compile(
     rb"^#!.{0,80}?\b(bash|sh|zsh|dash|ksh|fish|python[\d.]*|node|deno|bun|ruby|perl|php|pwsh|osascript)\b"
@@ -63,10 +64,7 @@ _PROGRAMS = (
     (b"FasdUAS", "a compiled AppleScript"),
     (b"dex\n", "a program for Android"),
 )
-_COMPILED = word_set(
-    "exe dll so dylib node pyc pyo pyd class jar war apk ipa deb rpm msi dmg pkg appimage scpt bin com scr"
-    " pkl pickle joblib dill"
-)
+_COMPILED = load_names("compiled")
 _ARCHIVES = word_set("zip tar gz tgz bz2 xz 7z rar zst whl crx vsix egg")
 
 
@@ -142,7 +140,7 @@ def _walk(root: str, traces: dict[str, Trace]) -> Iterator[tuple[str, str]]:
 
 def _report_link(path: str, trace: Trace) -> None:
     target = os.readlink(path)
-    if words.is_secret(target):
+    if indicators.is_secret(target):
         trace.report("A20", f"is a link to secrets: '{target}'", 1, target)
     else:
         trace.report("A09", f"is a link that leaves the skill: '{target}'", 1, target)
@@ -151,7 +149,8 @@ def _report_link(path: str, trace: Trace) -> None:
 def _kind_of(name: str, head: bytes) -> str:
     base = name.rpartition("/")[2].lower()
     extension = base.rpartition(".")[2] if "." in base else ""
-    kind = _BY_EXTENSION.get(extension) or _BY_NAME.get(base.partition(".")[0], "")
+    kind, named = _BY_EXTENSION.get(extension, ""), _BY_NAME.get(base.partition(".")[0], "")
+    kind = named if kind in ("", "prose") and named else kind
     if kind and kind not in ("data", "prose"):
         return kind
     program = _BY_PROGRAM.match(head)
@@ -173,7 +172,7 @@ def _check_cache(head: bytes, trace: Trace, name: str) -> None:
     """Report bytecode that Python runs without a look at its source, which it never makes by itself."""
     if name.endswith((".pyc", ".pyo")) and head[4:8] == b"\1\0\0\0":
         trace.report("A08", "is bytecode that Python does not compare with its source", 1, name)
-    if any(words.is_secret(text.decode()) for text in re.findall(rb"[ -~]{6,}", head)):
+    if any(indicators.is_secret(text.decode()) for text in re.findall(rb"[ -~]{6,}", head)):
         trace.report("A20", "is bytecode that names a store of secrets", 1, name)
 
 
@@ -208,13 +207,8 @@ def _is_binary(name: str, head: bytes, trace: Trace, executable: int) -> bool:
     return True
 
 
-_DOCUMENTS = word_set(
-    "docx xlsx pptx odt ods odp epub xlsm dotx potx sketch key numbers pages kmz mcpb skill"
-)
-_MEDIA = word_set(
-    "png jpg jpeg gif webp ico bmp tiff pdf ttf otf woff woff2 eot mp3 mp4 wav ogg webm mov avi flac"
-    " sqlite db npy npz onnx pt gguf parquet psd ai blend glb"
-)
+_DOCUMENTS = load_names("documents")
+_MEDIA = load_names("media")
 
 
 def _decode(data: bytes, trace: Trace) -> str:

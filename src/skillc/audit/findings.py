@@ -262,3 +262,19 @@ def make_fingerprint(rule: str, file: str, text: str, message: str) -> str:
     """Return what names a finding in a baseline: of its rule, file and message, and the text of its line."""
     data = "\0".join((rule, file, " ".join(text.split()), message)).encode("utf-8", "surrogateescape")
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+class LineCounter:
+    """Tells the lines of positions in a text; in one pass, as long as the positions ascend."""
+
+    def __init__(self, text: str, first: int = 1) -> None:
+        self.text = text
+        self.line = self.first = first
+        self.position = 0
+
+    def at(self, position: int) -> int:
+        if position < self.position:
+            self.position, self.line = 0, self.first
+        self.line += self.text.count("\n", self.position, position)
+        self.position = position
+        return self.line

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from skillc.audit import words
 from skillc.audit.commands import Read
-from skillc.audit.findings import Trace
+from skillc.audit.findings import LineCounter, Trace
+from skillc.audit.patterns import load_pattern
 from skillc.audit.prose import check_prose
-from skillc.skills import Document, walk
+from skillc.skills import Document, parse, walk
 
 MAX_COMMENT = 20_000  # characters of a comment that are read
 _LANGUAGES = {
@@ -23,46 +25,13 @@ _LANGUAGES = {
 _PROSE = "prose"
 _DRAWING = re.compile("[\u2500-\u257f]")  # of boxes and trees
 _BY_LABEL = {label: kind for kind, labels in _LANGUAGES.items() for label in labels.split()}
-_SHELL_LINE = re.compile(
-    r"^\s*(?:\$\s+\S|#!/|sudo\s|curl\s|wget\s|npx\s|npm\s|pip3?\s|pipx\s|uvx?\s|python3?\s+-[mc]|bash\s"
-    r"|sh\s+-|git\s+clone|docker\s|brew\s|apt(?:-get)?\s|chmod\s|eval\s|export\s+\w+=|source\s|cat\s+~"
-    r"|echo\s.*\||nc\s|ssh\s|scp\s|crontab\s|go\s+install|cargo\s+install|base64\s|powershell\s)",
-    re.MULTILINE,
-)
-_INLINE = re.compile(
-    r"(?<!`)`((?:curl|wget|bash|sh|npx|uvx|pip3?|npm|sudo|eval|source|go|docker|python3?|node|cat|echo"
-    r"|crontab|nc|brew|base64|env|printenv|rm|chmod|claude)\s[^`\n]{4,600})`(?!`)"
-)
-# What stands before a command that a page warns of.
-_WARNING = re.compile(
-    r"\b(?:never|do not|don't|avoid)\s+(?:ever\s+)?(?:run|use|using|running|execute|type|paste)\b"
-    r"[^.\n]{0,60}$",
-    re.IGNORECASE,
-)
-_REFERENCE = re.compile(
-    r"^[ ]{0,3}\[(?://|comment|_|#|hidden|note|\.)\]:\s*(?:#|<>|<#>)\s*[(\"'](.{4,2000})[)\"']\s*$",
-    re.MULTILINE | re.IGNORECASE,
-)
-_STYLE = re.compile(
-    r"<[a-z][^>]{0,300}?(?:style\s*=\s*[\"'][^\"'>]{0,300}?(?:display\s*:\s*none|visibility\s*:\s*hidden"
-    r"|font-size\s*:\s*[01](?:px|pt|em|rem|%)?\s*(?:[;\"']|$)|opacity\s*:\s*0(?:\.0\d*)?\s*(?:[;\"']|$)"
-    r"|(?<!-)color\s*:\s*(?:white|#fff(?:fff)?|transparent|rgba?\(\s*255\s*,\s*255\s*,\s*255)|(?:left|top"
-    r"|text-indent)\s*:\s*-\d{3,})|\shidden(?=[\s>=]))",
-    re.IGNORECASE,
-)
-_ADDRESSED = re.compile(
-    r"\b(?:AI|assistants?|agents?|claude|gpt|codex|gemini|copilot|model|LLM|bot)\b[^\n]{0,80}\b(?:must"
-    r"|should|shall|always|never|execute|run|send|read|fetch|include|please|need)\b"
-    r"|\b(?:you\s+(?:must|should|need\s+to|have\s+to|are\s+(?:required|instructed))|(?:SYSTEM|IMPORTANT"
-    r"|INSTRUCTIONS?|HIDDEN|SECRET)\s*(?:NOTE|INSTRUCTIONS?|PROMPT)?\s*(?:TO|FOR)?\s*(?:AI|ASSISTANTS?"
-    r"|AGENTS?|LLMS?|MODELS?)?\s*:)\s*[^\n]{0,200}\b(?:run|execute|send|read|fetch|post|upload|append"
-    r"|install|download|ignore|write|copy)\b",
-    re.IGNORECASE,
-)
-_CALL = re.compile(
-    r"\b(?:curl|wget)\s+[^\n]{0,200}https?://|\|\s*(?:ba)?sh\b|\bbase64\s+-d|\bnc\s+-|\beval\s*\(",
-    re.IGNORECASE,
-)
+_SHELL_LINE = load_pattern("shell-line")
+_INLINE = load_pattern("inline")
+_WARNING = load_pattern("warning")
+_REFERENCE = load_pattern("reference")
+_STYLE = load_pattern("style")
+_ADDRESSED = load_pattern("addressed")
+_CALL = load_pattern("call")
 
 
 def read_markdown(document: Document, text: str, trace: Trace, read: Read) -> None:
@@ -71,7 +40,7 @@ def read_markdown(document: Document, text: str, trace: Trace, read: Read) -> No
         read(trace, language, code, line, 0)
     _read_inline(text, trace, read)
     _check_invisible(document, trace)
-    counter = words.LineCounter(text)
+    counter = LineCounter(text)
     for match in _REFERENCE.finditer(text):
         _check_hidden_text(match[1], "a reference that is not shown", trace, counter.at(match.start()))
     check_prose(_blank_code(document), trace)
@@ -188,3 +157,102 @@ def _check_hidden_text(text: str, what: str, trace: Trace, line: int, is_element
         trace.report("A33", f"{what} gives instructions: '{excerpt}'", line)
     elif is_element and len(text.split()) > 4:
         trace.report("A33", f"{what}: '{excerpt}'", line, level="note")
+
+
+# Notebooks
+
+MAX_CELLS = 2000
+_MAGIC = re.compile(r"^%%(?:(bash|sh|script|cmd|system|sx|!)|(javascript|js)|(\w+))\b.*")
+_COMMAND = load_pattern("notebook-command")
+_OTHER_MAGIC = re.compile(r"^(\s*)%.*", re.MULTILINE)
+
+
+def read_notebook(text: str, trace: Trace, read: Read) -> None:
+    """Take note of what the cells of a notebook do and say; findings are at their lines of the file."""
+    try:
+        cells = json.loads(text)["cells"]
+        if not isinstance(cells, list):
+            raise TypeError
+    except (ValueError, TypeError, KeyError, RecursionError):
+        trace.report("A09", "is no notebook that can be read, and was read word by word", 1)
+        read(trace, "text", text, 1, 0)
+        return
+    if len(cells) > MAX_CELLS:
+        trace.report("A09", f"has {len(cells)} cells; the first {MAX_CELLS} were read", 1)
+    finder = _LineFinder(text)
+    for cell in cells[:MAX_CELLS]:
+        if isinstance(cell, dict):
+            _read_cell(cell, finder, trace, read)
+
+
+def _read_cell(cell: dict[str, Any], finder: _LineFinder, trace: Trace, read: Read) -> None:
+    source = _lines(cell.get("source"))
+    numbers = finder.find(source)
+    inner = trace.branch()
+    code = "".join(source)
+    if cell.get("cell_type") == "code":
+        _read_code(code, inner, read)
+    else:
+        read_markdown(parse(code.encode("utf-8", "surrogatepass")), code, inner, read)
+    trace.take_over(inner, numbers)
+    for output in _texts(cell.get("outputs")):
+        spoken = trace.branch()
+        check_prose(output, spoken)
+        trace.take_over(spoken, numbers[-1:])
+
+
+def _read_code(code: str, trace: Trace, read: Read) -> None:
+    magic = _MAGIC.match(code.lstrip())
+    if magic:
+        language = "shell" if magic[1] else "javascript" if magic[2] else "python"
+        read(trace, language, code.replace(magic[0], "", 1), 1, 0)
+        return
+    for match in _COMMAND.finditer(code):
+        read(trace, "shell", match[2], code.count("\n", 0, match.start(2)) + 1, 0)
+    read(trace, "python", _OTHER_MAGIC.sub(r"\1pass", _COMMAND.sub(r"\1pass", code)), 1, 0)
+
+
+def _lines(source: Any) -> list[str]:
+    """Return the lines of a cell, which the format has as a list or as one text."""
+    pieces = source if isinstance(source, list) else [source]
+    return [piece for piece in pieces if isinstance(piece, str)] or [""]
+
+
+def _texts(outputs: Any) -> Iterator[str]:
+    """Yield the texts that a cell printed."""
+    for output in outputs if isinstance(outputs, list) else ():
+        if isinstance(output, dict):
+            data = output.get("data")
+            kinds = data if isinstance(data, dict) else {}
+            pieces = [
+                output.get("text"),
+                *(kinds.get(f"text/{kind}") for kind in ("plain", "markdown", "html")),
+            ]
+            yield from ("".join(_lines(piece)) for piece in pieces if piece)
+
+
+class _LineFinder:
+    """Finds the lines of cells in a notebook's file, in one pass: each is looked for after the one before."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position, self.line = 0, 1
+        self.is_lost = False
+
+    def find(self, pieces: list[str]) -> list[int]:
+        """Return the line of the file for each line of a cell."""
+        numbers: list[int] = []
+        for piece in pieces:
+            self._move(piece)
+            numbers += [self.line] * max(1, piece.count("\n"))
+        return numbers
+
+    def _move(self, piece: str) -> None:
+        if self.is_lost or not piece:
+            return
+        forms = (json.dumps(piece, ensure_ascii=ascii) for ascii in (False, True))
+        found = next((at for at in (self.text.find(form, self.position) for form in forms) if at >= 0), -1)
+        self.is_lost = found < 0  # written in another way: what follows is not looked for, it would take long
+        if found >= 0:
+            self.line += self.text.count("\n", self.position, found)
+            self.position = found + len(piece)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from skillc.audit.findings import Trace
-from skillc.audit.words import LineCounter, find_hosts, word_set
+from skillc.audit.findings import LineCounter, Trace
+from skillc.audit.indicators import find_hosts
+from skillc.audit.patterns import load_names, load_pattern, word_set
 
 MAX_PACKAGES = 50  # of one command
 
@@ -42,13 +43,7 @@ _PACKAGERS = word_set("pip pip3 pipx uv poetry npm pnpm yarn bun conda gem") | _
 _SOURCE_VERBS = word_set("install add i download config run exec dlx x tool pip")
 _RUN_VERBS = word_set("run exec dlx x")
 _MORE_VERBS = word_set("install run tool add global require marketplace")
-_WITH_VALUE = word_set(
-    "-p --package -c --call --from --with --python -i --index-url -r --requirement -t --target --prefix"
-    " -e --env"
-    " -v --volume --name --network -w --workdir --platform --registry --tag -C -u --user --mount --entrypoint"
-    " --extra-index-url --index --env-file -P --publish --gpus --shm-size --cwd --root --git --branch"
-    " --features"
-)
+_WITH_VALUE = load_names("package-with-value")
 _PLACEHOLDER = re.compile(r"^[<\[{]|^\$|^your[-_]|^my[-_]|\.\.\.", re.IGNORECASE)
 
 
@@ -145,7 +140,8 @@ def check_requirements(name: str, text: str, trace: Trace) -> None:
         return
     counter = LineCounter(text)
     for match in islice(_ELSEWHERE.finditer(text), MAX_PACKAGES):
-        check_source(match[1] or match[2], trace, counter.at(match.start(match.lastindex or 0)), _INDEXES)
+        group = match.lastindex or 0
+        check_source(match[group], trace, counter.at(match.start(group)), _INDEXES)
 
 
 def check_source(address: str, trace: Trace, line: int, known: frozenset[str] = frozenset()) -> None:
@@ -156,23 +152,8 @@ def check_source(address: str, trace: Trace, line: int, known: frozenset[str] = 
             trace.report("A05", f"packages come from '{address}', which is no registry", line, host, "review")
 
 
-_INDEXES = word_set(
-    "pypi.org test.pypi.org files.pythonhosted.org download.pytorch.org pypi.nvidia.com"
-    " registry.npmjs.org registry.yarnpkg.com registry.npmmirror.com npm.pkg.github.com"
-    " pypi.tuna.tsinghua.edu.cn mirrors.aliyun.com"
-)
-_FORGES = word_set(
-    "github.com gitlab.com bitbucket.org codeberg.org huggingface.co raw.githubusercontent.com"
-)
-_LISTS = re.compile(
-    r"(?:^|/)(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|constraints\.txt|requirements/[\w.-]+\.txt|pip\.conf"
-    r"|\.npmrc|\.yarnrc(?:\.yml)?|Pipfile|pyproject\.toml|environment\.ya?ml)$"
-)
-# A line that names another index, or gets a package from an address: of pip, npm and Yarn.
-_ELSEWHERE = re.compile(
-    r"^[ \t]*(?:(?:-i|-f|--(?:extra-)?index-url|--find-links|--trusted-host|(?:extra-)?index-url|find-links"
-    r"|(?:@[\w-]+:)?registry|npmRegistryServer)[ \t=:]{1,9}[\"']?([^\s\"']+)"
-    r"|[^\n#]{0,200}?((?:(?:git|hg|svn|bzr)\+\w+|(?<=@ )https?|(?<=@)https?|^https?|^git)://[^\s\"']+))",
-    re.MULTILINE,
-)
+_INDEXES = load_names("indexes")
+_FORGES = load_names("forges")
+_LISTS = load_pattern("lists")
+_ELSEWHERE = load_pattern("elsewhere")
 _INDEX_OPTION = re.compile(r"--(?:extra-)?index(?:-url)?|-i|--registry|--find-links|-f|--trusted-host")

@@ -10,28 +10,20 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import NamedTuple
 
-from skillc.audit import words
+from skillc.audit import indicators
 from skillc.audit.findings import Trace
-from skillc.audit.lexicon import LETTERS, find_languages, has_concept, pattern_of
+from skillc.audit.patterns import load_pattern, word_set
 
 MAX_SENTENCE = 1000
 WINDOW = 6  # sentences, or steps of a list, that belong together
 
-# Hosts of pages that a sentence refers to, rather than places to send something to.
-_PAGES = re.compile(
-    r"^(?:docs?|developers?|help|support|learn|www)\.|(?:^|\.)(?:github|gitlab|wikipedia)\.(?:com|org)$"
-)
-_PASSWORD = re.compile(
-    r"\b(?:password|passphrase|pass|pwd)\b\s*(?:is|for\s+\w+|to\s+\w+)?\s*[:=(`'\"]"
-    r"|\bpassword[- ]protected\b",
-    re.IGNORECASE,
-)
-_PACKAGE = re.compile(
-    r"\.(?:zip|rar|7z|exe|dmg|pkg|msi|scr|bat|jar|app)\b|releases/(?:download|latest)", re.IGNORECASE
-)
+_PAGES = load_pattern("pages")
+_PASSWORD = load_pattern("password")
+_PACKAGE = load_pattern("package")
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _MIXED = re.compile(r"\w*[A-Za-z'’‘ʼ][\w'’‘ʼ]*")  # words with Latin letters, and others that look like them
 _CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵАВЕКМНОРСТУХІЈЅ’‘ʼ", "aeopcyxijsdhvABEKMHOPCTYXIJS'''")
@@ -103,6 +95,9 @@ A41  outrank: is against other instructions
 A42  others write: changes other skills
 A42  others disable: is against other skills
 A42  spread: makes the agent spread it
+A43  secret towards write: tells the agent to put secrets at {}
+A43  secret write stash: tells the agent to put secrets aside
+A43  vault, target, covert: names {} near a place of secrets
 A43  secret, =target transfer: sends something to {}, near a sentence about secrets
 A43  target transfer personal: tells the agent to send what is private
 A43  target transfer valuables: tells the agent to send what is private
@@ -118,25 +113,40 @@ A45! target transfer each: tells the agent to send its work to {}, again and aga
 A45! ours transfer each: tells the agent to send its work to {}, again and again
 A44  host fetch run: tells the reader to download and run something
 A44  host fetch follow: tells the agent to do what a page says
+A44  host obey: tells the agent to do what a page says
+A44  host dictate: tells the agent to do what a page says
+A44  host fetch, dictate: tells the agent to do what a page says
 A44  terminal paste, host: tells the reader to run what a page shows
 A44  terminal, keys: tells the reader to run what a page put into the clipboard
 A14  startup write host: makes something run later
 A14  startup write covert: makes something run later
 A16  memory write, covert: changes what agents read, without asking
 A16  memory write host: changes what agents read
+A16  homes write: changes what agents read
 A17  unasked run, host: runs something without asking
+A17  unasked write host: installs something without asking
 A17  grant permit: lets an agent act without asking
 A18  root write: changes what may be run as root
 A14  door write target: lets another machine in
 A14  door write, covert: lets another machine in
+A18  access admit handle: gives rights to others
+A18  access admit target: gives rights to others
+A18  access admit, covert: gives rights to others
 A19  guard disable: switches a protection off
 A19  protection halt covert: switches a protection off
 A51  all delete, unasked: deletes far more than the skill's files, without asking
 A34  decode, obey: tells the agent to do what an encoded text says
 A43  pin request user: tells the agent to ask for what only its owner should have
+A43  pay funds, unasked: spends money without asking
+A43  pay funds, consent: spends money without asking
+A43  payee swap: changes where money goes
+A43  payee money each: changes where money goes
 A43  money swap: changes where money goes
 A40  lie user: tells the agent what to pretend
 A41  sabotage: makes the agent's work worse
+A41  backdoor admit, covert: makes the agent's work unsafe
+A41  backdoor admit each: makes the agent's work unsafe
+A41  favour: makes the agent favour something
 A41  promote each: makes the agent favour something
 A40  quiet user: keeps something from the user
 A40  quiet transfer: sends something unseen
@@ -144,7 +154,7 @@ A40  quiet transfer: sends something unseen
 _ANY_OF = {
     "target": ("host", "mail"),
     "private": ("secret", "personal", "pin", "valuables", "details"),
-    "covert": ("unseen", "unasked", "lie", "pretext", "consent"),
+    "covert": ("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
     "silence": ("quiet", "hush"),
     "wealth": ("secret", "valuables"),
     "protection": ("guard", "shield"),
@@ -152,9 +162,10 @@ _ANY_OF = {
 }
 # Concepts that are rare: a sentence without one of them, or an address, completes no intent.
 _KEYS = sorted(
-    words.word_set(
+    word_set(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
+        " report lull dictate access vault homes pay payee backdoor stash favour"
     )
 )
 _PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\))")
@@ -165,11 +176,14 @@ _ADDRESS = re.compile(rf"\b[a-z]{{2,10}}://[^\s<>\"'）]+|{_MAIL.pattern}", re.I
 
 
 # A host without a scheme: with a path, or of three parts, since two may be a product's name.
-_TOP = r"(?:com|net|org|io|dev|app|cloud|info|top|ai|co|me|cc|ru|cn|de|fr|xyz|site|online|test)"
-_BARE_HOST = re.compile(
-    rf"(?<![a-z0-9_@/.:-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{_TOP}(?=/[\w?])|[a-z0-9-]{{2,63}}\.{_TOP}(?!\.?[a-z0-9_-])"
-    r"|(?:example|invalid)(?!\.?[a-z0-9_-]))",
-    re.IGNORECASE | re.ASCII,
+_BARE_HOST = load_pattern("bare-host")
+
+
+# Words that say that something comes from an address: before it, or after it.
+_SOURCE = re.compile(
+    r"(?:\b(?:from|via|at|von|aus|depuis|desde|de|da|dal|dalla|du|des|van|uit|dari|od|z|ze|från)|\b(?:из|со|с|от)|từ|从|自|在|من)"
+    r"\s*[<`(\[\"']*https?://|https?://\S+\s*(?:から|より|で|에서|부터|से|(?:adres|sayfa)\w*[dt][ae]n)",
+    re.IGNORECASE,
 )
 
 
@@ -179,26 +193,34 @@ class _Sentence:
     def __init__(self, text: str, languages: Sequence[str], line: int) -> None:
         self.text = text
         self.line = line
-        self.hosts = words.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", text))
+        self.hosts = indicators.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", text))
         self.places = [host for host in self.hosts if not _PAGES.search(host)]
         self._languages = [each for each in languages if each not in LETTERS] if text.isascii() else languages
         self._words = _BARE_HOST.sub(" ", _ADDRESS.sub(" ", text))  # the name of a host says nothing
         self._known: dict[str, bool] = {
             "host": bool(self.places),
             "picture": "](" in text and bool(_PICTURE.search(text)),
-            "mail": "@" in text and any(not words.is_near(match[1]) for match in _MAIL.finditer(text)),
+            "mail": "@" in text and any(not indicators.is_near(match[1]) for match in _MAIL.finditer(text)),
         }
 
     def has(self, concept: str) -> bool:
         if concept not in self._known:
             if concept == "unseen":  # but what must not be shown is no secret: that protects it
                 known = self.has("silence") and not self.has("wealth")
+            elif concept == "towards":  # to a place, not from it
+                known = self.has("target") and not _SOURCE.search(self.text)
+            elif concept == "omit":  # left out of what the user reads
+                known = self._has_words(concept) or self.has_all(("not", "appear", "report"))
+                known = known and not self.has("wealth")
             elif concept in _ANY_OF:
                 known = any(map(self.has, _ANY_OF[concept]))
             else:
-                known = has_concept(self._words, self._languages, concept)
+                known = self._has_words(concept)
             self._known[concept] = known
         return self._known[concept]
+
+    def _has_words(self, concept: str) -> bool:
+        return has_concept(self._words, self._languages, concept)
 
     def has_all(self, concepts: Iterable[str]) -> bool:
         return all(self.has(concept.removeprefix("=")) for concept in concepts)
@@ -266,15 +288,138 @@ def _check_intents(recent: Sequence[_Sentence], trace: Trace, line: int) -> None
 def _check_download(sentence: _Sentence, trace: Trace, line: int) -> None:
     text, hosts = sentence.text, sentence.hosts
     if hosts and (sentence.has("fetch") or sentence.has("transfer")):
-        for host in words.find_hosts(text):
+        for host in indicators.find_hosts(text):
             trace.ask("hosts", host, line)
     if hosts and sentence.has("fetch"):
         for address in re.findall(r"://[^/\s]+(/[^\s)>\"'`]+)", text):
-            trace.note_download(address, words.describe_odd(address))
-    odd = words.describe_odd(text) if hosts else ""
+            trace.note_download(address, indicators.describe_odd(address))
+    odd = indicators.describe_odd(text) if hosts else ""
     if odd:
         level = "block" if sentence.has("run") else ""
         trace.report("A44", f"tells the reader to get something {odd}", line, hosts[0], level)
     if _PASSWORD.search(text) and sentence.has("extract") and (_PACKAGE.search(text) or hosts):
         level = "block" if hosts and _PACKAGE.search(text) else ""
         trace.report("A44", "tells the reader to unpack an archive with a password", line, level=level)
+
+
+# The words of each language
+
+_FILE = Path(__file__).with_name("lexicon.txt")
+_GAP = r"[^.!?;。！？；\n]{0,40}?"
+_SHORT_GAP = r"[^.!?;:,。！？；，、،\n]{0,25}?"
+# Languages that are known by their letters; their words are found anywhere, since spaces do not part them.
+LETTERS = {
+    "zh": re.compile("[\u4e00-\u9fff]"),
+    "ja": re.compile("[\u3040-\u30ff]"),
+    "ko": re.compile("[\uac00-\ud7af]"),
+    "ar": re.compile("[\u0600-\u06ff]"),
+    "fa": re.compile("[\u067e\u0686\u0698\u06af\u06cc]"),
+    "hi": re.compile("[\u0900-\u097f]"),
+}
+# Letters that say which language a text may be when it is too short for everyday words.
+_ACCENTS = {
+    "de": re.compile("[äöüß]", re.IGNORECASE),
+    "fr": re.compile("[çèêœà]", re.IGNORECASE),
+    "es": re.compile("[ñáíóú¿¡]", re.IGNORECASE),
+    "it": re.compile("[àèìòù]", re.IGNORECASE),
+    "pt": re.compile("[ãõçáâê]", re.IGNORECASE),
+    "pl": re.compile("[ąęłńśźż]", re.IGNORECASE),
+    "ru": re.compile("[а-я]", re.IGNORECASE),
+    "uk": re.compile("[іїєґ]", re.IGNORECASE),
+    "tr": re.compile("[ğşıİ]"),
+    "sv": re.compile("[åäö]", re.IGNORECASE),
+    "cs": re.compile("[ěščřžů]", re.IGNORECASE),
+    "vi": re.compile("[ơưđ\u1ea0-\u1ef9]", re.IGNORECASE),
+}
+_SHORT = 1000  # characters of such a text
+# What the rows that a language does not have are made of.
+_COMPOSITES = {
+    "quiet": "{not} … {tell}",
+    "unasked": "{not} … {ask}",
+    "refusal": "{not} ‥ {send}|{send} ‥ {not}",
+    "kept": "{not} ‥ {disable}",
+    "transfer": "{send}",
+    "follow": "{run}",
+}
+
+
+@cache
+def _tables() -> dict[str, dict[str, str]]:
+    """Return the rows of each language."""
+    tables: dict[str, dict[str, str]] = {}
+    for line in _FILE.read_text(encoding="utf-8").split("\n"):
+        if line.startswith("["):
+            rows = tables.setdefault(line.strip("[]"), {})
+        elif tables and ": " in line:
+            concept, words = line.split(": ", 1)
+            rows[concept] = words
+    return tables
+
+
+@cache
+def _markers() -> tuple[tuple[str, frozenset[str]], ...]:
+    tables = _tables().items()
+    return tuple((name, frozenset(rows["markers"].split())) for name, rows in tables if "markers" in rows)
+
+
+def find_languages(text: str) -> tuple[str, ...]:
+    """Return the languages that a text may have sentences of; English is one of each."""
+    found = ["any", "en"]
+    if not text.isascii():
+        found += [name for name, letters in LETTERS.items() if letters.search(text)]
+    spoken = set(re.findall(r"[^\W\d_]+", text.lower()))
+    is_short = len(text) < _SHORT and not text.isascii()
+    for name, markers in _markers():
+        is_like = is_short and name in _ACCENTS and _ACCENTS[name].search(text)
+        if is_like or len(spoken & markers) >= 2:
+            found.append(name)
+    return tuple(found)
+
+
+def has_concept(text: str, languages: Iterable[str], *concepts: str) -> bool:
+    """Return whether a text has one of the concepts, in any of the languages."""
+    patterns = (pattern_of(language, *concepts) for language in languages)
+    return any(pattern.search(text) for pattern in patterns if pattern)
+
+
+@cache
+def pattern_of(language: str, *concepts: str) -> re.Pattern[str] | None:
+    """Return the pattern of concepts in a language; None if the language has no words for them."""
+    sources = [source for concept in concepts if (source := _source(language, concept))]
+    if not sources:
+        return None
+    start = "" if language in LETTERS or language == "any" else r"(?<!\w)"
+    return re.compile(f"{start}(?:{'|'.join(sources)})", re.IGNORECASE)
+
+
+def _source(language: str, concept: str) -> str:
+    rows = _tables()[language]
+    row = rows.get(concept) or _COMPOSITES.get(concept, "")
+    parts = {name: _source(language, name) for name in re.findall(r"\{([a-z]+)\}", row)}
+    if not row or not all(parts.values()):
+        return ""
+    edge = "" if language in LETTERS or language == "any" else r"(?!\w)"
+    source = "|".join(_expand(word, edge) for word in _split(row))
+    for name, part in parts.items():
+        source = source.replace(f"{{{name}}}", f"(?:{part})")
+    return source
+
+
+def _split(row: str) -> list[str]:
+    """Return the words of a row: what `|` separates outside of parentheses."""
+    words: list[str] = []
+    depth = start = 0
+    for at, letter in enumerate(row):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "|" and depth == 0:
+            words.append(row[start:at])
+            start = at + 1
+    return [*words, row[start:]]
+
+
+def _expand(word: str, edge: str) -> str:
+    end = "" if word.endswith(("*", "}", "'")) else edge
+    word = re.sub(r"(?<=[^\W_])(?<!\\[a-zA-Z])\*", r"\\w*", word)  # not of an expression's own `\w*`
+    for mark, gap in ((" … ", _GAP), (" ‥ ", _SHORT_GAP)):
+        word = word.replace(mark, f"{edge}{gap}(?<!\\w)" if edge else gap)
+    return word.replace(" ?", r"\s*").replace(" ", r"\s+") + end

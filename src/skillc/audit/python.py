@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from skillc.audit import words
+from skillc.audit import indicators
 from skillc.audit.commands import (
     DECODED,
     DOTENV,
@@ -35,21 +35,14 @@ from skillc.audit.commands import (
     report_plaintext,
 )
 from skillc.audit.findings import Trace
-from skillc.audit.words import word_set
+from skillc.audit.patterns import load_names, load_pattern, word_set
 
 MAX_STEPS = (
     400_000  # expressions that are looked at; in some forms one is looked at twice, and what is in it too
 )
 _RUN = word_set("exec eval compile builtins.exec builtins.eval")
-_SHELL = word_set(
-    "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput"
-    " get_ipython.system get_ipython.getoutput"
-)
-_PROCESSES = word_set(
-    "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen"
-    " pty.spawn os.execv"
-    " os.execvp os.spawnl asyncio.create_subprocess_exec asyncio.create_subprocess_shell"
-)
+_SHELL = load_names("shell")
+_PROCESSES = load_names("processes")
 _HTTP = (
     "requests.",
     "httpx.",
@@ -60,27 +53,12 @@ _HTTP = (
     "curl_cffi.",
     "urllib2.",
 )
-_SEND_METHODS = word_set(
-    "post put patch sendall sendto sendmail send_message storbinary upload_file upload_fileobj put_object"
-    " urlopen"
-    " request upload_blob upload_from_filename upload_from_string publish urlretrieve"
-)
-_CONNECTORS = word_set(
-    "connect create_connection open_connection HTTPConnection HTTPSConnection SMTP SMTP_SSL FTP FTP_TLS"
-    " Telnet gethostbyname getaddrinfo sendto"
-)
+_SEND_METHODS = load_names("send-methods")
+_CONNECTORS = load_names("connectors")
 _GET_METHODS = frozenset(("get", "head", "delete", "send"))
-_CLIENTS = re.compile(
-    r"(?:^|[._])(?:requests|httpx|session|client|http|sock|socket|conn|smtp|ftp|s|ws)$", re.IGNORECASE
-)
-_READERS = word_set(
-    "open read_text read_bytes copy copy2 copyfile copytree listdir walk scandir glob iglob rglob iterdir"
-    " write add connect"
-    " read io.open os.open dotenv_values make_archive readlines ZipFile"
-)
-_BARREN = word_set(
-    "len exists isfile isdir is_file is_dir bool int print isinstance hasattr mkdir makedirs chmod stat"
-)
+_CLIENTS = load_pattern("clients")
+_READERS = load_names("readers")
+_BARREN = load_names("barren")
 _PICKERS = word_set("split splitlines partition rpartition get match search findall group dotenv_values")
 _CHANGERS = word_set("append extend update add insert write writestr setdefault")
 # What runs a file, or makes it a program, and which argument is the file.
@@ -94,16 +72,12 @@ _FILE_RUNNERS = {
 _LOADERS = word_set("pickle.loads marshal.loads dill.loads cloudpickle.loads")
 _SAME = word_set("expanduser Path PurePath str abspath resolve realpath PosixPath normpath expandvars")
 _SAME_METHODS = word_set("encode decode strip lower format dumps copy items values rstrip")
-_COPIERS = word_set(
-    "shutil.copy shutil.copy2 shutil.copyfile shutil.move os.rename os.symlink shutil.copytree"
-)
+_COPIERS = load_names("copiers")
 _WHOLE = re.compile(r"/|~/?|/home|/etc|/usr|~/(?:Documents|Desktop|Pictures|Downloads)/?")
 _SECRET_NAME = re.compile(r"key|token|secret|pass|cred|auth", re.IGNORECASE)
 _WRITING = re.compile(r"[rbt]*[wax+]")
 _SENDERS = re.compile(r"\b(?:curl|wget|nc|scp)\b")
-_CREDENTIAL_KEYWORDS = word_set(
-    "headers auth cert verify timeout params_auth api_key token key_filename pkey"
-)
+_CREDENTIAL_KEYWORDS = load_names("credential-keywords")
 
 
 def read_python(text: str, trace: Trace, read: Read, line: int, depth: int) -> bool:
@@ -158,7 +132,7 @@ class _Call(NamedTuple):
     def text(self) -> str:
         """Everything that goes into the call."""
         texts = (word.text for word in (self.base, *self.arguments, *self.keywords.values()))
-        return words.join_texts(texts, " ", words.MAX_WORD)
+        return indicators.join_texts(texts, " ", indicators.MAX_WORD)
 
 
 class _Reader:
@@ -299,12 +273,12 @@ class _Reader:
 
     def _value_Constant(self, node: ast.Constant) -> Word:  # noqa: N802
         if isinstance(node.value, bytes):
-            return Word(node.value[: words.MAX_DECODED].decode("latin-1"))
+            return Word(node.value[: indicators.MAX_DECODED].decode("latin-1"))
         if not isinstance(node.value, str):
             return Word(str(node.value)[:100])
-        for host in words.find_hosts(node.value[: words.MAX_WORD]):
+        for host in indicators.find_hosts(node.value[: indicators.MAX_WORD]):
             self.trace.ask("hosts", host, self.at(node))
-        return Word(node.value[: 2 * words.MAX_DECODED])
+        return Word(node.value[: 2 * indicators.MAX_DECODED])
 
     def _value_JoinedStr(self, node: ast.JoinedStr) -> Word:  # noqa: N802
         return self._join(node.values)
@@ -320,7 +294,7 @@ class _Reader:
             inner = inner.left
         values = [self.value(inner), *(self.value(part) for part in reversed(parts))]
         separator = "/" if isinstance(node.op, ast.Div) else ""
-        text = words.join_texts((value.text for value in values), separator, 2 * words.MAX_DECODED)
+        text = indicators.join_texts((value.text for value in values), separator, 2 * indicators.MAX_DECODED)
         if isinstance(node.op, ast.BitXor):  # what is made of it is not what is written there
             return Word("", frozenset((DECODED,)).union(*(value.flags for value in values)))
         return Word(text, frozenset().union(*(value.flags for value in values)))
@@ -348,6 +322,8 @@ class _Reader:
         name = self.qualify(node)
         if name == "os.environ":
             return Word("", frozenset((ENVIRONMENT,)))
+        if name == "sys.executable":
+            return Word("python3")
         word = self.look_up(name)
         return word if word is not EMPTY else Word("", self.value(node.value).flags)
 
@@ -384,7 +360,7 @@ class _Reader:
 
     def _join(self, nodes: list[ast.expr], separator: str = "") -> Word:
         values = [self.value(node) for node in nodes]
-        text = words.join_texts((value.text for value in values), separator, 2 * words.MAX_DECODED)
+        text = indicators.join_texts((value.text for value in values), separator, 2 * indicators.MAX_DECODED)
         return Word(text, frozenset().union(*(value.flags for value in values)))
 
     # Calls
@@ -399,7 +375,7 @@ class _Reader:
         if constant is not None:
             return constant
         if call.method in _CONNECTORS:
-            host = words.find_bare_host(call.first.text.partition("\n")[0])
+            host = indicators.find_bare_host(call.first.text.partition("\n")[0])
             if host:
                 self.trace.ask("hosts", host, call.line)
         self._note_reads(call)
@@ -420,12 +396,14 @@ class _Reader:
         if call.name.startswith(_HTTP) or (
             call.method in ("get", "post", "urlopen") and _CLIENTS.search(owner)
         ):
-            odd = words.describe_odd(call.text)
+            odd = indicators.describe_odd(call.text)
             return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
         if call.method in _CHANGERS and isinstance(call.node.func, ast.Attribute):
             target = _name_of(call.node.func.value)
             if target:
                 self.scopes[-1][target] = Word(call.base.text, call.flags)
+        if call.method == "make_archive" and call.node.args:  # its result is in the file that it names
+            self.assign(call.node.args[0], Word(call.first.text, self._file_flags(call)))
         function = self.functions.get(call.method)
         if function is not None:
             own = frozenset(flag for flag in function.returns if not flag.startswith("param:"))
@@ -435,11 +413,17 @@ class _Reader:
         if call.name == "open" and len(call.arguments) > 1 and _WRITING.match(call.arguments[1].text):
             return call.first  # what is written to it is written to this path
         losses = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
-        file_flags = self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
+        file_flags = self._file_flags(call)
         loader_flags = (
             {DECODED} if call.name in _LOADERS else self.look_up(call.name).flags & {DECODED, DOWNLOAD}
         )
         return Word("", (call.flags | file_flags | loader_flags) - losses)
+
+    def _file_flags(self, call: _Call) -> frozenset[str]:
+        """Return the flags of the files that a call reads."""
+        if call.method == "make_archive" and any(_WHOLE.fullmatch(word.text) for word in call.arguments):
+            return frozenset((SECRET,))
+        return self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
 
     def _fold(self, call: _Call) -> Word | None:
         """Return the value of calls that only make text, and of decoders."""
@@ -453,7 +437,9 @@ class _Reader:
             return Word("~")
         if name == "os.path.join" or method == "joinpath":
             return Word(
-                words.join_texts((w.text for w in (base, *call.arguments)), "/", words.MAX_WORD).lstrip("/"),
+                indicators.join_texts(
+                    (w.text for w in (base, *call.arguments)), "/", indicators.MAX_WORD
+                ).lstrip("/"),
                 flags,
             )
         if method == "join":
@@ -492,9 +478,9 @@ class _Reader:
     def _note_reads(self, call: _Call) -> None:
         if call.method not in _READERS:
             return
-        if words.is_secret(call.text):
+        if indicators.is_secret(call.text):
             self.trace.report("A20", f"'{call.method}' reads a store of secrets", call.line)
-        elif words.is_agent_secret(call.text):
+        elif indicators.is_agent_secret(call.text):
             self.trace.report(
                 "A20", f"'{call.method}' reads the keys of an agent's skills", call.line, level="note"
             )
@@ -509,7 +495,7 @@ class _Reader:
         ):
             self.trace.note_download(call.base.text, find_odd(call.flags))
         elif call.method == "urlretrieve" and len(arguments) > 1:
-            self.trace.note_download(arguments[1], words.describe_odd(arguments[0]))
+            self.trace.note_download(arguments[1], indicators.describe_odd(arguments[0]))
         elif call.name in _FILE_RUNNERS and arguments:
             self.trace.note_run(
                 arguments[_FILE_RUNNERS[call.name]] if len(arguments) > 1 else arguments[0], call.line
@@ -559,7 +545,7 @@ class _Reader:
             self.trace.report("A11" if odd else "A10", f"runs code {odd or 'that is downloaded'}", line)
         inner = self.trace.branch()
         if code.text and self.depth < MAX_DEPTH:
-            text = _try(lambda: words.as_text(code.text.encode("latin-1"))) or code.text
+            text = _try(lambda: indicators.as_text(code.text.encode("latin-1"))) or code.text
             trace = inner if DECODED in code.flags else self.trace
             self.read(trace, language, text, line, self.depth + 1)
         if DECODED in code.flags:
@@ -574,15 +560,15 @@ class _Reader:
         ]
         flags = frozenset().union(*(word.flags for word in body))
         texts = (word.text for word in (*call.arguments, *call.keywords.values()))
-        text = words.join_texts(texts, " ", words.MAX_WORD)
-        hosts = words.find_far_hosts(text)
-        if not hosts and words.LOOPBACK.search(text):
+        text = indicators.join_texts(texts, " ", indicators.MAX_WORD)
+        hosts = indicators.find_far_hosts(text)
+        if not hosts and indicators.LOOPBACK.search(text):
             return
         self._remember("sends", Word("", flags))
         if flags & {SECRET, ENVIRONMENT, DOTENV}:
             what = "the whole environment" if ENVIRONMENT in flags else "secrets"
             where = f" to {hosts[0]}" if hosts else ""
-            if hosts and words.TOKEN_HOSTS.issuperset(hosts) and ENVIRONMENT not in flags:
+            if hosts and indicators.TOKEN_HOSTS.issuperset(hosts) and ENVIRONMENT not in flags:
                 self.trace.report(
                     "A20", f"'{call.method}' sends a stored credential{where}, which it is for", call.line
                 )
@@ -677,13 +663,13 @@ def _decode_codec(text: str, codec: str, flags: frozenset[str]) -> Word | None:
     if kind == "rot13":
         return Word(_try(lambda: codecs.decode(text, "rot13")), flags)
     if kind in ("hex", "hexcodec"):
-        return Word(words.decode_hex(text), flags)
+        return Word(indicators.decode_hex(text), flags)
     return Word(_decode_base64(text), flags) if kind in ("base64", "base64codec") else None
 
 
 def _decode_numbers(text: str, flags: frozenset[str]) -> Word | None:
     """Return the characters of a list of numbers; None if it is none."""
-    if len(text) > 4 * words.MAX_DECODED or not re.fullmatch(r"(?:\d{1,3}\s){4,}\d{1,3}\s*", text):
+    if len(text) > 4 * indicators.MAX_DECODED or not re.fullmatch(r"(?:\d{1,3}\s){4,}\d{1,3}\s*", text):
         return None
     return Word("".join(chr(int(number)) for number in text.split()), flags)
 
@@ -713,6 +699,6 @@ def _inflate(text: str) -> str:
     """Return what compressed bytes hold, a bounded part of it."""
     try:
         data = text.encode("latin-1")
-        return zlib.decompressobj(47).decompress(data, words.MAX_DECODED).decode("latin-1")
+        return zlib.decompressobj(47).decompress(data, indicators.MAX_DECODED).decode("latin-1")
     except (zlib.error, UnicodeError):
         return ""

@@ -11,7 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from skillc.audit.commands import DECODED, DOWNLOAD, EMPTY, NOTHING, Machine, Word
-from skillc.audit.words import MAX_DECODED
+from skillc.audit.indicators import MAX_DECODED
+from skillc.audit.patterns import load_pattern
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -172,7 +173,7 @@ class _TreeReader:
             self.machine.trace.ask("hosts", target.text.split("/")[3], self.at(node))
             self._check_socket(target.text, output, self.at(node))
         else:
-            self.machine.write(target.text, self.at(node), output.flags)
+            self.machine.write(target.text, self.at(node), output.flags, output.text)
         return stdin
 
     def _check_socket(self, target: str, output: Word, line: int) -> None:
@@ -334,14 +335,7 @@ def _unquote_ansi(text: str) -> str:
     )
 
 
-_TOKEN = re.compile(
-    r"(?P<space>[ \t]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)|(?P<end>\|\||&&|;;|[;\n]|&(?!>))"
-    r"|(?P<pipe>\|&?)"
-    r"|(?P<redirect>\d?(?:>>|>\||<<<|<<-?|<|>)&?|&>>?)|(?P<open>\$\(|<\(|>\(|`|[()])"
-    r"|(?P<word>(?:[^\s|&;<>()`\"'\\$]|\\.|'[^']*'"
-    r"|\"(?:[^\"\\]|\\.)*\"|\$\{[^}\n]{0,200}\}|\$(?!\())+)|(?P<other>.)",
-    re.DOTALL,
-)
+_TOKEN = load_pattern("token")
 
 
 class _WordReader:

@@ -15,46 +15,16 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote
 
+from skillc.audit.patterns import load_names, load_pattern, word_set
+
 MAX_WORD = 4096  # characters of a string in which patterns are searched
 MAX_DECODED = 1 << 16  # characters of a decoded text that is read
 
 
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text: tables of names are easier to read without their quotes."""
-    return frozenset(text.split())
-
-
-_NAME_END = r"(?=$|[/\\\"'\s:,;)\]}*?`|&<>])"
-_SECRET = re.compile(
-    r"(?:^|[/\\~\s\"'@=:,(])(?:"
-    r"\.ssh(?![-\w.])(?![/\\](?:known_hosts|config\b|[\w.*-]*\.pub|authorized_keys))"
-    rf"|\.aws(?:[/\\](?!config)|{_NAME_END})|\.gnupg{_NAME_END}"
-    r"|\.(?:netrc|git-credentials|pypirc|pgpass|my\.cnf|password-store"
-    r"|(?:bash|zsh|psql|mysql|python)_history"
-    r"|kube[/\\]config|docker[/\\]config\.json"
-    r"|config[/\\](?:gcloud(?![\w-])|gh[/\\]hosts\.yml|solana[/\\]id\.json|git[/\\]credentials)"
-    r"|azure(?=[/\\])|electrum|bitcoin|ethereum|monero|exodus|mozilla[/\\]firefox|thunderbird|vault-token"
-    rf"|claude[/\\]\.?credentials(?:\.json)?|codex[/\\]auth\.json){_NAME_END}"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?![\w.])"
-    rf"|(?:etc[/\\])(?:g?shadow|sudoers){_NAME_END}"
-    r"|Library[/\\]Keychains|login\.keychain"
-    r"|(?:Google[/\\]Chrome|google-chrome|Chromium|BraveSoftware|Microsoft[/\\]Edge)[/\\]"
-    r"|Login Data|wallet\.dat|Extension Settings[/\\]nkbihfbeogaeaoehlefnkodbefgpgknn"
-    r"|Exodus[/\\]exodus\.wallet|MetaMask(?=[/\\])|logins\.json|key4\.db|cookies\.sqlite"
-    r")",
-    re.IGNORECASE,
-)
-# Where an agent keeps the keys of all its skills: a skill reads its own there, which is what it is for.
-_AGENT_SECRET = re.compile(
-    r"\.(?:openclaw|clawdbot|moltbot)[/\\](?:\.env|openclaw\.json|clawdbot\.json|moltbot\.json|credentials)"
-)
-_DOTENV = re.compile(
-    r"(?:^|[/\\\s\"'@=])\.env(?:\.(?:local|production|prod|development|dev))?(?=$|[\"'\s;,)])"
-)
-_URL = re.compile(
-    r"\b(?:https?|wss?|s?ftps?|git|ssh|ldaps?|tcp|udp|stratum\+(?:tcp|ssl))://(?:[^\s/@\"'`<>]{0,200}@)?(\[[0-9a-fA-F:.]+\]"
-    r"|[^\s/:?#\"'`<>(){}\[\]\\|,;$*!&=]{1,253})"
-)
+_SECRET = load_pattern("secret")
+_AGENT_SECRET = load_pattern("agent-secret")
+_DOTENV = load_pattern("dotenv")
+_URL = load_pattern("url")
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _DOTTED = rf"(?:{_LABEL}\.){{1,10}}(?:[^\W\d_]{{2,24}}|xn--[a-z0-9-]{{2,59}})"
 _HOST = re.compile(rf"{_DOTTED}|{_LABEL}")
@@ -63,26 +33,8 @@ _BARE = re.compile(rf"(?:[\w.+-]{{1,64}}@)?({_DOTTED}|\d{{1,3}}(?:\.\d{{1,3}}){{
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _ODD_NUMBER = re.compile(r"0x[0-9a-f]{6,8}|\d{8,10}", re.IGNORECASE)
 LOOPBACK = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\b|\b0\.0\.0\.0\b")
-# Reserved for examples and for local networks, or what writers of documentation put where a name goes.
-_NEAR = re.compile(
-    r"(?:^|\.)(?:example\.(?:com|org|net|edu)|localhost|local|internal|lan|localdomain)$"
-    r"|^(?:your|my|some|xxx)[-_]?[\w-]*\.[a-z]+$|^your-[\w-]+\."
-    r"|^(?:host|hostname|domain|site|server|url|foo|bar)\.[a-z]+$|^[^.:]+$",
-    re.IGNORECASE,
-)
-# Where anybody can put a text, receive one, or hide an address: no place that software is served from.
-DROPS = word_set(
-    "pastebin.com paste.ee hastebin.com rentry.co rentry.org dpaste.com dpaste.org ghostbin.com glot.io ix.io"
-    " 0x0.st termbin.com sprunge.us paste.rs transfer.sh file.io temp.sh bashupload.com anonfiles.com"
-    " gofile.io"
-    " catbox.moe oshi.at controlc.com justpaste.it privatebin.net pastes.io textbin.net paste.debian.net"
-    " bit.ly tinyurl.com t.co goo.gl is.gd cutt.ly rb.gy ow.ly shorturl.at t.ly rebrand.ly v.gd"
-    " webhook.site requestbin.com pipedream.net beeceptor.com requestcatcher.com hookbin.com postb.in"
-    " requestbin.net webhook.cool ngrok.io ngrok.app ngrok-free.app ngrok-free.dev trycloudflare.com"
-    " loca.lt localhost.run serveo.net burpcollaborator.net oastify.com interact.sh interactsh.com"
-    " oast.fun oast.me oast.pro oast.live oast.site oast.online dnslog.cn ceye.io canarytokens.com"
-    " canarytokens.org"
-)
+_NEAR = load_pattern("near")
+DROPS = load_names("drops")
 # Credentials that are known by the variable's name, and the domains of the service that they are for.
 CREDENTIALS = {
     "ANTHROPIC_API_KEY": ("anthropic.com",),
@@ -103,32 +55,9 @@ CREDENTIALS = {
     "GITLAB_TOKEN": ("gitlab.com",),
     "AZURE_CLIENT_SECRET": ("azure.com", "microsoftonline.com", "windows.net"),
 }
-# Where a stored credential is exchanged for a new one, which is what it is for.
-TOKEN_HOSTS = word_set(
-    "oauth2.googleapis.com accounts.google.com www.googleapis.com login.microsoftonline.com"
-    " login.live.com sts.amazonaws.com api.login.yahoo.com appleid.apple.com auth.openai.com"
-    " console.anthropic.com"
-)
-_PERSISTENCE = re.compile(
-    r"(?:^|[/\\~])\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin"
-    r"|config[/\\]fish[/\\]config\.fish"
-    r"|xprofile|xinitrc)$"
-    r"|(?:^|[/\\])etc[/\\](?:cron[\w.]*|crontab|systemd[/\\]|init\.d|rc\.local|profile(?:\.d)?|ld\.so\.preload|environment$)"
-    r"|var[/\\]spool[/\\]cron|systemd[/\\]user[/\\]|Library[/\\]Launch(?:Agents|Daemons)|LoginItems"
-    r"|\.config[/\\]autostart|Start Menu[/\\]Programs[/\\]Startup|\\CurrentVersion\\Run"
-    r"|\.git[/\\]hooks[/\\](?![\w-]*\.sample)|\.husky[/\\]|\.ssh[/\\](?:authorized_keys|rc$|config$)"
-    r"|Documents[/\\](?:Windows)?PowerShell[/\\]|Microsoft\.PowerShell_profile\.ps1|sitecustomize\.py|usercustomize\.py",
-    re.IGNORECASE,
-)
-_AGENT_FILES = re.compile(
-    r"(?:^|[/\\~])\.(?:claude|codex|cursor|gemini|openclaw|clawdbot|windsurf|copilot|opencode"
-    r"|config[/\\]opencode)"
-    r"[/\\](?:settings(?:\.local)?\.json|config\.(?:toml|json)|mcp\.json|hooks?[/\\.]|CLAUDE\.md|AGENTS\.md|rules[/\\]|skills[/\\]"
-    r"|agents[/\\]|commands[/\\]|memor|openclaw\.json|clawdbot\.json|workspace[/\\](?:SOUL|AGENTS|MEMORY|HEARTBEAT|USER|TOOLS)\.md)"
-    r"|(?:^|[/\\~])(?:\.claude\.json|\.mcp\.json|claude_desktop_config\.json)$"
-    r"|(?:^|[/\\])(?:SOUL|MEMORY|HEARTBEAT|IDENTITY)\.md$",
-    re.IGNORECASE,
-)
+TOKEN_HOSTS = load_names("token-hosts")
+_PERSISTENCE = load_pattern("persistence")
+_AGENT_FILES = load_pattern("agent-files")
 
 
 def join_texts(texts: Iterable[str], separator: str, limit: int) -> str:
@@ -140,22 +69,6 @@ def join_texts(texts: Iterable[str], separator: str, limit: int) -> str:
         if limit <= 0:
             break
     return separator.join(pieces)
-
-
-class LineCounter:
-    """Tells the lines of positions in a text; in one pass, as long as the positions ascend."""
-
-    def __init__(self, text: str, first: int = 1) -> None:
-        self.text = text
-        self.line = self.first = first
-        self.position = 0
-
-    def at(self, position: int) -> int:
-        if position < self.position:
-            self.position, self.line = 0, self.first
-        self.line += self.text.count("\n", self.position, position)
-        self.position = position
-        return self.line
 
 
 def is_secret(text: str) -> bool:

@@ -7,9 +7,11 @@ download or decoded text carries that on.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
-from skillc.audit import words
+from skillc.audit import indicators
 from skillc.audit.commands import (
     DECODED,
     DOTENV,
@@ -25,152 +27,44 @@ from skillc.audit.commands import (
     report_plaintext,
 )
 from skillc.audit.findings import Trace
-from skillc.audit.folding import decode_xor, find_hidden_names, fold
-from skillc.audit.forms import check_command
+from skillc.audit.patterns import check_command, load_pattern
 
 MAX_STATEMENT = 8192  # characters; a longer one is read in pieces
 MAX_NAMES = 500  # that carry something
 
-_STRING = re.compile(
-    r"\"((?:[^\"\\\n]|\\.){0,60000})\"|'((?:[^'\\\n]|\\.){0,60000})'|`((?:[^`\\]|\\.){0,60000})`"
-)
+_STRING = load_pattern("string")
 _COMMENT = re.compile(r"^\s*(?://|#(?!!)|--\s|\*|/\*)")
-_NAME = re.compile(
-    r"(?:(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_][\w.]*(?:\s*,\s*\w+){0,5}|\{[\w\s,:]+\}|\[[\w\s,]+\])\s*(?::="
-    r"|\+?=(?![=>]))"
-)
-_ENV = re.compile(
-    r"process\.env\.([A-Za-z_]\w*)|process\.env\[['\"]([A-Za-z_]\w*)['\"]\]|\$env:([A-Za-z_]\w*)"
-    r"|ENV\[['\"](\w+)['\"]\]"
-    r"|ENV\.fetch\(['\"](\w+)|os\.Getenv\(\"(\w+)\"|getenv\(['\"](\w+)|Deno\.env\.get\(['\"](\w+)"
-    r"|env::var\(\"(\w+)"
-    r"|\$ENV\{['\"]?(\w+)"
-    r"|\bimport\.meta\.env\.(\w+)|Bun\.env\.(\w+)|System\.getenv\(\"(\w+)"
-)
-_ENV_ALL = re.compile(
-    r"process\.env(?![.\w\[])|JSON\.stringify\(\s*(?:process\.env|Deno\.env)|os\.Environ\(\)"
-    r"|Get-ChildItem\s+env:|\bgci\s+env:|ls\s+env:"
-    r"|dir\s+env:|ENV\.to_h|\$_ENV\b(?!\[)|Deno\.env\.toObject|System\.getenv\(\)"
-    r"|(?<![\w$])%ENV\b|\bENV\.(?:to_a|map|inspect|each|collect|select)\b|\bgetenv\(\s*\)|\benv::vars(?:_os)?\(|\$_SERVER\b(?!\[)"
-)
-_ENV_PASS = re.compile(
-    r"env\s*:\s*(?:process\.env|\{\s*\.\.\.process\.env)|\.\.\.process\.env|=\s*process\.env\s*;?$"
-    r"|process\.env\s*\)?\s*as\b"
-)
-_SEND = re.compile(
-    r"\bfetch\s*\(|\baxios\b|\bhttps?\.(?:request|get|post|Post|PostForm|NewRequest)\b|\.post\s*\("
-    r"|\.put\s*\(|sendBeacon|XMLHttpRequest"
-    r"|\bgot\s*[.(]|Invoke-(?:WebRequest|RestMethod)|\b(?:iwr|irm)\b|Net::HTTP|HTTParty|Faraday|curl_exec"
-    r"|curl_setopt|file_get_contents\s*\(\s*['\"]https?"
-    r"|net\.(?:connect|createConnection|Socket|Dial)|new\s+WebSocket|UploadString|UploadFile|UploadData"
-    r"|HttpClient|LWP::UserAgent|request\s*\(\s*\{"
-    r"|HTTP::Tiny|IO::Socket|LWP::|post_form|stream_socket_client|fsockopen|\bTCPSocket|UDPSocket|Net::(?:SMTP|FTP)"
-    r"|socket\.http|http\.request|reqwest|\bureq\b|TcpStream|UdpSocket|HttpURLConnection|(?<![.\w>])mail\s*\(|RestClient"
-    r"|socket_sendto|dns_get_record|gethostbyname|:httpc|HTTPoison|URLSession|HTTP\.post|Typhoeus|Excon|TcpClient"
-    r"|dns\.(?:resolve|lookup)|sendMail|\bcurl\b|\bwget\b"
-)
-_FETCH = re.compile(
-    r"\bfetch\s*\(|axios(?:\.get)?\s*\(|\bhttps?\.get\b|DownloadString|DownloadFile|\biwr\b|\birm\b"
-    r"|Invoke-(?:WebRequest|RestMethod)"
-    r"|URI\.open|open-uri|Net::HTTP\.get|http\.Get\(|file_get_contents\s*\(\s*['\"$]?\w*https?|\bcurl\s"
-    r"|\bwget\s|Net::HTTP|HTTParty|Faraday|RestClient|Typhoeus|Excon|HTTP::Tiny|LWP::|Mojo::UserAgent|IO::Socket|\bTCPSocket"
-    r"|\bget(?:store)?\s*\(?\s*['\"]https?:|\b(?:fopen|open|copy|readfile|simplexml_load_file)\s*\(?\s*['\"]https?:"
-    r"|file_get_contents\s*\(\s*\$(?:url|uri|u|src|remote|endpoint|host|address|link)\b|curl_exec|fsockopen|stream_socket_client"
-    r"|stream_get_contents|socket\.http|http\.request|reqwest|\bureq\b|new\s+URL\(|\bURL\([^)\n]{0,200}\)\.(?:readText|openStream)"
-    r"|HttpURLConnection|\bHttpClient|GetStringAsync|GetByteArrayAsync|\.toURL\(\)|URLSession|:httpc|HTTPoison|download\.file"
-    r"|WinHttpRequest|MSXML2\.XMLHTTP|\bgethostbyname\b|dns_get_record|Net::DNS|url-retrieve"
-)
-# Saves to a file, whose name is the first argument.
-_SAVE = re.compile(
-    r"(?:file_put_contents|File\.(?:bin)?write|IO\.(?:bin)?write|getstore|mirror|writeFile(?:Sync)?|createWriteStream"
-    r"|os\.(?:WriteFile|Create)|fs::write|File::create|Files\.(?:write|copy)|fopen|io\.open|File\.open|\bopen|File\.WriteAll\w+"
-    r"|\bcopy\s*\([^,\n]{1,200},)"
-    r"\s*\(?\s*(?:my\s+\$\w+\s*,\s*['\"]>+[^'\",]{0,20}['\"]\s*,\s*)?&?\$?([A-Za-z_]\w*)"
-)
-# Runs a file: by an interpreter, as code of its own, or directly.
-_RUN_FILE = re.compile(
-    r"\b(?:system|exec\w*|popen|spawn\w*|passthru|shell_exec|Command(?:::new)?|os\.execute|Process\.(?:Start|run|spawn)|IO\.popen|qx)\b"
-    r"[^\n]{0,80}?(?:\b(?:ba|z|da)?sh\b|\bpython3?\b|\bperl\b|\bphp\b|\bruby\b|\bnode\b|\bchmod\b|\blua\b|\(\s*&?\$?[A-Za-z_]\w*\s*[,)])"
-    r"|\b(?:include|require|load|do|dofile|loadfile|source)(?:_once)?\s*\(?\s*[$A-Za-z_]|\bchmod\b|\.chmod\("
-)
-# Opens a file to write to it.
-_OPEN = re.compile(
-    r"\b(?:open|File\.open|fopen|io\.open|OpenFile|OpenOptions|FileWriter|ofstream|OpenTextFile|FileUtils\.\w+|fs::(?:write|copy)"
-    r"|Files\.\w+|File\.(?:write|Append\w+|WriteAll\w+)|write-region|writefile)\b[^\n]{0,300}"
-)
-_DECODE = re.compile(
-    r"\batob\s*\(|Buffer\.from\s*\([^)]{0,60000},\s*['\"](?:base64|hex)['\"]|FromBase64String"
-    r"|Base64\.(?:strict_)?decode64|base64_decode|decode_base64"
-    r"|String\.fromCharCode|gzinflate|gzuncompress|str_rot13|hex2bin|inflateSync|gunzipSync"
-    r"|StdEncoding\.DecodeString|unescape\s*\(|\.unpack1?\(['\"](?:m|H\*)"
-    r"|pack\(['\"]H\*|\.reverse\(\)\s*\.join|brotliDecompressSync"
-)
-_RUN = re.compile(
-    r"\beval\s*\(|\beval\s+[A-Z]|\bnew\s+Function\s*\(|(?-i:\bFunction)\s*\(\s*['\"`\w]|\bvm\.run|runIn(?:This|New)Context"
-    r"|\bIEX\b|Invoke-Expression|\bexec(?:Sync|File|FileSync)?\s*\("
-    r"|\bspawn(?:Sync)?\s*\(|\bsystem\s*\(|\bshell_exec\s*\(|\bpassthru\s*\(|\bpopen\s*\(|instance_eval"
-    r"|class_eval|module_eval|\bassert\s*\(\s*\$|\bcreate_function\s*\(|preg_replace\s*\(\s*['\"][^'\"\n]{0,80}/\w{0,5}e\w{0,5}['\"]|\beval\s+[$]|\beval\s*\{?\s*\$|call_user_func|(?<![.\w:>])load(?:string)?\s*\(\s*[A-Za-z_$]|\bproc_open\s*\(|Command::new|Code\.eval|GroovyShell|\.execute\(\)|ExecuteGlobal|\b(?:include|require)(?:_once)?\s*\(?\s*\$|\bdofile\s*\(|\.constructor\s*\("
-    r"|Start-Process|\bexec\.Command\s*\(|\bloadstring\s*\(|\[scriptblock\]::Create|os\.execute\s*\("
-    r"|child_process|\bProcess\.Start|\brequire\s*\(\s*[^'\"`)\s]",
-    re.IGNORECASE,
-)
+_NAME = load_pattern("name")
+_ENV = load_pattern("env")
+_ENV_ALL = load_pattern("env-all")
+_ENV_PASS = load_pattern("env-pass")
+_SEND = load_pattern("send")
+_FETCH = load_pattern("fetch")
+_SAVE = load_pattern("save")
+_RUN_FILE = load_pattern("run-file")
+_OPEN = load_pattern("open")
+_DECODE = load_pattern("decode")
+_RUN = load_pattern("run")
 _PIPE = re.compile(r"\b(?:curl|wget)\b[^\n]{0,500}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b")
-_SAVED = re.compile(
-    r"(?:-OutFile|-Destination|DownloadFile\s*\([^,\n]{1,300},|-urlcache\s[^&|\n]{0,300}?(?=\s\S+\s*(?:&|$)))\s*['\"]?([^\s'\",)]+)",
-    re.IGNORECASE,
-)
-_STARTED = re.compile(
-    r"(?:^|[;&|]\s*)\s*['\"]?([.$%~][^\s'\"]{0,200}\.(?:exe|ps1|bat|cmd|dll|vbs|msi|sh))\b"
-    r"|Start-Process\s+(?:-FilePath\s+)?['\"]?([^\s'\"]{1,200})",
-    re.IGNORECASE | re.MULTILINE,
-)
-# Runs what is in a variable.
-_DYNAMIC = re.compile(
-    r"\beval\b|\bload(?:string)?\s*\(|\bFunction\s*\(|\bvm\.|runIn|\brequire\s*\(\s*[^'\"`)\s]|\bexec\w*\s*\(\s*[A-Za-z_$]|\]\s*\("
-)
-_COMMAND = re.compile(
-    r"(?:\bexec(?:Sync)?|\bsystem|\bshell_exec|\bpassthru|\bpopen|os\.execute|\bsh"
-    r"|\$)\s*\(?\s*(?:\"((?:[^\"\\\n]|\\.){1,4000})\"|'((?:[^'\\\n]|\\.){1,4000})'"
-    r"|`((?:[^`\\]|\\.){1,4000})`)"
-)
-# Backticks and the like, which run a command in Perl, PHP and Ruby.
-_QUOTED = re.compile(
-    r"`((?:curl|wget|cat|nc|ncat|sh|bash|scp|tar|base64|env|printenv|security|crontab|echo|sudo)\s[^`\n]{1,2000})`"
-    r"|(?:\bqx|%x)\s?(?:\{([^}\n]{1,2000})\}|\(([^)\n]{1,2000})\)|/([^/\n]{1,2000})/|\[([^\]\n]{1,2000})\])"
-)
+_SAVED = load_pattern("saved")
+_STARTED = load_pattern("started")
+_DYNAMIC = load_pattern("dynamic")
+_COMMAND = load_pattern("command")
+_QUOTED = load_pattern("quoted")
 _SAVE_FLOW = "saved"  # of names: the file that a download was put into
-_SPAWN = re.compile(
-    r"(?:\bspawn(?:Sync)?|\bexecFile(?:Sync)?"
-    r"|exec\.Command|Command::new|\bexec|\bsystem|ProcessBuilder|Open3\.\w+|Process\.(?:run|spawn))\s*\(\s*['\"`]([\w./-]{1,100})['\"`]([^)]{0,2000})"
-)
-_WRITE = re.compile(
-    r"(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|os\.WriteFile|File\.write"
-    r"|file_put_contents|Set-Content|Add-Content|Out-File|New-Item|copyFile(?:Sync)?|Copy-Item)\b(.{0,400})"
-)
-_WRITES = re.compile(
-    r"['\"](?:>|[wa]b?\+?['\"])|[wW]rite|[aA]ppend|FileUtils|O_WRONLY|O_APPEND|, ?8\b|copy|ofstream"
-)
+_SPAWN = load_pattern("spawn")
+_WRITE = load_pattern("write")
+_WRITES = load_pattern("writes")
 _ENCODED = re.compile(r"\s-e(?:c|nc|ncodedcommand)?\s+['\"]?([A-Za-z0-9+/]{16,60000}={0,2})", re.IGNORECASE)
-_HOST_OPTION = re.compile(
-    r"(?:\bhost(?:name)?['\"]?\s*[:=]|\b(?:connect|createConnection|TCPSocket\.new|lookup|Dial)\([^()]{0,60}?)"
-    r"\s*['\"`]([\w.-]{4,253})['\"`]"
-)
-_SHELL_ROUND = re.compile(
-    r"\bsocket\s*\(\s*(?:my\s+)?[$A-Z]\w*\s*,\s*(?:PF|AF)_INET|sockaddr_in|stream_socket_client|socket_create\s*\(|socket\.tcp\s*\("
-    r"|TcpStream::connect|new\s+Socket\s*\(|gen_tcp[:.]connect|new\s+TcpClient|socket\.connect\s*\(|new\s+net\.Socket|net\.connect|net\.createConnection|TCPSocket|fsockopen"
-    r"|System\.Net\.Sockets\.TCPClient|net\.Dial\(|IO::Socket",
-    re.IGNORECASE,
-)
-_SHELL_NAME = re.compile(
-    r"['\"](?:/bin/(?:ba|z|da)?sh|cmd(?:\.exe)?|powershell(?:\.exe)?|sh|bash)['\"]|/bin/sh|\biex\b|cmd\.exe",
-    re.IGNORECASE,
-)
+_HOST_OPTION = load_pattern("host-option")
+_SHELL_ROUND = load_pattern("shell-round")
+_SHELL_NAME = load_pattern("shell-name")
 
 
 def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, language: str = "") -> None:
     """Take note of what a script of any language does, as far as its words show it."""
     folded = fold(text)
-    _check_disguise(text, folded, trace, read, line, depth)
+    check_disguise(text, folded, trace, read, line, depth)
     text = folded
     flags: dict[str, frozenset[str]] = {}  # by name
     socket = shell = 0
@@ -194,7 +88,7 @@ def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, lang
         trace.report("A50", "connects a shell to another machine", socket)
 
 
-def _check_disguise(text: str, folded: str, trace: Trace, read: Read, line: int, depth: int) -> None:
+def check_disguise(text: str, folded: str, trace: Trace, read: Read, line: int, depth: int) -> None:
     """Report names that are put together from pieces, and code that is decoded with XOR."""
     names = find_hidden_names(text, folded)
     if names:
@@ -242,8 +136,8 @@ def _split(statement: str) -> list[str]:
 
 
 def _note_asks(statement: str, trace: Trace, line: int) -> None:
-    named = (words.find_bare_host(match[1]) for match in _HOST_OPTION.finditer(statement))
-    for host in (*words.find_hosts(statement), *filter(None, named)):
+    named = (indicators.find_bare_host(match[1]) for match in _HOST_OPTION.finditer(statement))
+    for host in (*indicators.find_hosts(statement), *filter(None, named)):
         trace.ask("hosts", host, line)
     for match in _ENV.finditer(statement):
         trace.ask("environment", next(group for group in match.groups() if group), line)
@@ -254,7 +148,9 @@ def _note_asks(statement: str, trace: Trace, line: int) -> None:
     for match in _OPEN.finditer(statement):
         for text in map(_text_of, _STRING.finditer(match[0])):
             path = text.lstrip(">").strip()
-            if (words.is_persistent(path) or words.is_agent_file(path)) and _WRITES.search(match[0]):
+            if (indicators.is_persistent(path) or indicators.is_agent_file(path)) and _WRITES.search(
+                match[0]
+            ):
                 note_write(trace, path, line)
     if re.search(r"CurrentVersion\\+Run|Register-ScheduledTask|New-Service\b", statement):
         trace.report("A14", "makes something run later", line)
@@ -265,16 +161,16 @@ def _flags_in(statement: str, names: dict[str, frozenset[str]]) -> frozenset[str
     if names:
         for name in set(re.findall(r"[A-Za-z_]\w*", statement)):
             flags |= names.get(name, NOTHING)
-    if words.is_secret(statement):
+    if indicators.is_secret(statement):
         flags.add(SECRET)
-    if words.is_dotenv(statement) and re.search(r"read|open|cat|File", statement):
+    if indicators.is_dotenv(statement) and re.search(r"read|open|cat|File", statement):
         flags.add(DOTENV)
     if re.search(r"\.(?:split|match|find|get)\(|\[['\"\w]", statement):
         flags.discard(DOTENV)  # a part, such as one key
     if _ENV_ALL.search(statement) and not _ENV_PASS.search(statement):
         flags.add(ENVIRONMENT)
     if _FETCH.search(statement):
-        odd = words.describe_odd(statement)
+        odd = indicators.describe_odd(statement)
         flags |= {DOWNLOAD, f"odd:{odd}"} if odd else {DOWNLOAD}
     if _DECODE.search(statement):
         flags.add(DECODED)
@@ -284,13 +180,13 @@ def _flags_in(statement: str, names: dict[str, frozenset[str]]) -> frozenset[str
 def _check(statement: str, flags: frozenset[str], trace: Trace, read: Read, line: int, depth: int) -> None:
     if (
         SECRET in flags
-        and words.is_secret(statement)
+        and indicators.is_secret(statement)
         and re.search(r"[rR]ead|open|cat\b|Get-Content|copy|zip|stat|glob|exec", statement)
     ):
         trace.report("A20", "reads a store of secrets", line)
     if _SEND.search(statement):
-        hosts = words.find_far_hosts(statement)
-        if flags & {SECRET, ENVIRONMENT, DOTENV} and (hosts or not words.LOOPBACK.search(statement)):
+        hosts = indicators.find_far_hosts(statement)
+        if flags & {SECRET, ENVIRONMENT, DOTENV} and (hosts or not indicators.LOOPBACK.search(statement)):
             trace.report("A21", f"sends secrets{f' to {hosts[0]}' if hosts else ''}", line)
         plain = _ENV.sub(lambda match: f"${{{next(group for group in match.groups() if group)}}}", statement)
         check_credentials(trace, plain, line)
@@ -311,7 +207,7 @@ def _check_program(statement: str, trace: Trace, line: int) -> None:
     program = re.match(r"\s*(?:&\s*)?([\w.-]{2,40})", statement)
     if program:
         check_command(
-            program[1].lower().removesuffix(".exe"), statement.strip()[: words.MAX_WORD], trace, line
+            program[1].lower().removesuffix(".exe"), statement.strip()[: indicators.MAX_WORD], trace, line
         )
     for match in _SAVED.finditer(statement):
         trace.note_download(match[1])
@@ -342,7 +238,7 @@ def _check_powershell(statement: str, trace: Trace, read: Read, line: int, depth
     if match:
         inner = trace.branch()
         if depth < MAX_DEPTH:
-            read(inner, "text", words.decode_base64(match[1]), line, depth + 1)
+            read(inner, "text", indicators.decode_base64(match[1]), line, depth + 1)
         report_plaintext(trace, "PowerShell", inner, line)
 
 
@@ -363,8 +259,167 @@ def _check_code(
         inner = trace.branch()
         for string in _STRING.finditer(statement):
             text = next(group for group in string.groups() if group is not None)
-            plaintext = words.decode_base64(text) or (words.decode_hex(text) if len(text) >= 20 else "")
+            plaintext = indicators.decode_base64(text) or (
+                indicators.decode_hex(text) if len(text) >= 20 else ""
+            )
             if plaintext and depth < MAX_DEPTH:
                 read(inner, "shell", plaintext, line, depth + 1)
                 read(inner, "text", plaintext, line, depth + 1)
         report_plaintext(trace, "the script", inner, line)
+
+
+# Constant strings that are put together
+
+MAX_CONSTANTS = 500
+MAX_KEYS = 20  # that are tried on encoded numbers
+_TEXT = r"(?:\"(?:[^\"\\\n]|\\.){0,200}\"|'(?:[^'\\\n]|\\.){0,200}'|`[^`\\$\n]{0,200}`)"
+_NUMBER = r"(?:0x[0-9a-fA-F]{1,6}|\d{1,7})"
+_ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\u\{([0-9a-fA-F]{1,6})\}")
+_CODES = load_pattern("codes")
+_CHARACTERS = load_pattern("characters")
+_LETTERS = load_pattern("letters")
+_ESCAPES = re.compile(r"(?:\\\d{2,3}){6,2000}")
+_JOIN = re.compile(rf"\[\s*({_TEXT}(?:\s*,\s*{_TEXT}){{1,100}})\s*\]\s*\.\s*join\s*\(\s*(?:''|\"\")\s*\)")
+_REVERSAL = load_pattern("reversal")
+_DECODER = load_pattern("decoder")
+_LISTS = re.compile(rf"\b([A-Za-z_$][\w$]*)\s*=\s*\[\s*({_TEXT}(?:\s*,\s*{_TEXT}){{0,300}})\s*,?\s*\]")
+_ITEM = re.compile(rf"\b([A-Za-z_$][\w$]*)\s*\[\s*({_NUMBER})\s*\]")
+_CONSTANT = re.compile(rf"\b([A-Za-z_$][\w$]*)\s*=\s*({_TEXT})\s*(?=[;,\n]|$)")
+_OPERAND = rf"(?:{_TEXT}|(?<![\w$.])[A-Za-z_$][\w$]*(?![\w$(.\[]))"
+_SUM = re.compile(rf"{_OPERAND}(?:\s*\+\s*{_OPERAND}){{1,100}}|{_TEXT}(?:\s?\.\.?\s?{_TEXT}){{1,100}}")
+_NAMED_MEMBER = re.compile(r"(?<=[\w$)\]])\[\s*([A-Za-z_$][\w$]*)\s*\]")
+_MEMBER = re.compile(r"(?<=[\w$)\]])\s*(?:\?\.)?\[\s*(['\"`])([A-Za-z_$][\w$]*)\1\s*\]")
+_NUMBERS = re.compile(rf"[\[({{]\s*({_NUMBER}(?:u8)?(?:\s*,\s*{_NUMBER}){{7,20000}})\s*,?\s*[\])}}]")
+_XOR = load_pattern("xor")
+_KEY = re.compile(rf"(?:=|\^)\s*(?:({_NUMBER})\b|({_TEXT}))")
+_NAMES = load_pattern("names")
+
+
+def fold(text: str) -> str:
+    """Return a script with its constant strings put together.
+
+    >>> fold("require('chi' + 'ld_process')['ex' + 'ec'](c)")
+    "require('child_process').exec(c)"
+    """
+    text = _ESCAPE.sub(_unescape, text)
+    text = _ESCAPES.sub(_unescape_run, text)
+    text = _CHARACTERS.sub(
+        lambda match: _quote(_decode_numbers(",".join(re.findall(_NUMBER, match[0])), 0), match), text
+    )
+    if _LETTERS.search(text):
+        text = _NUMBERS.sub(_name_numbers, text)
+    text = _CODES.sub(lambda match: _quote(_decode_numbers(match[1], 0), match), text)
+    text = _JOIN.sub(lambda match: _quote("".join(_strings(match[1])), match), text)
+    text = _REVERSAL.sub(lambda match: _quote((match[1] or match[2] or match[3])[1:-1][::-1], match), text)
+    text = _DECODER.sub(_decode, text)
+    text = _put_in_items(text)
+    text = _add_up(text)
+    return _MEMBER.sub(r".\2", _put_in_members(text))
+
+
+def find_hidden_names(text: str, folded: str) -> list[str]:
+    """Return the names that a script puts together: those of programs, of modules and of secrets."""
+    if folded == text:
+        return []
+    plain = Counter(_NAMES.findall(text))
+    names = Counter(_NAMES.findall(folded)).items()
+    return [name for name, count in names if count > plain[name] and not (plain[name] and name[:4] == "http")]
+
+
+def decode_xor(text: str) -> str | None:
+    """Return the text that a script decodes with XOR, as far as its key is known; None if it does not."""
+    if not _XOR.search(text):
+        return None
+    keys = dict.fromkeys(match[1] or match[2] for match in _KEY.finditer(text) if len(match[0]) < 60)
+    for data in [match[1] for match in _NUMBERS.finditer(text)][:MAX_KEYS]:
+        for key in [*keys][:MAX_KEYS]:
+            plaintext = _decode_numbers(data, key[1:-1] if key[0] in "'\"`" else int(key, 0))
+            if re.search(r"[a-z]{3}.*[(=;]", plaintext) and indicators.as_text(
+                plaintext.encode("latin-1", "replace")
+            ):
+                return plaintext
+    return ""
+
+
+def _decode_numbers(text: str, key: int | str) -> str:
+    numbers = [int(number, 0 if "x" in number else 10) for number in text.split(",") if number.strip()]
+    keys = [ord(letter) for letter in key] if isinstance(key, str) else [key]
+    if not keys:
+        return ""
+    return "".join(chr((number ^ keys[at % len(keys)]) & 0xFFFF) for at, number in enumerate(numbers))
+
+
+def _unescape(match: re.Match[str]) -> str:
+    letter = chr(min(int(match[1] or match[2] or match[3], 16), 0x10FFFF))
+    return letter if letter.isprintable() and letter not in "'\"`\\" else match[0]
+
+
+def _unescape_run(match: re.Match[str]) -> str:
+    """Return letters that are written as decimal or octal codes, if they name something."""
+    codes = match[0][1:].split("\\")
+    for base in (10, 8):
+        if base == 10 or not re.search("[89]", match[0]):
+            letters = "".join(chr(int(code, base)) for code in codes)
+            if letters.isprintable() and _NAMES.search(letters) and not re.search("['\"`]", letters):
+                return letters
+    return match[0]
+
+
+def _name_numbers(match: re.Match[str]) -> str:
+    """Return a list of codes as the string that they are, if it names something."""
+    value = _decode_numbers(match[1].replace("u8", ""), 0)
+    return _quote(value, match) if _NAMES.search(value) else match[0]
+
+
+def _quote(value: str, match: re.Match[str]) -> str:
+    """Return a value as a string of the script, with the line ends of what it replaces."""
+    if not value.isprintable() or "'" in value:
+        return match[0]
+    return f"'{value}'" + "\n" * match[0].count("\n")
+
+
+def _strings(text: str) -> list[str]:
+    return [string[1:-1] for string in re.findall(_TEXT, text)]
+
+
+def _decode(match: re.Match[str]) -> str:
+    value = (match[1] or match[2])[1:-1]
+    return _quote(indicators.decode_base64(value) or indicators.decode_hex(value) or "'", match)
+
+
+def _put_in_items(text: str) -> str:
+    """Replace `names[3]` by the string that the list has there."""
+    lists = {match[1]: _strings(match[2]) for match in _LISTS.finditer(text)}
+
+    def item(match: re.Match[str]) -> str:
+        values, at = lists.get(match[1], []), int(match[2], 0 if "x" in match[2] else 10)
+        return _quote(values[at], match) if at < len(values) else match[0]
+
+    return _ITEM.sub(item, text) if lists else text
+
+
+def _put_in_members(text: str) -> str:
+    """Replace `object[name]` by the member that a constant names, if that hides something."""
+    constants = {match[1]: match[2][1:-1] for match in islice(_CONSTANT.finditer(text), MAX_CONSTANTS)}
+
+    def member(match: re.Match[str]) -> str:
+        value = constants.get(match[1], "")
+        return f"['{value}']" if _NAMES.search(value) else match[0]
+
+    return _NAMED_MEMBER.sub(member, text) if constants else text
+
+
+def _add_up(text: str) -> str:
+    """Replace sums of strings, and of names that are constants, by their values."""
+    constants = {match[1]: match[2][1:-1] for match in islice(_CONSTANT.finditer(text), MAX_CONSTANTS)}
+
+    def total(match: re.Match[str]) -> str:
+        values = []
+        for operand in re.findall(rf"{_TEXT}|[A-Za-z_$][\w$]*", match[0]):
+            value = operand[1:-1] if operand[0] in "'\"`" else constants.get(operand)
+            if value is None:
+                return match[0]
+            values.append(value)
+        return _quote("".join(values), match)
+
+    return _SUM.sub(total, text)
