@@ -34,8 +34,8 @@ RUN: dict[str, Any] = {"skill": "counter", "tool": "count", "parameters": {"word
 # `skc mcp` with sessions that end soon, and few of them.
 HASTY = """
 import sys
-from skillc.mcp import serve
-serve.IDLE_TIME, serve.MAX_SESSIONS = 0.3, 3
+from skillc.mcp import server
+server.IDLE_TIME, server.MAX_SESSIONS = 0.3, 3
 from skillc.cli import main
 sys.exit(main(sys.argv[1:]))
 """

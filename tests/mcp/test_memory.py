@@ -14,7 +14,7 @@ from tests.conftest import World
 from tests.support.mcp import NEW, over_stdio
 from tests.support.skills import skill
 
-WARM_UP, CALLS = 500, 2000
+WARM_UP, CALLS = 200, 500
 MAX_GROWTH = 2 * CALLS  # KiB; what a call may leave to the allocator is far less
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillc.errors import InvalidOption, RegistryUnavailable
-from skillc.registry import SYSTEM, open_blobs, open_store
+from skillc.errors import InvalidOption, InvalidParameter, RegistryRefused, RegistryUnavailable
+from skillc.registry import PUBLIC, SYSTEM, Caller, Permission, Role, open_blobs, open_store
 from skillc.registry.blobs import Blobs, digest_of
 from tests.registry.conftest import Clock, Team
 from tests.support.s3 import BUCKET, S3
@@ -175,3 +175,24 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     assert list(Path(folder).rglob("*#*"))
     blobs.sweep(datetime.now(UTC) + timedelta(minutes=5))
     assert [path for path in Path(folder).rglob("*") if path.is_file()] == []
+
+
+def test_an_upload_is_for_an_hour_and_one_caller(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Registry model] an upload is for the caller that sent it, and for an hour."""
+    other = Caller("other", (Permission(Role.ADMIN),))
+    name = registry.uploads.add(SYSTEM, b"text\nmore")
+    assert registry.uploads.read(SYSTEM, name) == b"text\nmore"
+    with pytest.raises(InvalidParameter, match="no upload"):
+        registry.uploads.read(other, name)
+    with pytest.raises(RegistryRefused):
+        registry.uploads.add(PUBLIC, b"text")
+    clock.move(hours=2)
+    with pytest.raises(InvalidParameter, match="no upload"):
+        registry.uploads.read(SYSTEM, name)
+
+
+def test_no_such_upload(registry: Team) -> None:
+    """[SURFACES: Registry model] a name that no upload has, whatever it looks like, is E062."""
+    for name in ("", "x", "../x", "0" * 64, "sha256:" + "0" * 64):
+        with pytest.raises(InvalidParameter, match="no upload"):
+            registry.uploads.read(SYSTEM, name)

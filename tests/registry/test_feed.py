@@ -114,8 +114,9 @@ def test_a_restored_store(tmp_path: Path, clock: Clock) -> None:
 
 
 @pytest.mark.slow
-def test_an_outage(cluster: Cluster, tmp_path: Path) -> None:
+def test_an_outage(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] while PostgreSQL is stopped the feed says why, and goes on afterwards."""
+    monkeypatch.setattr("skillc.registry.store.postgres.WAIT_SECONDS", 0.5)
     with Team(open_store(cluster.create_schema()), open_blobs(str(tmp_path / "blobs"))) as registry:
         registry.follow()
         registry.release("1.0.0")

@@ -334,8 +334,9 @@ def test_no_folder(registry: Team, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_outage(cluster: Cluster, tmp_path: Path) -> None:
+def test_an_outage(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] what is indexed is found while PostgreSQL is stopped; then it goes on."""
+    monkeypatch.setattr("skillc.registry.store.postgres.WAIT_SECONDS", 0.5)
     with (
         Team(open_store(cluster.create_schema()), open_blobs(str(tmp_path / "blobs"))) as registry,
         finding(registry, tmp_path / "index") as finder,

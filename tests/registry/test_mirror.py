@@ -6,9 +6,11 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from skillc.errors import RegistryRefused, RegistryUnavailable, SkillExists, SkillNotFound
 from skillc.registry import (
@@ -20,7 +22,9 @@ from skillc.registry import (
     Mirror,
     MirrorState,
     Permission,
+    PolicyRegistry,
     Registry,
+    RegistryConfig,
     RegistryUpstream,
     ReviewRules,
     Role,
@@ -28,6 +32,7 @@ from skillc.registry import (
     open_registry,
 )
 from skillc.registry.upstream import Import
+from skillc.server import ServerSettings, create_registry_app
 from tests.registry.conftest import Clock, Team, package
 from tests.support.git import Origin, Server
 from tests.support.http import Request, Stub, page, stub
@@ -36,6 +41,7 @@ from tests.support.team import Seen, serve_registry
 __all__ = ["stub"]
 
 READER = Caller("cy", (Permission(Role.READER),))
+MAINTAINER = Caller("di", (Permission(Role.MAINTAINER, "payments"),))
 
 
 @pytest.fixture
@@ -357,3 +363,49 @@ def test_no_git_repository(registry: Team, server: Server, tmp_path: Path) -> No
     source = Mirror(registry.source(READER), MirrorState(registry, upstream, "vendor"))
     with pytest.raises(RegistryUnavailable):
         source.skill("vendor/pdf")
+
+
+# A registry with the policies and mirrors of its registry.toml, whichever way it is read
+
+
+def opened(folder: Path, toml: str) -> Registry:
+    config = RegistryConfig.parse(toml)
+    return open_registry(
+        str(folder / "registry.db"), "", config.review, partial(PolicyRegistry, config=config)
+    )
+
+
+def test_policies_of_registry_toml(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] readers see what is allowed and old enough; maintainers see all."""
+    with opened(tmp_path, '[policy]\nminimum_age = "3d"\ndeny = ["payments/legacy"]') as registry:
+        for skill_id in ("payments/refunds", "payments/legacy", "other"):
+            registry.publish(SYSTEM, package(skill_id))
+        assert registry.skills(READER) == []
+        with pytest.raises(SkillNotFound):
+            registry.skill(READER, "payments/refunds")
+        assert [skill.id for skill in registry.skills(MAINTAINER)] == ["payments/legacy", "payments/refunds"]
+    with opened(tmp_path, '[policy]\ndeny = ["payments/legacy"]') as registry:
+        assert [skill.id for skill in registry.skills(READER)] == ["other", "payments/refunds"]
+        assert registry.skill(READER, "other").latest is not None
+        client = TestClient(create_registry_app(registry, ServerSettings(public_read=True)))
+        ids = [skill["id"] for skill in client.get("/skills").json()["skills"]]
+        assert ids == ["other", "payments/refunds"]
+        found = client.get("/search", params={"q": "legacy refunds"}).json()["results"]
+        assert [result["id"] for result in found] == ["payments/refunds"]
+        assert client.get("/skills/payments/legacy").status_code == 404
+
+
+def test_mirror_of_registry_toml(tmp_path: Path, elsewhere: Registry, served: tuple[str, list[Seen]]) -> None:
+    """[SURFACES: Registry model] what is not here comes from the mirror, for those who may read it."""
+    elsewhere.publish(SYSTEM, package("tools/pdf"), version="1.2.0")
+    with opened(tmp_path, f'[[mirror]]\nprefix = "community"\nurl = "{served[0]}"') as registry:
+        other = Caller("ed", (Permission(Role.READER, "payments"),))
+        with pytest.raises(RegistryRefused):
+            registry.skill(other, "community/tools/pdf")
+        assert registry.skills(SYSTEM) == []
+        client = TestClient(create_registry_app(registry, ServerSettings(public_read=True)))
+        (version,) = client.get("/skills/community/tools/pdf/versions").json()["versions"]
+        assert (version["version"], version["note"].startswith("mirrored from ")) == ("1.2.0", True)
+        assert client.get("/skills/community/nothing/versions").status_code == 404
+        assert client.get("/skills/payments/refunds/versions").status_code == 404
+        assert [skill.id for skill in registry.skills(SYSTEM)] == ["community/tools/pdf"]
