@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from skillc import engine
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository, explain_collection
 from skillc.cli.mistakes import see
@@ -66,6 +65,8 @@ def run(arguments: Arguments) -> int:
     if not listing["skills"] and not listing.get("subcollections"):
         for note in _explain(here, place, query, repository):
             here.report(one_line(f"note: {note}"))
+    from skillc import engine  # takes long to load, and help does without
+
     return show(arguments, lambda: listing, lambda: engine.render_browse(listing), "paint_listing")
 
 
