@@ -258,3 +258,61 @@ def test_import_fast_leaves_the_unusual_to_python(
     copy_of_the_package(tmp_path)
     prefixed = {name: str(tmp_path / folder) for name, folder in variables.items()}
     assert import_fast_in(tmp_path, WHICH, *options, **prefixed).startswith("False")
+
+
+SOURCE = Path(skillc.__file__).parent
+# Rooms whose modules are still to become ordinary; it gets shorter.
+TO_DO = ("audit", "cli", "install", "mcp", "registry", "server", "tables")
+# Modules that reading commands load in cases which the test below does not try, and others with a reason.
+RARE = {
+    "compiler": "a skill of a repository is indexed when it is read",
+    "gateway.snippets": "sections with thousands of matches",
+    "library.locate": "skills of repositories",
+    "tools": "help and completion of commands load no rooms",
+    "tools.sandbox.supervisor": "is a program, which starts with every run of a tool",
+}
+TRICKS = ("\nTYPE_CHECKING = False", "= front_door(", "import value\n")
+READERS = """\
+show pdf --section Forms
+show pdf --section Formulars
+search pdf text
+search pdf zzz
+open pdf SKILL.md
+outline pdf
+sources pdf
+find forms
+find formulars
+"""
+PROGRAM = """
+import sys
+from skillc.cli import main
+for line in sys.stdin.read().splitlines():
+    main(line.split())
+print("loaded", *sys.modules)
+"""
+
+
+def test_tricks_are_in_their_place(tmp_path: Path) -> None:
+    """[RFC-0007] Modules that no reading command loads are ordinary Python: plain imports, dataclasses."""
+    skill = tmp_path / ".skillc" / "skills" / "pdf"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText.\n")
+    env = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"}
+    for lines in ("build pdf\n", READERS):
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            input=lines,
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    loaded = {name.removeprefix("skillc.") for name in run.stdout.splitlines()[-1].split()}
+    tricky = set()
+    for path in SOURCE.rglob("*.py"):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+        if any(trick in path.read_text() for trick in TRICKS) and name.partition(".")[0] not in TO_DO:
+            tricky.add(name)
+    assert tricky - loaded - RARE.keys() - {"__init__", "startup"} == set()
+    assert RARE.keys() <= tricky

@@ -1,9 +1,8 @@
 """Start fast: every trick that keeps the commands on the agents' reading path short.
 
 Agents call `show`, `search`, `open`, `outline`, `sources` and `find` hundreds of times, and starting
-Python is most of what such a command costs. The modules that those commands load use
-these tricks, and so do those of the compiler and of lint, because hooks and editors call `build`, `list` and
-`lint`; everywhere else the code is ordinary Python.
+Python is most of what such a command costs. The modules that those commands load use these tricks;
+everywhere else the code is ordinary Python, which a test holds.
 
 1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
@@ -24,9 +23,6 @@ these tricks, and so do those of the compiler and of lint, because hooks and edi
 13. `import_parser`: the compiled half of `pyromark`, without the Python around it, which imports much.
 14. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
     write for an entry point imports `re`.
-
-`skillc.later` does for modules of Python what `front_door` does for ours: a command that needs `json` to run
-does not need it to print its help. It also has what `lint` uses in place of `re.compile` and of functools.
 """
 
 import os

@@ -15,13 +15,4 @@ A call that fails is a result that the model reads, marked as an error where the
 Events go to the observer that AgentFactory was given. The other rooms import nothing from here.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from skillc.startup import front_door
-
-if TYPE_CHECKING:
-    from skillc.adapters.toolset import SkillToolset as SkillToolset
-else:
-    __getattr__ = front_door(__name__, {"toolset": "SkillToolset"})
+from skillc.adapters.toolset import SkillToolset as SkillToolset

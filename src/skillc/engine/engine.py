@@ -14,17 +14,14 @@ from typing import Any, Protocol, Self
 from skillc import library
 from skillc.contract import KEY, Result
 from skillc.engine import inventory
-from skillc.engine.pages import find_key, make_cursor
+from skillc.engine.browse import MAX_ENTRIES, make_page
 from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library import SkillCollection, SkillDescriptor, SkillScope
 from skillc.skills import SkillId, list_files, open_inside
 from skillc.spelling import suggest
-from skillc.text import cut
 
 MAX_READ = 256 * 1024  # bytes of a file that enter a context
-MAX_ENTRIES = 50  # collections and skills of one answer of `browse`
-MAX_WORDS = 200  # characters of a description there
 
 log = logging.getLogger("skillc.engine")
 
@@ -197,11 +194,11 @@ class DefaultSkillEngine:
             skills = [skill for skill in skills if skill.source_name == repository]
         place = f"{repository}:{collection}" if repository or collection else ""
         if is_search:
-            return _page({"type": "search", "query": query}, None, skills, cursor, limit, place)
+            return make_page({"type": "search", "query": query}, None, skills, cursor, limit, place)
         path = path.strip("/")
         below = [c for c in await engine._collections_of(skills) if c.path.rpartition("/")[0] == path]
         direct = [skill for skill in skills if skill.collection == path]
-        return _page({"type": "listing", "path": path}, below, direct, cursor, limit, place)
+        return make_page({"type": "listing", "path": path}, below, direct, cursor, limit, place)
 
     async def find(
         self,
@@ -314,37 +311,3 @@ class DefaultSkillEngine:
 def _covers(paths: Sequence[str], skill_id: str) -> bool:
     """Return whether an ID is one of `paths` or in one of them."""
     return any(skill_id == path or skill_id.startswith(f"{path.rstrip('/')}/") for path in paths)
-
-
-def _page(
-    listing: dict[str, Any],
-    collections: Sequence[SkillCollection] | None,
-    skills: Sequence[SkillDescriptor],
-    cursor: str | None,
-    limit: int,
-    place: str,
-) -> dict[str, Any]:
-    """Return one page of a listing: collections first, then skills, each by name [D60]."""
-    name = "browse " + " ".join([*listing.values(), place] if place else listing.values())
-    after = "" if cursor is None else find_key(name, cursor)
-    entries = [(f"c{one.path}", one) for one in collections or ()] + [(f"s{one.id}", one) for one in skills]
-    left = [entry for entry in entries if entry[0] > after]
-    page, more = left[:limit], max(0, len(left) - limit)
-    value = listing | ({} if collections is None else {"subcollections": []}) | {"skills": []}
-    for _, entry in page:
-        if isinstance(entry, SkillCollection):
-            words = cut(entry.description, MAX_WORDS)
-            value["subcollections"].append({"path": entry.path, "description": words, "count": entry.count})
-        else:
-            value["skills"].append(_brief(entry.as_json()))
-    if more:
-        value |= {"more": more, "next_cursor": make_cursor(name, page[-1][0])}
-        value["note"] = inventory.MORE_ENTRIES.format(more)
-    return value
-
-
-def _brief(fields: dict[str, Any]) -> dict[str, Any]:
-    """Cut the texts of a skill that may be long."""
-    fields["description"] = cut(fields["description"], MAX_WORDS)
-    fields["metadata"] = {key: cut(value, MAX_WORDS) for key, value in fields["metadata"].items()}
-    return fields

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from skillc.errors.diagnostic import Diagnostic as Diagnostic, warning as warning
     from skillc.errors.extras import (
         import_error as import_error,
+        install_command as install_command,
         is_foreign as is_foreign,
         require_extra as require_extra,
-    )
-    from skillc.errors.installation import (
-        install_command as install_command,
         required_libraries as required_libraries,
     )
     from skillc.errors.tree import *
@@ -28,10 +26,8 @@ else:
     def __getattr__(name: str) -> object:
         if name.startswith("_"):  # Python asks every module for some of these
             raise AttributeError(name)
-        if name in ("import_error", "is_foreign", "require_extra"):
+        if name in ("import_error", "install_command", "is_foreign", "require_extra", "required_libraries"):
             from skillc.errors.extras import __dict__ as names
-        elif name in ("install_command", "required_libraries"):
-            from skillc.errors.installation import __dict__ as names
         elif name in ("Diagnostic", "warning"):
             from skillc.errors.diagnostic import __dict__ as names
         elif name == "WARNINGS":

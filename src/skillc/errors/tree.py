@@ -426,7 +426,7 @@ class MissingExtra(Unavailable):
     code = "E201"
 
     def __init__(self, need: str, extra: str = "") -> None:
-        from skillc.errors.installation import install_command  # few programs need it
+        from skillc.errors.extras import install_command  # few programs need it
 
         super().__init__(f"{need}: {install_command(extra)}")
 

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.skills.digest import EXECUTABLE, SkillDigest, digest_skill
     from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
-    from skillc.skills.fields import read_tags, read_texts, read_words
     from skillc.skills.files import (
         MAX_FILES,
         SourceFile,
@@ -22,8 +21,18 @@ if TYPE_CHECKING:
         open_inside,
         resolve_inside,
     )
-    from skillc.skills.folders import digest_files, hash_source, make_folder, write_files
-    from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
+    from skillc.skills.folders import (
+        MAX_FILE_NAME,
+        MAX_PATH,
+        digest_files,
+        find_collision,
+        hash_source,
+        is_portable,
+        make_folder,
+        to_spelling,
+        write_files,
+    )
+    from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations, read_tags, read_texts, read_words
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import (
         MAX_SEGMENT,
@@ -44,7 +53,6 @@ if TYPE_CHECKING:
         title_to_show,
         walk,
     )
-    from skillc.skills.portable import MAX_FILE_NAME, MAX_PATH, find_collision, is_portable, to_spelling
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
     from skillc.skills.tools.definition import (
         MODES,
@@ -77,13 +85,12 @@ else:
         {
             "digest": "EXECUTABLE SkillDigest digest_skill",
             "document": "Document Metadata main_file read_main_file parse read_metadata",
-            "fields": "read_tags read_texts read_words",
             "files": "MAX_FILES SourceFile has_uncounted is_left_out list_files list_tree"
             " open_inside resolve_inside",
-            "folders": "digest_files hash_source make_folder write_files",
-            "format": "KNOWN_FIELDS LIMITS find_violations",
+            "folders": "MAX_FILE_NAME MAX_PATH digest_files find_collision hash_source is_portable "
+            "make_folder to_spelling write_files",
+            "format": "KNOWN_FIELDS LIMITS find_violations read_tags read_texts read_words",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
-            "portable": "MAX_FILE_NAME MAX_PATH find_collision is_portable to_spelling",
             "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId id_prefix is_name is_segment to_segment",
             "markdown": "Heading find_headings guess_body line_count newlines parser_text title_to_show walk",
             "tools.blocks": "ToolBlock find_blocks",

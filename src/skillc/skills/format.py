@@ -1,11 +1,12 @@
-"""The rules of the Agent Skills format: its fields and their limits, and which of them a skill breaks.
+"""The fields of the Agent Skills format: how they may be written, their limits, and what a skill breaks.
 
-Reading is lenient and does not insist on them; `skc lint` reports them one by one.
+Reading is lenient and does not insist on the rules; `skc lint` reports them one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillc.skills.document import Metadata
@@ -46,3 +47,32 @@ def _check_fields(fields: dict[str, Any]) -> Iterator[str]:
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         yield "metadata is not a map of text to text"
+
+
+def read_tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tags in frontmatter: `tags`, and those of `metadata`; as a list, or as text with commas."""
+    metadata = fields.get("metadata")
+    tags: list[str] = []
+    for value in (fields.get("tags"), metadata.get("tags") if isinstance(metadata, Mapping) else None):
+        if isinstance(value, str):
+            tags += value.strip("[]").split(",")
+        elif isinstance(value, list | tuple):
+            tags += [str(item) for item in value]
+    names = (" ".join(tag.strip(" \"'").split()) for tag in tags)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def read_words(value: Any) -> tuple[str, ...]:
+    """Return a list of words, which may be written as one text."""
+    if isinstance(value, str):
+        return tuple(value.replace(",", " ").split())
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+def read_texts(value: Any) -> dict[str, str] | None:
+    """Return metadata as text to text: other values become JSON."""
+    if not isinstance(value, dict) or not value:
+        return None
+    if all(isinstance(item, str) for item in value.values()):
+        return value
+    return {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in value.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skillc import engine
 from skillc.cli import show, workspace
 from skillc.cli.blocks import CUT, STRONG, Line, Mark
 from skillc.cli.filters import check_repository, explain_collection
@@ -68,11 +67,14 @@ def run(arguments: Arguments) -> int:
     if not listing["skills"] and not listing.get("subcollections"):
         for note in _explain(here, place, query, repository):
             here.report(one_line(f"note: {note}"))
-    return show(arguments, lambda: listing, lambda: engine.render_browse(listing), lambda: _view(listing))
+    from skillc.engine import render_browse  # takes long to load, and help does without
+
+    lines = [*render_browse(listing)]
+    return show(arguments, lambda: listing, lambda: lines, lambda: _view(listing, lines[-1]))
 
 
-def _view(page: Mapping[str, Any]) -> Iterator[str]:
-    """Yield collections and skills in two columns, each on one line of the terminal."""
+def _view(page: Mapping[str, Any], last: str) -> Iterator[str]:
+    """Yield collections and skills in two columns, each on one line of the terminal; `last` says how many more there are."""
     rows = [(skill["id"], skill["description"]) for skill in page["skills"]]
     for each in reversed(page.get("subcollections", [])):
         count = f"{each['count']} skills"  # the description of a collection that has none of its own
@@ -83,7 +85,7 @@ def _view(page: Mapping[str, Any]) -> Iterator[str]:
     for name, text in rows:
         yield Line(Mark(pad(one_line(name), width), STRONG), one_line(f"  {text}"), breaks=CUT)
     if not rows or "more" in page:
-        yield [*engine.render_browse(page)][-1]
+        yield last
 
 
 def _explain(here: Workspace, place: str, query: str | None, repository: str) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from skillc import engine
 from skillc.cli import show, workspace
 from skillc.cli.blocks import NEVER, Line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -38,6 +37,8 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     preload, references = arguments.texts("preload"), arguments.texts("ref")
+    from skillc import engine  # takes long to load, and help does without
+
     result = here.wait(engine.model_input(here.engine(), arguments.text("message"), preload, references))
     text = f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}"
     show(arguments, result.as_json, lambda: [Line(text, breaks=NEVER)])
