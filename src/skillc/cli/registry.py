@@ -19,9 +19,8 @@ from skillc.text import one_line
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
 TO = Option(
-    "--to",
+    "--to <url>",
     "The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your only login.",
-    value="<url>",
     completes="registries",
 )
 
