@@ -78,7 +78,7 @@ SLOW_COMMANDS = ["add", "audit", "build", "clean", "disable", "doctor", "import"
 
 
 def test_tricks() -> None:
-    """[RFC-0007] [D72] only modules that reading commands load have the tricks of `startup`."""
+    """[RFC-0007] only modules that reading commands load have the tricks of `startup`."""
     root = Path(skillc.__file__).parent
     ahead = {name for command in AHEAD for name in AHEAD[command].format(command).split()}
     counts: Counter[str] = Counter()

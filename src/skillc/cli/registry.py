@@ -16,9 +16,8 @@ from skillc.settings import load_settings
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
 TO = Option(
-    "--to",
+    "--to <url>",
     "The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your only login.",
-    value="<url>",
     completes="registries",
 )
 

@@ -37,7 +37,10 @@ class Argument:
 
 
 class Option:
-    """An option, a switch without `value`; `kind` is `text`, `count` (a positive integer) or `choice`."""
+    """An option, such as `--to <url>`; a switch where no value is named.
+
+    `kind` is `text`, `count` (a positive integer) or `choice`.
+    """
 
     __slots__ = ("choices", "completes", "default", "help", "kind", "maximum", "name", "repeat", "value")
 
@@ -54,10 +57,10 @@ class Option:
         completes: str = "",
         repeat: bool = False,
     ) -> None:
-        self.name = name
+        self.name, _, taken = name.partition(" ")
         self.help = help
         self.repeat = repeat
-        self.value = value or "|".join(choices) or ("<n>" if kind == "count" else "")
+        self.value = value or taken or "|".join(choices) or ("<n>" if kind == "count" else "")
         self.kind = "choice" if choices else kind if self.value else "switch"
         self.choices = choices
         self.default = default

@@ -31,16 +31,15 @@ COMMAND = Command(
         ),
     ),
     options=(
-        Option("--query", "Search the names and descriptions of all skills.", value="<words>"),
-        Option("--repository", "Only skills of this repository.", value="<name>", completes="repositories"),
+        Option("--query <words>", "Search the names and descriptions of all skills."),
+        Option("--repository <name>", "Only skills of this repository.", completes="repositories"),
         Option(
-            "--collection",
+            "--collection <path>",
             "Only skills of this collection, and of those below it.",
-            value="<path>",
             completes="collections",
         ),
         Option("--limit", "Maximum number of entries.", kind="count", default=50, maximum=MAX_LIMIT),
-        Option("--cursor", "Go on after this entry, as the last answer says.", value="<cursor>"),
+        Option("--cursor <cursor>", "Go on after this entry, as the last answer says."),
         FORMAT,
     ),
     examples=("skc browse", "skc browse extraction", "skc browse --query email --repository team"),
@@ -74,7 +73,10 @@ def run(arguments: Arguments) -> int:
 
 
 def _view(page: Mapping[str, Any], last: str) -> Iterator[str]:
-    """Yield collections and skills in two columns, each on one line of the terminal; `last` says how many more there are."""
+    """Yield collections and skills in two columns, each on one line of the terminal.
+
+    `last` says how many more there are, or that there is nothing.
+    """
     rows = [(skill["id"], skill["description"]) for skill in page["skills"]]
     for each in reversed(page.get("subcollections", [])):
         count = f"{each['count']} skills"  # the description of a collection that has none of its own

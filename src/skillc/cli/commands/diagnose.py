@@ -17,11 +17,10 @@ from skillc.text import count_of, one_line
 COMMAND = Command(
     "diagnose",
     options=(
-        Option("--repository", "Only of this repository.", value="<name>", completes="repositories"),
+        Option("--repository <name>", "Only of this repository.", completes="repositories"),
         Option(
-            "--code",
+            "--code <code>",
             "Only with this code, such as W011. Can be repeated.",
-            value="<code>",
             repeat=True,
             completes="codes",
         ),

@@ -28,17 +28,14 @@ COMMAND = Command(
     options=(
         Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
         Option("--all", "Show copies and near-copies of a skill as results of their own."),
-        Option("--repository", "Only skills of this repository.", value="<name>", completes="repositories"),
+        Option("--repository <name>", "Only skills of this repository.", completes="repositories"),
         Option(
-            "--collection",
+            "--collection <path>",
             "Only skills of this collection, and of those below it.",
-            value="<path>",
             completes="collections",
         ),
-        Option(
-            "--capability", "Only skills that need this capability.", value="<name>", completes="capabilities"
-        ),
-        Option("--tag", "Only skills with this tag in their frontmatter.", value="<tag>", completes="tags"),
+        Option("--capability <name>", "Only skills that need this capability.", completes="capabilities"),
+        Option("--tag <tag>", "Only skills with this tag in their frontmatter.", completes="tags"),
         FORMAT,
     ),
     description="Any word of the task may match. Names and descriptions count more than the text below them.",

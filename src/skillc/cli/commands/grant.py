@@ -20,9 +20,8 @@ COMMAND = Command(
     ),
     options=(
         Option(
-            "--prefix",
+            "--prefix <path>",
             "Only for the skills below this path. Default: the whole registry.",
-            value="<path>",
             completes="collections",
         ),
         TO,

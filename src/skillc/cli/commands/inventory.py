@@ -9,13 +9,7 @@ from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 COMMAND = Command(
     "inventory",
     options=(
-        Option(
-            "--preload",
-            "Mark this skill as loaded. Can be repeated.",
-            value="<id>",
-            repeat=True,
-            completes="ids",
-        ),
+        Option("--preload <id>", "Mark this skill as loaded. Can be repeated.", repeat=True, completes="ids"),
         FORMAT,
     ),
     examples=("skc inventory", "skc inventory --preload pdf-processing"),

@@ -34,16 +34,13 @@ COMMAND = Command(
         Option("--diff", "Print what --fix would change, and change nothing."),
         Option("--strict", "Check style as well, and treat warnings as errors."),
         Option(
-            "--select",
+            "--select <rules>",
             "Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans; all.",
-            value="<rules>",
             repeat=True,
             completes="rules",
         ),
-        Option("--ignore", "Do not check these rules.", value="<rules>", repeat=True, completes="rules"),
-        Option(
-            "--explain", "Say what a rule wants and how to satisfy it.", value="<rule>", completes="rules"
-        ),
+        Option("--ignore <rules>", "Do not check these rules.", repeat=True, completes="rules"),
+        Option("--explain <rule>", "Say what a rule wants and how to satisfy it.", completes="rules"),
         Option("--statistics", "Print how often each rule is broken, most first."),
         Option("--force", "Also lint compiled skills."),
         Option("--format", "Output format.", choices=("text", "json", "sarif", "github"), default="text"),

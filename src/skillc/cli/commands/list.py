@@ -20,9 +20,7 @@ COMMAND = Command(
             default="all",
         ),
         Option("--limit", "Maximum number of skills.", kind="count"),
-        Option(
-            "--pattern", "List only names that match, such as 'pdf-*'.", value="<glob>", completes="stored"
-        ),
+        Option("--pattern <glob>", "List only names that match, such as 'pdf-*'.", completes="stored"),
         Option("--check-obsolete", "Check whether files changed since the last build."),
         FORMAT,
     ),

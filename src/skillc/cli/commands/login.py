@@ -25,7 +25,7 @@ COMMAND = Command(
         ),
     ),
     options=(
-        Option("--token-env", "Take the token from this variable.", value="<name>", completes="environment"),
+        Option("--token-env <name>", "Take the token from this variable.", completes="environment"),
         Option("--token-stdin", "Take the token from stdin."),
         FORMAT,
     ),

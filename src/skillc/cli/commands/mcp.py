@@ -16,44 +16,28 @@ from skillc.workspace import Workspace
 COMMAND = Command(
     "mcp",
     options=(
+        Option("--http <host:port>", "Serve over HTTP at this address instead of over stdin and stdout."),
         Option(
-            "--http", "Serve over HTTP at this address instead of over stdin and stdout.", value="<host:port>"
+            "--tools <a,b>", "Groups of tools to offer.", default="gateway,library,run", completes="groups"
         ),
         Option(
-            "--tools",
-            "Groups of tools to offer.",
-            value="<a,b>",
-            default="gateway,library,run",
-            completes="groups",
+            "--allow-host <name>", "Accept requests for this host name, too. Can be repeated.", repeat=True
         ),
         Option(
-            "--allow-host",
-            "Accept requests for this host name, too. Can be repeated.",
-            value="<name>",
-            repeat=True,
-        ),
-        Option(
-            "--preload",
+            "--preload <id>",
             "Put this skill into the server's instructions. Can be repeated.",
-            value="<id>",
             repeat=True,
             completes="ids",
         ),
         Option(
-            "--capability",
+            "--capability <name>",
             "Offer skills that need this capability, too. Can be repeated.",
-            value="<name>",
             repeat=True,
             completes="capabilities",
         ),
+        Option("--install <agent>", "Add this server to an agent's configuration.", completes="clients"),
         Option(
-            "--install", "Add this server to an agent's configuration.", value="<agent>", completes="clients"
-        ),
-        Option(
-            "--uninstall",
-            "Remove this server from an agent's configuration.",
-            value="<agent>",
-            completes="clients",
+            "--uninstall <agent>", "Remove this server from an agent's configuration.", completes="clients"
         ),
         Option("--project", "With these two: change the project's configuration instead of the user's."),
         Option("--print", "With these two: print the change without writing it."),

@@ -24,14 +24,13 @@ COMMAND = Command(
     ),
     options=(
         Option(
-            "--prefix",
+            "--prefix <path>",
             "With add: the skills below this path, or this skill. Required.",
-            value="<path>",
             completes="collections",
         ),
-        Option("--issuer", f"With add: where ID tokens come from. Default: {GITHUB}.", value="<url>"),
-        Option("--ref", "With add: only on this ref; refs/tags/v* is all with this start.", value="<ref>"),
-        Option("--environment", "With add: only in this environment.", value="<name>"),
+        Option("--issuer <url>", f"With add: where ID tokens come from. Default: {GITHUB}."),
+        Option("--ref <ref>", "With add: only on this ref; refs/tags/v* is all with this start."),
+        Option("--environment <name>", "With add: only in this environment."),
         TO,
         FORMAT,
     ),

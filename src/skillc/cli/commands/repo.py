@@ -30,19 +30,16 @@ COMMAND = Command(
     ),
     options=(
         Option("--type", "Type of the repository. Guessed from the address by default.", choices=TYPES),
-        Option("--ref", "git: the branch, tag or commit. Default: the branch main.", value="<ref>"),
+        Option("--ref <ref>", "git: the branch, tag or commit. Default: the branch main."),
         Option(
             "--ref-type",
             "git: whether --ref is a branch, tag or commit. Default: branch.",
             choices=("branch", "tag", "commit"),
         ),
+        Option("--skills-root <folder>", "git: the folder in the repository that contains the skills."),
         Option(
-            "--skills-root", "git: the folder in the repository that contains the skills.", value="<folder>"
-        ),
-        Option(
-            "--auth-token-env",
+            "--auth-token-env <VARIABLE>",
             "git and servers: the environment variable with the token.",
-            value="<VARIABLE>",
             completes="environment",
         ),
         Option("--strict", "Quarantine skills that break the Agent Skills format."),

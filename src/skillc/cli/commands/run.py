@@ -21,13 +21,12 @@ COMMAND = Command(
     arguments=(SKILL, Argument("tool", "A tool from 'skc tools <skill>'.", completes="tools")),
     options=(
         Option(
-            "--param",
+            "--param <k=v>",
             "A parameter. Repeat for more parameters, and for each item of a list.",
-            value="<k=v>",
             repeat=True,
             completes="parameters",
         ),
-        Option("--json", "Parameters as a JSON object.", value="<object>"),
+        Option("--json <object>", "Parameters as a JSON object."),
         Option("--mode", "The mode to run in.", choices=("Global", "Dev", "Meeting"), default="Global"),
         Option("--dry-run", "Print what would run, and run nothing."),
         Option("--yes", "Approve this run only. Does not override a denial."),

@@ -10,12 +10,11 @@ COMMAND = Command(
     arguments=(SKILL,),
     options=(
         Option(
-            "--section",
+            "--section <heading>",
             "The section's heading. Required. Case does not matter.",
-            value="<heading>",
             completes="sections",
         ),
-        Option("--file", "Search only this file for the section.", value="<path>", completes="markdown"),
+        Option("--file <path>", "Search only this file for the section.", completes="markdown"),
         Option("--max-lines", "Maximum number of lines to print.", kind="count"),
         FORMAT,
     ),

@@ -12,12 +12,11 @@ COMMAND = Command(
     arguments=(SKILL,),
     options=(
         Option("--depth", "Maximum depth of the tree.", kind="count"),
-        Option("--dir", "List only this directory.", value="<path>", completes="directories"),
+        Option("--dir <path>", "List only this directory.", completes="directories"),
         Option("--limit", "Maximum number of entries.", kind="count", default=100),
         Option(
-            "--pattern",
+            "--pattern <glob>",
             "List only files that match. With a slash, the path is matched, otherwise the name.",
-            value="<glob>",
         ),
         FORMAT,
     ),

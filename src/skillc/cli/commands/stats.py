@@ -30,18 +30,16 @@ COMMAND = Command(
     ),
     options=(
         Option(
-            "--group-by",
+            "--group-by <what>",
             "Group by summary, sections, files, commands, projects, errors or search.",
-            value="<what>",
             default="summary",
             completes="summary sections files commands projects errors search",
         ),
-        Option("--since", "Count accesses from this date or time (UTC) on.", value="<time>"),
-        Option("--until", "Count accesses up to this date or time (UTC).", value="<time>"),
+        Option("--since <time>", "Count accesses from this date or time (UTC) on."),
+        Option("--until <time>", "Count accesses up to this date or time (UTC)."),
         Option(
-            "--project",
+            "--project <path>",
             "Count only accesses from this directory or below. Can be repeated.",
-            value="<path>",
             repeat=True,
         ),
         Option("--all", "Count what authors did, too: build, lint, stats, and what was typed at a terminal."),
@@ -50,8 +48,8 @@ COMMAND = Command(
             "Maximum number of rows. Default: 50, and of skills only those that were used.",
             kind="count",
         ),
-        Option("--html", "Write an HTML page with charts to this file.", value="<file>"),
-        Option("--prune", "Remove log entries older than this: 90d, 12w, 6m, 2y.", value="<age>"),
+        Option("--html <file>", "Write an HTML page with charts to this file."),
+        Option("--prune <age>", "Remove log entries older than this: 90d, 12w, 6m, 2y."),
         FORMAT,
     ),
     description=(

@@ -23,11 +23,10 @@ COMMAND = Command(
         Argument("skill", "Sync only this skill. Default: all skills.", required=False, completes="skills"),
     ),
     options=(
-        Option("--project", "The project's directory. Default: the current directory.", value="<path>"),
+        Option("--project <path>", "The project's directory. Default: the current directory."),
         Option(
-            "--to",
+            "--to <url>",
             "Send counts of use to this registry instead: of its own skills, never texts of queries.",
-            value="<url>",
             completes="registries",
         ),
         Option("--with-queries", "With --to: also send the searches that found nothing."),

@@ -24,18 +24,12 @@ COMMAND = Command(
     ),
     options=(
         Option("--role", "With create: what the token may do. Default: reader.", choices=ROLES),
+        Option("--prefix <path>", "With create: only the skills below this path.", completes="collections"),
+        Option("--expires <time>", "With create: how long it is valid, such as 12h, 90d or 8w."),
+        Option("--label <text>", "With create: what it is for."),
         Option(
-            "--prefix",
-            "With create: only the skills below this path.",
-            value="<path>",
-            completes="collections",
-        ),
-        Option("--expires", "With create: how long it is valid, such as 12h, 90d or 8w.", value="<time>"),
-        Option("--label", "With create: what it is for.", value="<text>"),
-        Option(
-            "--owner",
+            "--owner <subject>",
             "With create: the subject that it is for; it needs an admin of the whole registry.",
-            value="<subject>",
         ),
         TO,
         FORMAT,

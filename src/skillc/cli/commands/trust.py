@@ -39,17 +39,15 @@ COMMAND = Command(
         ),
     ),
     options=(
-        Option("--digest", "With allow or adopt: the digest of what you reviewed.", value="<digest>"),
+        Option("--digest <digest>", "With allow or adopt: the digest of what you reviewed."),
         Option(
-            "--variable",
+            "--variable <name>",
             "With allow or prune: a variable that the project uses.",
-            value="<name>",
             completes="variables",
         ),
         Option(
-            "--host",
+            "--host <host>",
             "With --variable: the host that gets it, as in 'https://host'.",
-            value="<host>",
             completes="hosts",
         ),
         FORMAT,

@@ -15,16 +15,11 @@ COMMAND = Command(
     ),
     options=(
         Option(
-            "--ref",
-            "Put this skill into the message. Can be repeated.",
-            value="<id>",
-            repeat=True,
-            completes="ids",
+            "--ref <id>", "Put this skill into the message. Can be repeated.", repeat=True, completes="ids"
         ),
         Option(
-            "--preload",
+            "--preload <id>",
             "Put this skill into the system prompt. Can be repeated.",
-            value="<id>",
             repeat=True,
             completes="ids",
         ),

@@ -15,7 +15,7 @@ COMMAND = Command(
         Argument("version", "The skill's ID and the version: payments/refunds@1.2.0.", completes="versions"),
     ),
     options=(
-        Option("--reason", "Why; people who have it installed read this.", value="<text>"),
+        Option("--reason <text>", "Why; people who have it installed read this."),
         Option("--undo", "Let it be installed again."),
         TO,
         FORMAT,
