@@ -108,8 +108,9 @@ def test_the_path_of_agents(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_a_profile_that_hangs(world: World) -> None:
+def test_a_profile_that_hangs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] a login shell gets some seconds; then the PATH here is what is known."""
+    monkeypatch.setattr("skillc.doctor.machine.SHELL_SECONDS", 0.5)
     bash = shutil.which("bash") or pytest.skip("no bash")
     save(world.home / ".profile", "sleep 100 &\nsleep 100\n")
     _doctor(world, env={"SHELL": bash})
@@ -303,7 +304,7 @@ def test_variables_and_libraries(world: World) -> None:
         "import importlib.metadata as m\nm.requires = lambda name: ['no.thing>=2', 'other; extra == \"x\"']\n"
     )
     save(blocker / "sitecustomize.py", text)
-    (finding,) = _found(world, "libraries", env={"PYTHONPATH": str(blocker)})
+    (finding,) = _found(world, "libraries", env={"PYTHONPATH": str(blocker)}, prefix=("env",))
     assert (finding["message"], finding["fix"]) == ("no.thing is not installed", install_command())
 
 
@@ -315,8 +316,9 @@ def test_variables_of_a_project(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_repositories(world: World, origin: Origin, server: Server) -> None:
+def test_repositories(world: World, origin: Origin, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] all are asked at once, each for some seconds; secrets do not show."""
+    monkeypatch.setattr("skillc.doctor.machine.PATIENCE", 2.0)
     origin.skill("pdf")
     origin.push("pdf")
     deaf = socket.socket()

@@ -33,6 +33,13 @@ OPEN = (
 )
 
 
+def _find(world: World) -> str:
+    """What a search prints, in a process of its own: this one would keep the index open."""
+    run = World.skc(world, "find", "pdf")
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 def _clean(world: World, *words: str) -> list[dict[str, Any]]:
     value = json.loads(world.ok("clean", *words, "--format", "json").stdout)
     entries: list[dict[str, Any]] = value["entries"]
@@ -84,7 +91,7 @@ def test_no_home(world: World) -> None:
 def test_asks_first(world: World) -> None:
     """[SURFACES: Getting skills] it asks; without a terminal it refuses; --dry-run only shows."""
     world.skill("pdf", store=world.global_store)
-    world.ok("find", "pdf")
+    _find(world)
     database = world.home / ".skillc" / "cache" / "library.db"
     assert database.exists()
     entries = _clean(world, "--dry-run")
@@ -99,14 +106,14 @@ def test_asks_first(world: World) -> None:
     assert status == 0, out
     assert "Removed 1 item" in out
     assert not database.exists()
-    assert world.ok("find", "pdf").stdout.count("pdf")
+    assert _find(world).count("pdf")
 
 
 @pytest.mark.slow
 def test_a_database_in_use_stays(world: World) -> None:
     """[SURFACES: Getting skills] deleting an index that a process has open could damage the next one."""
     world.skill("pdf", store=world.global_store)
-    world.ok("find", "pdf")
+    _find(world)
     database = world.home / ".skillc" / "cache" / "library.db"
     with _holding(OPEN, database):
         (entry,) = _clean(world, "--yes")
@@ -330,7 +337,7 @@ def test_what_stays(world: World) -> None:
     world.skill("here")
     world.ok("build", "pdf", "--target", "claude")
     world.ok("build", "here", "--target", "claude", "--deploy", "project")
-    world.ok("find", "pdf")
+    _find(world)
     own = world.home / ".skillc"
     for name in ("trust.json", "variables.json", "config.toml", "mine.txt", "cache/unknown/file"):
         (own / name).parent.mkdir(exist_ok=True)
@@ -348,7 +355,7 @@ def test_what_stays(world: World) -> None:
 def test_a_home_that_can_not_be_written(world: World, unprivileged: tuple[str, ...]) -> None:
     """[SURFACES: Getting skills] what can't go is kept, with the reason, and never a traceback."""
     world.skill("pdf", store=world.global_store)
-    world.ok("find", "pdf")
+    _find(world)
     cache = world.home / ".skillc" / "cache"
     cache.chmod(0o500)
     try:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from skillc.install import change_lock, read_lock
 from tests.conftest import World
+from tests.support.crash import LIMIT, run_until
 from tests.support.git import Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.npm import Installer
@@ -297,16 +294,15 @@ def test_killed(world: World, origin: Origin, server: Server) -> None:
     names = [f"s{number}" for number in range(12)]
     origin.push(*names)
     lock_skills(world, server.url, *names)
-    command = [sys.executable, "-m", "skillc", "install"]
-    for delay in (0.2, 0.4, 0.6, 0.8, 1.0, 1.3):
-        process = subprocess.Popen(command, cwd=world.project, env=world.env, stderr=subprocess.DEVNULL)
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    for step in range(1, LIMIT, 101):
+        is_complete = run_until(step, world.root, "install", cwd=world.project)
         for folder in world.store.iterdir():
             if not folder.name.startswith("."):
                 assert (folder / "SKILL.md").is_file()
-    world.ok("install")
+        if is_complete:
+            break
+    assert is_complete
+    assert step > 3 * 101
     assert world.ok("verify").returncode == 0
     assert sorted(n for n in os.listdir(world.store) if n[0] != ".") == sorted(names)
 

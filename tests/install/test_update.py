@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -17,6 +13,7 @@ import pytest
 from skillc import trash
 from skillc.install import read_lock
 from tests.conftest import World
+from tests.support.crash import LIMIT, run_until
 from tests.support.git import GIT_ENV, Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.skills import skill
@@ -277,28 +274,22 @@ def test_origins_that_are_gone(installed: World, origin: Origin, server: Server)
 @pytest.mark.slow
 def test_killed(installed: World, origin: Origin) -> None:
     """[D52] a killed update leaves the old version or the new one; the next one completes it."""
-    command = [sys.executable, "-m", "skillc", "update"]
-    for number, delay in enumerate((0.3, 0.5, 0.7, 0.9, 1.1, 1.4)):
-        file = installed.store / "pdf" / "SKILL.md"
+    file = installed.store / "pdf" / "SKILL.md"
+    for number, step in enumerate(range(10, LIMIT, 47)):
         mine = f"Mine {number}.\n\n"
         file.write_text(file.read_text().replace("Line 1.\n\n", f"{mine}Line 1.\n\n"))
         origin.write("pdf/SKILL.md", TEXT + f"Version {number}.\n")
         origin.push()
-        process = subprocess.Popen(
-            command,
-            cwd=installed.project,
-            env=installed.env,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        is_complete = run_until(step, installed.root, "update", cwd=installed.project)
         assert mine in file.read_text()
         installed.ok("update")
         text = file.read_text()
         assert f"Version {number}." in text
         assert all(f"Mine {n}." in text for n in range(number + 1))
+        if is_complete:
+            break
+    assert is_complete
+    assert number > 5
 
 
 @pytest.mark.slow

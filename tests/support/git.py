@@ -6,6 +6,7 @@ import base64
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,6 +103,11 @@ class Server(ThreadingHTTPServer):
         self.halfway = threading.Event()
         self.end = threading.Event()
         self.url = f"http://127.0.0.1:{self.server_port}/skills.git"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that went away, nor of git's refusals: commands here share this stderr."""
+        if not isinstance(sys.exception(), OSError | subprocess.CalledProcessError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     @property
     def fetches(self) -> int:
