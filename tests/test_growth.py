@@ -18,8 +18,8 @@ from skillc.gateway import search_sections, show_section
 from skillc.gateway.sources import match_paths
 from skillc.index.skills.tokens import Stemmer, split_words
 from skillc.library import InMemorySkillSource, Skill, SkillDescriptor, SkillDocument, at_path, resolve
-from skillc.library.http.wire import read_listing
 from skillc.lint import fix_skill, lint_skill
+from skillc.remotes.http import read_listing
 from skillc.settings import MAX_KEY, parse_toml
 from skillc.skills import (
     NotYaml,

@@ -279,8 +279,8 @@ def test_endless_pages(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_huge_answers(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D28] A page, all pages together, a page of very many skills and a discovery are bounded."""
-    monkeypatch.setattr("skillc.library.clawhub.source.MAX_ANSWER", 2 << 20)
-    monkeypatch.setattr("skillc.library.clawhub.source.MAX_LIST", 3 << 20)
+    monkeypatch.setattr("skillc.remotes.clawhub.MAX_ANSWER", 2 << 20)
+    monkeypatch.setattr("skillc.remotes.clawhub.MAX_LIST", 3 << 20)
     hub.pages = [[item("pdf", summary="x" * (3 << 20))]]
     with pytest.raises(RepositoryUnavailable, match="over 2 MiB"):
         run(ClawHubSkillSource(hub.stub.url).list())

@@ -97,11 +97,12 @@ def test_the_path_tells_where_it_came_from(served: Path, world: World) -> None:
 def test_a_cache_that_was_touched(served: Path, world: World, what: str) -> None:
     """[SEP-2640: host] bytes from the cache are verified each time; what was changed is fetched again."""
     own = source(served)
-    folder = Path(run(own.directory(GOOD)))
-    blobs = world.home / ".skillc" / "cache" / "mcp" / "company" / ".files"
     if what == "file":
-        for blob in blobs.iterdir():
-            blob.write_bytes(b"evil")
+        run(own.load(GOOD))
+        parts = list((world.home / ".skillc" / "cache" / "mcp" / "company").glob("*/.parts/*"))
+        assert len(parts) == 1
+        parts[0].write_bytes(b"evil")
+    folder = Path(run(own.directory(GOOD)))
     if what == "folder":
         (folder / "SKILL.md").write_bytes(b"evil")
     if what == "extra":

@@ -9,9 +9,14 @@ import pytest
 
 from skillc.errors import InvalidConfiguration, InvalidOption, OriginNotFound, RepositoryUnavailable
 from skillc.install import parse_origin, recall_origin
-from skillc.library import GitSkillConfig, HttpSkillSource, McpSkillSource
-from skillc.library.clawhub import ClawHubSkillSource
-from skillc.library.site import WellKnownSkillSource
+from skillc.library import (
+    ClawHubSkillSource,
+    GitSkillConfig,
+    HttpSkillSource,
+    McpSkillSource,
+    SkillSource,
+    WellKnownSkillSource,
+)
 from skillc.remotes import is_plain, parse_address, parse_registry, read_index
 from skillc.remotes.addresses import resolve_url
 from tests.conftest import World
@@ -44,7 +49,7 @@ def test_quoted_without_end() -> None:
     assert not is_plain("https://host/%" + "25" * 500_000 + "0A")
 
 
-def _list(source: HttpSkillSource | McpSkillSource) -> None:
+def _list(source: SkillSource) -> None:
     asyncio.run(source.list())
 
 

@@ -131,11 +131,11 @@ def test_bounded(api: RegistryApi, stub: Stub) -> None:
         api.get("whoami", limit=1 << 20)
 
 
-def test_slow_drops(api: RegistryApi, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_drops(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] an answer that never ends, drop by drop, ends after a time."""
     monkeypatch.setattr(module, "MAX_TIME", 0.1)
     stub.gives(b"HTTP/1.1 200 OK\r\n\r\n", *[piece for _ in range(100) for piece in (b"x", 0.05)])
-    with pytest.raises(errors.RegistryUnavailable, match="no whole answer"):
+    with RegistryApi(stub.url) as api, pytest.raises(errors.RegistryUnavailable, match="no whole answer"):
         api.whoami()
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 
 from skillc.errors import Diagnostic, warning
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.web import Web
-from skillc.remotes import Failure, SiteIndex, index_addresses, read_index, write_entry
+from skillc.remotes import SiteIndex, SiteRemote
 from skillc.text import count_of
 
 Report = Callable[[Diagnostic], None]
@@ -25,7 +26,9 @@ Report = Callable[[Diagnostic], None]
 def open_site(origin: Origin, folder: str, names: Sequence[str], report: Report) -> Iterator[Download | None]:
     """Give the skills of a site; None where it has no index."""
     web = Web(origin)
-    address, index = _find_index(web, report)
+    site = SiteRemote(web.session)
+    with web.errors():
+        address, index = _find_index(site, report)
     if index is None:
         yield None
         return
@@ -36,13 +39,11 @@ def open_site(origin: Origin, folder: str, names: Sequence[str], report: Report)
     addresses: dict[str, str] = {}
 
     def complete(candidates: Sequence[Candidate]) -> None:
-        for candidate in candidates:
-            if not os.path.isdir(candidate.folder):
-                try:
+        with web.errors(), copy(site.session) as session:
+            for candidate in candidates:
+                if not os.path.isdir(candidate.folder):
                     entry = by_name[candidate.name]
-                    addresses[candidate.folder] = write_entry(entry, candidate.folder, web.get_file)
-                except Failure as error:
-                    raise web.failure(str(error)) from None
+                    addresses[candidate.folder] = SiteRemote(session).fetch_entry(entry, candidate.folder)
 
     candidates = [
         Candidate(e.name, os.path.join(folder, e.name), "", e.description, digest=e.digest, resolved=e.url)
@@ -53,12 +54,10 @@ def open_site(origin: Origin, folder: str, names: Sequence[str], report: Report)
     )
 
 
-def _find_index(web: Web, report: Report) -> tuple[str, SiteIndex | None]:
+def _find_index(site: SiteRemote, report: Report) -> tuple[str, SiteIndex | None]:
     """Return the index and its address; None where there is none."""
-    for address in index_addresses(web.origin.url):
-        index = read_index(web.get_json(address), address)
-        if index is None:
-            continue
+    for address, answer in site.indexes():
+        index: SiteIndex = answer.value
         if index.other_schema is not None:
             report(warning("W082", address, index.other_schema))
             continue

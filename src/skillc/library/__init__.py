@@ -9,7 +9,6 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.clawhub import ClawHubSkillSource
     from skillc.library.config import (
         RepositorySettings,
         SkillRepositoryConfig,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.find import describe_result, find_skills, format_results
     from skillc.library.git import GitSkillSource
-    from skillc.library.http import HttpSkillSource
     from skillc.library.imports import (
         adopt_import,
         find_import,
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
         refresh_repositories,
         resolve_repositories,
     )
-    from skillc.library.site import WellKnownSkillSource
+    from skillc.library.servers import ClawHubSkillSource, HttpSkillSource, WellKnownSkillSource
     from skillc.library.skill_cache import copy_path, list_copies
     from skillc.library.source import (
         ALL,
@@ -106,7 +104,6 @@ else:
                 "roots stored_skills"
             ),
             "find": "describe_result find_skills format_results",
-            "clawhub": "ClawHubSkillSource",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
             "skill_cache": "copy_path list_copies",
             "deployments": (
@@ -118,12 +115,11 @@ else:
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
-            "http": "BearerAuth HeaderAuth HttpSkillSource",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "memory": "SkillMemory recall_skills",
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
-            "site": "WellKnownSkillSource",
+            "servers": "BearerAuth ClawHubSkillSource HeaderAuth HttpSkillSource WellKnownSkillSource",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

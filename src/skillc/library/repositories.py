@@ -32,12 +32,12 @@ from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.library.variables import check_variables
 from skillc.library.wrappers import SnapshotSource
-from skillc.remotes import find_token, hide_secrets
+from skillc.remotes import BearerAuth, HeaderAuth, StoredAuth, find_token, hide_secrets
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:
-    from skillc.library.http import HttpSkillSource
     from skillc.library.mcp import McpSkillSource
+    from skillc.library.servers import ServerSource
 
 EMBEDDED = "embedded"  # the name of the skills that come with skc
 ENTRY_POINTS = "skillc.skills"
@@ -169,14 +169,13 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
 
 def _server_source(
     repository: SkillRepositoryConfig, settings: RepositorySettings, patience: float
-) -> HttpSkillSource | McpSkillSource:
+) -> ServerSource | McpSkillSource:
     """Return the source that asks a server, which may be a program on this machine."""
-    from skillc.library.http import (
-        BearerAuth,
-        HeaderAuth,
+    from skillc.library.servers import (
+        ClawHubSkillSource,
         HttpSkillSource,
-        StoredAuth,
-    )  # 20 ms with git and mcp
+        WellKnownSkillSource,
+    )  # slow to import
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
@@ -184,15 +183,11 @@ def _server_source(
     silence, hosts = round(patience * HTTP_SILENCE, 2), settings.get("allow_hosts", ())
     options: dict[str, Any] = {"name": repository.name, "time_out": silence, "allow_hosts": hosts}
     if repository.type == "well-known":
-        from skillc.library.site import WellKnownSkillSource
-
         return WellKnownSkillSource(settings["url"], auth, refresh, **options)
     if repository.type in ("clawhub", "http"):
         stored = "" if auth else find_token(settings["url"])
         auth = StoredAuth(stored) if stored else auth
     if repository.type == "clawhub":
-        from skillc.library.clawhub import ClawHubSkillSource
-
         return ClawHubSkillSource(settings["url"], auth, refresh, **options)
     if repository.type == "http":
         return HttpSkillSource(settings["url"], auth, refresh, **options)

@@ -20,7 +20,7 @@ from skillc.errors import (
 from skillc.library import GitRef, GitSkillConfig, GitSkillSource
 from skillc.registry.model import digest_of, parse_version, precedence
 from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
-from skillc.remotes import PublishedFile, PublishedVersion, RegistryApi, find_token
+from skillc.remotes import PublishedVersion, RegistryApi, RemoteFile, find_token
 from skillc.skills import SkillId
 
 TIME_OUT = 15.0  # seconds that a reader waits for another server, for each answer
@@ -80,7 +80,7 @@ def _choose(versions: list[PublishedVersion], skill_id: str) -> PublishedVersion
 
 
 def _download(
-    api: RegistryApi, skill_id: str, local_id: str, version: PublishedVersion, files: list[PublishedFile]
+    api: RegistryApi, skill_id: str, local_id: str, version: PublishedVersion, files: list[RemoteFile]
 ) -> Package:
     """Return the package of a version; each file, and all of them, have the digests that were promised."""
     sizes = [file.size for file in files]

@@ -89,6 +89,12 @@ def unpack_data(data: bytes, folder: str, label: str) -> None:
         atomic.discard(archive)
 
 
+def unpack_skill(data: bytes, folder: str, label: str) -> None:
+    """Unpack an archive of one skill, which may be in a folder of its own there."""
+    unpack_data(data, folder, label)
+    unwrap(folder)
+
+
 def has_main_file(folder: str) -> bool:
     return any(os.path.isfile(os.path.join(folder, name)) for name in SKILL_FILES)
 

@@ -60,12 +60,11 @@ def parse_base_url(base_url: str) -> tuple[str, dict[str, str], str | None]:
     root = f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
     if parts.scheme not in ("http", "https") or not host:
         return root, {}, "the URL must start with http:// or https:// and name a host"
-    if parts.query or parts.fragment:
-        return root, {}, "the URL must not have a query or a fragment"
+    problem = "the URL must not have a query or a fragment" if parts.query or parts.fragment else None
     if parts.username is None:
-        return root, {}, None
+        return root, {}, problem
     user = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
-    return root, {"Authorization": f"Basic {base64.b64encode(user).decode()}"}, None
+    return root, {"Authorization": f"Basic {base64.b64encode(user).decode()}"}, problem
 
 
 def is_valid_header(name: str, value: str) -> bool:

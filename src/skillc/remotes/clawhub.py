@@ -12,30 +12,48 @@ A version never changes; a tag names one. Files are verified where the registry 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import astuple, dataclass, replace
+from math import inf
+from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from skillc import atomic
 from skillc.collation import sort_names
-from skillc.errors import AuditBlocked, Diagnostic, WrongDigest, warning
-from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_data, unwrap
+from skillc.errors import AuditBlocked, Diagnostic, warning
+from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_skill
 from skillc.remotes.hosts import address_after
-from skillc.remotes.protocol import Failure
-from skillc.skills import list_files
+from skillc.remotes.protocol import (
+    Answer,
+    Failure,
+    Listing,
+    Omission,
+    RemoteSkill,
+    check_digest,
+    make_listing,
+    table_of,
+    text_of,
+)
+from skillc.remotes.session import Session
+from skillc.skills import SkillId, list_files, to_segment
+from skillc.spelling import near_miss
 from skillc.startup import file_sha256_hex, sha256_hex
-
-if TYPE_CHECKING:
-    from skillc.remotes.session import Response
-
-    Get = Callable[[str, int], Response]  # of an address, at most so many bytes
+from skillc.text import cut, one_line, utf8_text
 
 DISCOVERY = (".well-known/clawhub.json", ".well-known/clawdhub.json")
 API = "api/v1"
 PAGE = 200  # skills; the most that ClawHub gives at once
 MAX_PAGES = 50  # of a list; the skills after them are found by name
 MAX_SKILLS = PAGE * MAX_PAGES
+MAX_LIST = 64 << 20  # bytes of all pages
+MAX_ANSWER = 8 << 20  # bytes of a page, or of what is said about a version
+MAX_DISCOVERY = 1 << 16
+MAX_SLUG = 200
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,127}")
+_NUMBER = re.compile(r"v?\d+\.\d+.*")  # what is taken for a version, and not for a tag
 _INSIDE = re.compile(rf"/({'|'.join(map(re.escape, DISCOVERY))}|{API})$")
 
 Report = Callable[[Diagnostic], None]
@@ -49,6 +67,15 @@ class HubSkill:
     version: str
     summary: str = ""
     owner: str = ""
+
+    @classmethod
+    def parse(cls, name: str, version: str = "") -> HubSkill:
+        """Return a skill by its slug, before which its owner may stand: `owner/slug`."""
+        owner, _, slug = name.rpartition("/")
+        return cls(slug, version, "", owner)
+
+    def label(self) -> str:
+        return f"{self.owner}/{self.slug}" if self.owner else self.slug
 
     def download_address(self, base: str) -> str:
         words = {"slug": self.slug, "version": self.version} | self._owner()
@@ -76,6 +103,152 @@ class Page:
 
     skills: tuple[HubSkill, ...] = ()
     cursor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """A list as a registry gave it; `is_cut` if there is more than is taken."""
+
+    base: str
+    skills: Sequence[HubSkill]
+    is_cut: bool = False
+
+
+class ClawHubRemote:
+    """The skills of the registry at `session.address`, which may be the address of its API.
+
+    `patience` is how many seconds a list may take as a whole.
+    """
+
+    def __init__(
+        self, session: Session, *, patience: float = inf, report: Report = lambda diagnostic: None
+    ) -> None:
+        self.session = session
+        self._patience = patience
+        self._report = report
+        self._checked: set[str] = set()  # addresses of skills that their registry does not hold for malicious
+
+    def list(self, last: Answer | None = None) -> Answer:
+        return Answer(to_listing(self.catalog()))
+
+    def dump(self, listing: Listing) -> Any:
+        """Return what a copy of a list on disk holds; `read` makes a list of it again."""
+        catalog: Catalog = listing.raw
+        skills = [astuple(skill) for skill in catalog.skills]
+        return {"base": catalog.base, "is_cut": catalog.is_cut, "skills": skills}
+
+    def read(self, data: Any) -> Listing:
+        skills = [HubSkill(*map(text_of, words)) for words in data["skills"]]
+        return to_listing(Catalog(text_of(data["base"]), skills, data["is_cut"] is True))
+
+    def catalog(self) -> Catalog:
+        """Return the whole list, page by page; raises Failure."""
+        end = time.monotonic() + self._patience
+        try:
+            return self._read_pages(end)
+        except Failure:
+            if time.monotonic() < end:
+                raise
+        raise Failure(f"no whole list in {self._patience:g} s")
+
+    def _read_pages(self, end: float) -> Catalog:
+        session = copy(self.session)  # other threads use this one, which has more time
+        if self._patience < inf:
+            session.whole = self._patience
+        base = api_base(registry_root(session.address))
+        if session.address != base:
+            base = self.find_base(session) or base
+        skills: list[HubSkill] = []
+        cursors = [""]
+        left = MAX_LIST
+        while len(cursors) <= MAX_PAGES and len(skills) < MAX_SKILLS:
+            if self._patience < inf:
+                session.whole = max(end - time.monotonic(), 0.001)
+            response = session.get_file(list_address(base, cursors[-1]), MAX_ANSWER)
+            left -= len(response.data)
+            page = read_page(response.json())
+            if page is None or left < 0:
+                what = "the answer is no list of skills" if page is None else "the list of skills is too long"
+                raise Failure(what)
+            skills += page.skills
+            if not page.cursor:
+                break
+            if page.cursor in cursors:
+                raise Failure("the pages of the list lead in a circle")
+            cursors.append(page.cursor)
+        else:
+            return Catalog(base, skills[:MAX_SKILLS], is_cut=True)
+        return Catalog(base, skills[:MAX_SKILLS], len(skills) > MAX_SKILLS)
+
+    def find_base(self, session: Session | None = None) -> str:
+        """Return where the host says that its API is; empty where it says nothing."""
+        session = session or self.session
+        for address in discovery_addresses(session.address):
+            base = read_base(session.get_json(address, MAX_DISCOVERY), address)
+            if base:
+                return base
+        return ""
+
+    def resolve(self, skill: HubSkill, base: str, ref: str) -> HubSkill:
+        """Return a skill at a version, at a tag, or without either at its latest version; raises Failure."""
+        data = self._about(skill, base)
+        fields = table_of(data.get("skill"))
+        tag = table_of(fields.get("tags")).get(ref)
+        version = text_of(table_of(tag).get("version")) or text_of(tag)
+        if not version and _NUMBER.fullmatch(ref):
+            version = ref.removeprefix("v")
+        if not version and ref in ("", "latest"):
+            version = text_of(table_of(data.get("latestVersion")).get("version"))
+        if not version:
+            what = f"no version or tag '{ref}'" if ref else "no version that can be downloaded"
+            near = near_miss(ref, ["latest", *table_of(fields.get("tags"))])
+            raise Failure(f"'{skill.label()}' has {what} in the registry{near}")
+        return replace(skill, version=version, summary=read_summary(fields))
+
+    def fetch(self, skill: RemoteSkill, folder: str) -> str:
+        hub, base = skill.entry
+        return self.fetch_version(hub, base, folder)
+
+    def fetch_version(self, skill: HubSkill, base: str, folder: str) -> str:
+        """Write a version into a new folder, whole or not at all; return the address that it came from.
+
+        Its files are compared with what the registry says of them.
+        """
+        if skill.address(base) not in self._checked:
+            self._about(skill, base)
+        data = self.session.get_json(skill.version_address(base), MAX_ANSWER)
+        version, address = table_of(table_of(data).get("version")), skill.download_address(base)
+        if not version:
+            raise Failure(f"'{skill.slug}' has no version '{skill.version}' in the registry")
+        temporary = atomic.temporary_path(folder)
+        try:
+            response = self.session.get_file(address, MAX_PACKED)
+            unpack_skill(response.data, temporary, address)
+            if not has_main_file(temporary):
+                raise Failure(f"'{skill.slug}' has no SKILL.md")
+            _verify(skill.slug, temporary, version)
+            atomic.replace(temporary, folder)
+        finally:
+            atomic.discard(temporary)
+        return address_after(address, response.url)
+
+    def _about(self, skill: HubSkill, base: str) -> Mapping[str, Any]:
+        """Return what the registry tells of a skill; refuse what it holds for malicious (E084).
+
+        A registry that is not sure is reported (W083). Raises Failure where it has no such skill.
+        """
+        address = skill.address(base)
+        data = table_of(self.session.get_json(address, MAX_ANSWER))
+        if not table_of(data.get("skill")):
+            raise Failure(f"there is no skill '{skill.label()}' in the registry")
+        moderation = table_of(data.get("moderation"))
+        if moderation.get("isMalwareBlocked") is True or moderation.get("verdict") == "malicious":
+            raise AuditBlocked(skill.label(), "its registry says that it is malicious")
+        if moderation.get("isSuspicious") is True:
+            reason = text_of(moderation.get("summary")) or "no reason given"
+            self._report(warning("W083", skill.label(), reason))
+        self._checked.add(address)
+        return data
 
 
 def registry_root(url: str) -> str:
@@ -125,36 +298,47 @@ def read_summary(item: Mapping[str, Any]) -> str:
     return text_of(item.get("summary")) or text_of(item.get("displayName"))
 
 
-def check_moderation(slug: str, data: Any, report: Report) -> None:
-    """Refuse what the registry itself holds for malicious; warn of what it is not sure of."""
-    moderation = table_of(table_of(data).get("moderation"))
-    if moderation.get("isMalwareBlocked") is True or moderation.get("verdict") == "malicious":
-        raise AuditBlocked(slug, "its registry says that it is malicious")
-    if moderation.get("isSuspicious") is True:
-        report(warning("W083", slug, text_of(moderation.get("summary")) or "no reason given"))
+def to_listing(catalog: Catalog) -> Listing:
+    """Return a list with the skills that can be used; the others are left out with the reason [D25].
 
-
-def write_version(skill: HubSkill, base: str, data: Any, folder: str, get: Get) -> str:
-    """Download a version into its folder, whole or not at all; return the address that it came from.
-
-    `data` is what the registry says of the version. Raises what `get` raises, WrongDigest (E081),
-    ArchiveRefused (E083), and Failure without a SKILL.md.
+    A slug is an ID with dots for slashes.
     """
-    version, address = table_of(table_of(data).get("version")), skill.download_address(base)
-    if not version:
-        raise Failure(f"'{skill.slug}' has no version '{skill.version}' in the registry")
-    temporary = atomic.temporary_path(folder)
-    try:
-        response = get(address, MAX_PACKED)
-        unpack_data(response.data, temporary, address)
-        unwrap(temporary)
-        if not has_main_file(temporary):
-            raise Failure(f"'{skill.slug}' has no SKILL.md")
-        _verify(skill.slug, temporary, version)
-        atomic.replace(temporary, folder)
-    finally:
-        atomic.discard(temporary)
-    return address_after(address, response.url)
+    seen: set[SkillId] = set()
+
+    def read() -> Iterator[RemoteSkill | Omission]:
+        for skill in catalog.skills:
+            skill_id = _to_id(skill.slug)
+            problem = _find_problem(skill, skill_id, seen)
+            if problem or skill_id is None:
+                yield Omission(cut(one_line(skill.slug), 80), "E011" if skill_id else "E010", problem)
+                continue
+            seen.add(skill_id)
+            key = sha256_hex(f"{skill.owner}/{skill.slug}@{skill.version}".encode())[:32]
+            description = utf8_text(skill.summary, "replace")
+            yield RemoteSkill(skill_id, description, key, entry=(skill, catalog.base))
+        if catalog.is_cut:
+            count = len(catalog.skills)
+            message = f"it has more than the {count} skills that are listed; 'skc add' takes others"
+            yield Omission("", "E200", message, "warning")
+
+    return make_listing(read(), raw=catalog)
+
+
+def _find_problem(skill: HubSkill, skill_id: SkillId | None, seen: Container[SkillId]) -> str:
+    if skill_id is None:
+        return "its slug can't be an ID"
+    if skill_id in seen:
+        return "listed twice; the first counts"
+    if not _VERSION.fullmatch(skill.version):
+        return "it has no version that can be downloaded"
+    return "" if skill.summary.strip() else "it has no description"
+
+
+def _to_id(slug: str) -> SkillId | None:
+    """Return the ID for a slug; None for one that no registry should have."""
+    if len(slug) > MAX_SLUG or not _SLUG.fullmatch(slug):
+        return None
+    return SkillId("/".join(map(to_segment, slug.split("."))))
 
 
 def _verify(skill: str, folder: str, version: Mapping[str, Any]) -> None:
@@ -166,11 +350,11 @@ def _verify(skill: str, folder: str, version: Mapping[str, Any]) -> None:
     files = version.get("files")
     for item in map(table_of, files if isinstance(files, list) else ()):
         path, digest = text_of(item.get("path")), text_of(item.get("sha256")).lower()
-        if path and digest and digests.get(path) != digest:
-            raise WrongDigest(skill, path, digest, digests.get(path, "missing"))
+        if path and digest:
+            check_digest(skill, path, digest, digests.get(path, "missing"))
     fingerprint = text_of(version.get("fingerprint")).removeprefix("sha256:").lower()
-    if fingerprint and fingerprint != fingerprint_of(digests):
-        raise WrongDigest(skill, "the whole archive", fingerprint, fingerprint_of(digests))
+    if fingerprint:
+        check_digest(skill, "the whole archive", fingerprint, fingerprint_of(digests))
 
 
 def fingerprint_of(digests: Mapping[str, str]) -> str:
@@ -178,11 +362,3 @@ def fingerprint_of(digests: Mapping[str, str]) -> str:
     names = [name for name in digests if not any(word.startswith(".") for word in name.split("/"))]
     lines = [f"{name}:{digests[name]}" for name in sort_names(names)]
     return sha256_hex("\n".join(lines).encode())
-
-
-def table_of(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def text_of(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -11,26 +11,20 @@ another service, whatever a registry says: its audience is its own address, or S
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import httpx2
-
 from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused
-from skillc.remotes.addresses import LOOPBACK
 from skillc.remotes.credentials import parse_registry
+from skillc.remotes.protocol import Failure, table_of
 from skillc.remotes.registry import RegistryApi
-from skillc.remotes.secrets import private_logs
-from skillc.remotes.session import explain_failure, ssl_context
+from skillc.remotes.session import JSON, Session, is_secure
 from skillc.text import cut, one_line
 
 ID_TOKEN, AUDIENCE = "SKILLC_ID_TOKEN", "SKILLC_AUDIENCE"
 GITHUB_URL, GITHUB_TOKEN = "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"
-TIME_OUT = 30.0  # seconds to connect, and for each wait
 MAX_ANSWER = 1 << 16  # bytes
 MAX_TOKEN = 1 << 14  # characters of an ID token
 WAITS = (1.0, 3.0)  # seconds before GitHub is asked again, which fails now and then
@@ -90,46 +84,27 @@ def _check_audience(api: RegistryApi) -> str:
 def _ask_github(audience: str, tell_wait: Callable[[float], None]) -> str:
     """Return an ID token of GitHub's runner; raises IssuerUnavailable."""
     url = _variable(GITHUB_URL)
-    try:
-        parts = urlsplit(url)
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
-    except ValueError:
-        is_safe = False
-    if not is_safe:
+    if not is_secure(url):
         raise InvalidOption(f"{GITHUB_URL} is no https address; leave it to GitHub's runner to set it")
+    parts = urlsplit(url)
     query = urlencode({**dict(parse_qsl(parts.query)), "audience": audience})
     address = parts._replace(query=query, fragment="").geturl()
+    credentials = {"Authorization": f"Bearer {_variable(GITHUB_TOKEN)}"}
+    session = Session(address, credentials=credentials, redirects=0)
     for wait in (*WAITS, None):
-        status, value, reason = _get(address, {"Authorization": f"Bearer {_variable(GITHUB_TOKEN)}"})
-        token = value.get("value")
-        if status == 200 and isinstance(token, str) and _is_token(token):
-            return token
+        status, reason = 0, ""
+        try:
+            response = session.get(address, MAX_ANSWER, JSON)
+            status, token = response.status, table_of(response.json()).get("value")
+            if status == 200 and isinstance(token, str) and _is_token(token):
+                return token
+        except Failure as error:
+            reason = str(error)
         if wait is None or (status and status < 500 and status != 429):
             break
         tell_wait(wait)
         time.sleep(wait)
     raise IssuerUnavailable(parts.hostname or "", reason or f"it gave no ID token (HTTP {status})")
-
-
-def _get(url: str, headers: dict[str, str]) -> tuple[int, dict[str, Any], str]:
-    """Return the status and the JSON of an answer; for none, status 0 and a reason. Follows no redirect."""
-    data = bytearray()
-    try:
-        with (
-            private_logs(),
-            httpx2.Client(verify=ssl_context(), timeout=TIME_OUT) as client,
-            client.stream("GET", url, headers=headers | {"Accept": "application/json"}) as response,
-        ):
-            for chunk in response.iter_bytes():
-                data += chunk
-                if len(data) > MAX_ANSWER:
-                    break
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        value = None
-    except Exception as error:
-        return 0, {}, explain_failure(error, TIME_OUT)
-    return response.status_code, value if isinstance(value, dict) else {}, ""
 
 
 def _is_token(text: str) -> bool:

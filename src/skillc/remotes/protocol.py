@@ -1,12 +1,136 @@
-"""What the modules of this room share: failures, and checks of arguments."""
+"""What a remote is: another place that has skills, which can be listed and fetched into a folder.
+
+    remote: Remote = SiteRemote(session)
+    for skill in remote.list().value.skills.values():
+        remote.fetch(skill, f"/tmp/{skill.id.name}")
+
+What a remote says is checked and bounded by its own module before it is one of the values here. Everything
+here blocks, and is for threads without an event loop; `skillc.remotes.cache` is what others wait for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any, Protocol
+
+from skillc.errors import WrongDigest
+from skillc.skills import SkillId
+from skillc.startup import sha256_hex
+
+MAX_OMISSIONS = 100  # of a list that are told of
 
 
 class Failure(Exception):
-    """A request without a usable response; the message says why, and holds nothing of the request."""
+    """No usable answer; the message says why, and holds nothing of the request. `url` is what was asked."""
+
+    url = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file of a skill. Its digest, `sha256:…`, names its bytes."""
+
+    path: str
+    size: int
+    digest: str
+    is_executable: bool = False
+    uri: str = ""
+
+    def matches(self, data: bytes) -> bool:
+        return len(data) == self.size and digest_of(data) == self.digest
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSkill:
+    """A skill as a remote lists it; `entry` is what the remote itself needs to fetch it.
+
+    `key` names this version of its files on disk; it is empty for a skill that may change under its name.
+    """
+
+    id: SkillId
+    description: str = ""
+    key: str = ""
+    scope: str = "remote"
+    capabilities: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    entry: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """An entry of a list that can't be used, and why; or what there is to say about the list."""
+
+    path: str
+    code: str
+    message: str
+    severity: str = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The skills of a remote by ID; `omissions` are the first ones, `skipped` counts all entries left out."""
+
+    skills: Mapping[SkillId, RemoteSkill] = field(default_factory=dict)
+    omissions: tuple[Omission, ...] = ()
+    skipped: int = 0
+    raw: Any = None  # what it was made from, where that is kept on disk
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A value as a remote gave it, with what revalidates it."""
+
+    value: Any
+    etag: str = ""
+
+
+class Remote(Protocol):
+    """Another place that has skills."""
+
+    def list(self, last: Answer | None = None) -> Answer:
+        """Return the skills, as a Listing; `last` itself where it is still true. Raises Failure."""
+        ...
+
+    def fetch(self, skill: RemoteSkill, folder: str) -> str:
+        """Write a skill into a new folder, whole or not at all; return the address that it came from.
+
+        Raises Failure, and our errors about what was sent: WrongDigest (E081), ArchiveRefused (E083).
+        """
+        ...
+
+
+def make_listing(entries: Iterable[RemoteSkill | Omission], skipped: int = 0, raw: Any = None) -> Listing:
+    """Return a list by ID. Omissions count as skipped, but for warnings, which are about the list."""
+    skills: dict[SkillId, RemoteSkill] = {}
+    omissions: list[Omission] = []
+    for entry in entries:
+        if isinstance(entry, RemoteSkill):
+            skills[entry.id] = entry
+            continue
+        skipped += entry.severity == "error"
+        if len(omissions) < MAX_OMISSIONS:
+            omissions.append(entry)
+    return Listing(dict(sorted(skills.items())), tuple(omissions), skipped, raw)
+
+
+def digest_of(data: bytes) -> str:
+    return f"sha256:{sha256_hex(data)}"
+
+
+def check_digest(skill: str, file: str, expected: str, actual: str) -> None:
+    """Raise WrongDigest (E081) for a file, or for all files of a skill, with another digest."""
+    if actual != expected:
+        raise WrongDigest(skill, file, expected, actual)
+
+
+def table_of(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def to_seconds(value: float | timedelta, name: str) -> float:

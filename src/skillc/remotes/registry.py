@@ -10,34 +10,25 @@ busy (429, 503) it is asked again after the time that it names. What it answers 
 from __future__ import annotations
 
 import json
-import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
-import httpx2
-
-from skillc import __version__, errors
+from skillc import errors
 from skillc.remotes.credentials import check_token, parse_registry
-from skillc.remotes.secrets import hide_secrets, private_logs
-from skillc.remotes.session import REDIRECTS, announced_size, explain_failure, ssl_context
-from skillc.remotes.traffic import follow_download
+from skillc.remotes.protocol import Failure, RemoteFile, table_of, text_of
+from skillc.remotes.secrets import hide_secrets
+from skillc.remotes.session import BUSY, JSON, MAX_ATTEMPTS, REDIRECTS, TIME_OUT, Response, Session
 from skillc.skills import SkillId
 from skillc.text import cut, one_line
 
-TIME_OUT = 30.0  # seconds to connect, and for each wait
 PUBLISH_TIMES = 10  # so much longer a registry may take to answer when it stores and audits what was sent
 MAX_TIME = 900.0  # seconds for an answer as a whole
 MAX_JSON = 64 << 20  # bytes
 MAX_MESSAGE = 500  # characters of an error's text
-MAX_WAIT = 60.0  # seconds that a registry may ask us to wait
-MAX_ATTEMPTS = 3
-BUSY = (429, 503)
 PAGE, MAX_PAGES = 1000, 100  # skills of a list that are asked for at once, and how often
-PIECE = 1 << 16  # bytes that are sent at once
-JSON, ARCHIVE = "application/json", "application/gzip"
+ARCHIVE = "application/gzip"
 
 # Errors that a registry may answer with, by code; any other code is E092.
 _ERRORS: dict[str, type[errors.SkillcError]] = {
@@ -49,22 +40,6 @@ _ERRORS: dict[str, type[errors.SkillcError]] = {
         *(errors.InvalidOption, errors.EmptyQuery),
     )
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A good answer: its JSON value, or its bytes where it has none, and its ETag."""
-
-    status: int
-    data: bytes
-    etag: str = ""
-
-    def value(self) -> dict[str, Any]:
-        try:
-            value = json.loads(self.data)
-        except (ValueError, RecursionError):
-            value = None
-        return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +80,6 @@ class PublishedVersion:
         return f'"{self.version}+{self.digest}"'
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedFile:
-    """A file of a version. Its digest names its bytes."""
-
-    path: str
-    size: int
-    digest: str
-    is_executable: bool = False
-
-
 class RegistryApi:
     """A registry by its address. `tell_wait` gets the seconds of each wait for a registry that is busy."""
 
@@ -127,17 +92,23 @@ class RegistryApi:
         tell_wait: Callable[[float], None] = lambda _: None,
     ) -> None:
         self.registry = parse_registry(registry)
-        self._token = token
         self._secrets = [token]  # what no error repeats
-        self._tell_wait = tell_wait
-        self._client = httpx2.Client(verify=ssl_context(), timeout=time_out)
-        self._time_out = time_out
+        self._session = Session(
+            self.registry,
+            credentials={"Authorization": f"Bearer {token}"} if token else {},
+            time_out=time_out,
+            whole=MAX_TIME,
+            redirects=0,
+            attempts=MAX_ATTEMPTS,
+            tell_wait=tell_wait,
+        )
 
     def __enter__(self) -> Self:
+        self._session.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._client.close()
+        self._session.__exit__()
 
     # Reading
 
@@ -146,7 +117,7 @@ class RegistryApi:
         absent = self._unusable("there is no registry of skillc's at this address")
         absent.details = "hint: it is the address of 'skc serve', without the path of a skill or a page"
         try:
-            value = self.get("whoami").value()
+            value = self._value("whoami")
         except (errors.NotFound, errors.Invalid):
             raise absent from None
         except errors.RegistryUnavailable as error:
@@ -155,32 +126,32 @@ class RegistryApi:
         if not isinstance(subject, str) or not subject:
             raise self._unusable("it does not say which subject the token has: it is no registry of skillc's")
         permissions = tuple(
-            (_text(each, "role"), _text(each, "prefix")) for each in _tables(value, "permissions")
+            (text_of(each.get("role")), text_of(each.get("prefix"))) for each in _tables(value, "permissions")
         )
-        return Identity(subject, permissions, _text(value, "expires_at"))
+        return Identity(subject, permissions, text_of(value.get("expires_at")))
 
     def versions(self, skill_id: str) -> list[PublishedVersion]:
         """Return the versions of a skill, newest first; raises SkillNotFound."""
-        entries = _tables(self.get(f"{skill_path(skill_id)}/versions").value(), "versions")
-        return [_read_version(entry) for entry in entries if _text(entry, "version")]
+        entries = _tables(self._value(f"{skill_path(skill_id)}/versions"), "versions")
+        return [_read_version(entry) for entry in entries if text_of(entry.get("version"))]
 
-    def files(self, skill_id: str, version: str) -> list[PublishedFile]:
-        entries = _tables(self.get(f"{skill_path(skill_id)}/files", {"version": version}).value(), "files")
+    def files(self, skill_id: str, version: str) -> list[RemoteFile]:
+        entries = _tables(self._value(f"{skill_path(skill_id)}/files", {"version": version}), "files")
         return [_read_file(entry) for entry in entries]
 
     def skills(self) -> Iterator[PublishedSkill]:
         """Yield the skills that the caller may read, by ID, each at its latest version."""
         cursor = ""
         for _ in range(MAX_PAGES):
-            page = self.get("skills", {"limit": str(PAGE), "cursor": cursor}).value()
+            page = self._value("skills", {"limit": str(PAGE), "cursor": cursor})
             for entry in _tables(page, "skills"):
                 try:
-                    skill_id = SkillId(_text(entry, "id"))
+                    skill_id = SkillId(text_of(entry.get("id")))
                 except errors.InvalidSkillId:
                     continue
-                texts = (_text(entry, key) for key in ("version", "digest", "description"))
+                texts = (text_of(entry.get(key)) for key in ("version", "digest", "description"))
                 yield PublishedSkill(skill_id, *texts)
-            cursor = _text(page, "next_cursor")
+            cursor = text_of(page.get("next_cursor"))
             if not cursor:
                 return
 
@@ -194,20 +165,21 @@ class RegistryApi:
 
     def is_registry(self) -> bool:
         """Return whether there is a registry of ours at this address, whatever the caller may do there."""
-        url = f"{self.registry}/whoami"
         try:
-            response, data = self._exchange("GET", url, self._headers(), None, MAX_MESSAGE * 100)
+            response = self._ask("GET", "whoami", MAX_MESSAGE * 100, attempts=1)
         except errors.RegistryUnavailable:
             return False
-        value = Answer(response.status_code, data).value()
-        if response.status_code == 200:
-            return isinstance(value.get("permissions"), list) and bool(_text(value, "subject"))
-        error = value.get("error")
+        value = table_of(response.json())
+        if response.status == 200:
+            return isinstance(value.get("permissions"), list) and bool(text_of(value.get("subject")))
         codes = (errors.RegistryRefused.code, errors.RegistryUnavailable.code)
-        return isinstance(error, dict) and error.get("code") in codes
+        return table_of(value.get("error")).get("code") in codes
 
-    def get(self, path: str, query: Mapping[str, str] | None = None, *, limit: int = MAX_JSON) -> Answer:
+    def get(self, path: str, query: Mapping[str, str] | None = None, *, limit: int = MAX_JSON) -> Response:
         return self.send("GET", path, query=query, limit=limit)
+
+    def _value(self, path: str, query: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+        return table_of(self.get(path, query).json())
 
     # Writing
 
@@ -226,17 +198,19 @@ class RegistryApi:
         """
         condition = {"If-Match": after.etag} if after else {"If-None-Match": "*"}
         is_archive = isinstance(body, bytes)
-        value = self.send(
-            "PUT",
-            skill_path(skill_id),
-            None if isinstance(body, bytes) else {**body, **options},
-            content=body if isinstance(body, bytes) else None,
-            media_type=ARCHIVE if is_archive else JSON,
-            query=options if is_archive else None,
-            headers=condition,
-            tell_progress=tell_progress,
-            time_out=self._time_out * PUBLISH_TIMES,
-        ).value()
+        value = table_of(
+            self.send(
+                "PUT",
+                skill_path(skill_id),
+                None if isinstance(body, bytes) else {**body, **options},
+                content=body if isinstance(body, bytes) else None,
+                media_type=ARCHIVE if is_archive else JSON,
+                query=options if is_archive else None,
+                headers=condition,
+                tell_progress=tell_progress,
+                time_out=self._session.time_out * PUBLISH_TIMES,
+            ).json()
+        )
         return _read_version(value)
 
     def set_tag(self, skill_id: str, tag: str, version: str) -> None:
@@ -248,21 +222,21 @@ class RegistryApi:
     def unyank(self, skill_id: str, version: str) -> None:
         self.send("POST", f"{_version_path(skill_id, version)}/unyank")
 
-    def create_token(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def create_token(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Make a token and return it with its secret, `token`, which is never told again."""
-        value = self.send("POST", "tokens", request).value()
-        if not _text(value, "token") or not _text(value, "id"):
+        value = table_of(self.send("POST", "tokens", request).json())
+        if not text_of(value.get("token")) or not text_of(value.get("id")):
             raise self._unusable("it made no token")
         return value
 
     def tokens(self) -> Sequence[Mapping[str, Any]]:
-        return _tables(self.get("tokens").value(), "tokens")
+        return _tables(self._value("tokens"), "tokens")
 
     def revoke_token(self, token_id: str) -> None:
         self.send("DELETE", f"tokens/{quote(token_id, safe='')}")
 
     def grants(self) -> Sequence[Mapping[str, Any]]:
-        return _tables(self.get("grants").value(), "grants")
+        return _tables(self._value("grants"), "grants")
 
     def set_grant(self, subject: str, role: str, prefix: str) -> None:
         self.send("PUT", "grants", {"subject": subject, "role": role, "prefix": prefix})
@@ -271,12 +245,12 @@ class RegistryApi:
         self.send("DELETE", "grants", query={"subject": subject, "prefix": prefix})
 
     def publishers(self) -> Sequence[Mapping[str, Any]]:
-        return _tables(self.get("trusted-publishers").value(), "publishers")
+        return _tables(self._value("trusted-publishers"), "publishers")
 
-    def trust(self, publisher: Mapping[str, str]) -> dict[str, Any]:
+    def trust(self, publisher: Mapping[str, str]) -> Mapping[str, Any]:
         """Let the jobs of a workflow publish, and return the trusted publisher."""
-        value = self.send("POST", "trusted-publishers", publisher).value()
-        if not _text(value, "id"):
+        value = table_of(self.send("POST", "trusted-publishers", publisher).json())
+        if not text_of(value.get("id")):
             raise self._unusable("it made no trusted publisher")
         return value
 
@@ -285,7 +259,7 @@ class RegistryApi:
 
     def audience(self) -> str:
         """Return what ID tokens of CI for this registry are for."""
-        audience = _text(self.get("_/oidc/audience").value(), "audience")
+        audience = text_of(self._value("_/oidc/audience").get("audience"))
         if not audience:
             raise self._unusable("it does not say which audience ID tokens for it have")
         return audience
@@ -293,15 +267,15 @@ class RegistryApi:
     def mint(self, id_token: str, path: str) -> str:
         """Return a token for the ID token of a job of CI, which publishes at a path or below it."""
         self._secrets.append(id_token)
-        value = self.send("POST", "_/oidc/mint-token", {"token": id_token, "prefix": path}).value()
+        value = table_of(self.send("POST", "_/oidc/mint-token", {"token": id_token, "prefix": path}).json())
         try:
-            return check_token(_text(value, "token"))
+            return check_token(text_of(value.get("token")))
         except errors.InvalidOption:
             raise self._unusable("it gave no token for the ID token") from None
 
     def send_usage(self, batch: Mapping[str, Any]) -> dict[str, int]:
         """Send counts of use; return how many rows were taken, and how many ignored."""
-        value = self.send("POST", "usage", batch).value()
+        value = table_of(self.send("POST", "usage", batch).json())
         return {key: number for key, number in value.items() if type(number) is int}
 
     # Requests
@@ -319,88 +293,49 @@ class RegistryApi:
         limit: int = MAX_JSON,
         tell_progress: Callable[[int, int], None] | None = None,
         time_out: float = 0.0,
-    ) -> Answer:
+    ) -> Response:
         """Send a request and return the answer; raises the error that the registry names, or E092.
 
         The body is `value` as JSON, or else `content`. `tell_progress` gets the bytes sent, and all.
         `time_out` is how long the registry may take to answer, where that is longer than usual.
         """
         words = {key: text for key, text in (query or {}).items() if text}
-        url = f"{self.registry}/{path}{f'?{urlencode(words)}' if words else ''}"
-        fields = self._headers() | dict(headers or {})
         content = content if value is None else json.dumps(value).encode()
-        if content is not None:
-            fields |= {"Content-Type": media_type, "Content-Length": str(len(content))}
-        for attempt in range(MAX_ATTEMPTS):
-            body = _pieces(content, tell_progress) if content is not None else None
-            response, data = self._exchange(method, url, fields, body, limit, time_out)
-            wait = _seconds(response.headers.get("Retry-After", ""))
-            if response.status_code not in BUSY or attempt == MAX_ATTEMPTS - 1 or wait > MAX_WAIT:
-                break
-            self._tell_wait(wait)
-            time.sleep(wait)
-        if not 200 <= response.status_code < 300 and response.status_code != 304:
-            raise self._error(response, data)
-        return Answer(response.status_code, data, response.headers.get("ETag", "")[:1024])
+        response = self._ask(
+            method,
+            f"{path}{f'?{urlencode(words)}' if words else ''}",
+            limit,
+            headers=dict(headers or {}) | ({"Content-Type": media_type} if content is not None else {}),
+            content=content,
+            tell_progress=tell_progress,
+            time_out=time_out,
+        )
+        if not 200 <= response.status < 300 and response.status != 304:
+            raise self._error(response)
+        return response
 
-    def _headers(self) -> dict[str, str]:
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-        headers["User-Agent"] = f"skillc/{__version__}"
-        return headers | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
-
-    def _exchange(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        content: Iterator[bytes] | None,
-        limit: int,
-        time_out: float = 0.0,
-    ) -> tuple[httpx2.Response, bytes]:
-        start = time.monotonic()
-        time_out = max(time_out, self._time_out)
-        patience = httpx2.Timeout(self._time_out, read=time_out)
-        data = bytearray()
+    def _ask(self, method: str, path: str, limit: int, **options: Any) -> Response:
         try:
-            with (
-                private_logs(),
-                self._client.stream(
-                    method, url, headers=dict(headers), content=content, timeout=patience
-                ) as response,
-                follow_download(announced_size(response)) as download,
-            ):
-                for chunk in response.iter_raw():
-                    data += chunk
-                    download.add(len(chunk))
-                    if len(data) > limit:
-                        raise self._unusable(f"its answer is over {limit >> 20} MiB")
-                    if time.monotonic() - start > MAX_TIME:
-                        raise self._unusable(f"no whole answer in {MAX_TIME:g} s")
-        except errors.SkillcError:
-            raise
-        except Exception as error:
-            failure = self._unusable(explain_failure(error, time_out))
+            return self._session.send(method, f"{self.registry}/{path}", limit, JSON, **options)
+        except Failure as error:
+            failure = self._unusable(str(error))
             failure.details = "hint: check the address and the network, then try again"
             raise failure from None
-        return response, bytes(data)
 
-    def _error(self, response: httpx2.Response, data: bytes) -> errors.SkillcError:
+    def _error(self, response: Response) -> errors.SkillcError:
         """Return our error for an answer with an error, whose text may be anything."""
-        status = response.status_code
+        status = response.status
         if status in REDIRECTS:
-            target = one_line(response.headers.get("Location", ""))
-            return self._unusable(
-                f"it redirects to '{hide_secrets(target)}'; use that address if it is right"
-            )
-        fields = Answer(status, data).value().get("error")
-        fields = fields if isinstance(fields, dict) else {}
-        message = _text(fields, "message") or f"HTTP {status}"
+            target = hide_secrets(one_line(response.location))
+            return self._unusable(f"it redirects to '{target}'; use that address if it is right")
+        fields = table_of(table_of(response.json()).get("error"))
+        message = text_of(fields.get("message")) or f"HTTP {status}"
         message = cut(one_line(hide_secrets(message, self._secrets)), MAX_MESSAGE)
         if status in (401, 403):
             return _refusal(message, status, self.registry)
-        kind = _ERRORS.get(_text(fields, "code"))
+        kind = _ERRORS.get(text_of(fields.get("code")))
         if kind is None or status >= 500 or status in BUSY or kind is errors.RegistryUnavailable:
-            asked = response.headers.get("Retry-After", "")
+            asked = response.retry_after
             again = f"; it asks to come again in {asked} s" if asked.isdecimal() else ""
             return self._unusable(f"{message}{again}")
         return _remote_error(kind, message)
@@ -438,45 +373,26 @@ def _version_path(skill_id: str, version: str) -> str:
     return f"{skill_path(skill_id)}/versions/{quote(version, safe='')}"
 
 
-def _pieces(content: bytes, tell_progress: Callable[[int, int], None] | None) -> Iterator[bytes]:
-    for start in range(0, len(content), PIECE):
-        if tell_progress:
-            tell_progress(start, len(content))
-        yield content[start : start + PIECE]
-
-
 def _read_version(entry: Mapping[str, Any]) -> PublishedVersion:
     yanked = entry.get("yanked")
     tags = entry.get("tags")
     return PublishedVersion(
-        _text(entry, "version"),
-        _text(entry, "digest"),
-        _text(entry, "published_at"),
+        text_of(entry.get("version")),
+        text_of(entry.get("digest")),
+        text_of(entry.get("published_at")),
         yanked if isinstance(yanked, str) else None,
         tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
     )
 
 
-def _read_file(entry: Mapping[str, Any]) -> PublishedFile:
+def _read_file(entry: Mapping[str, Any]) -> RemoteFile:
     size = entry.get("size")
-    return PublishedFile(
-        _text(entry, "path"),
+    return RemoteFile(
+        text_of(entry.get("path")),
         size if isinstance(size, int) else -1,
-        _text(entry, "digest"),
+        text_of(entry.get("digest")),
         entry.get("executable") is True,
     )
-
-
-def _seconds(text: str) -> float:
-    """Return how long Retry-After asks to wait; a second where it says nothing, forever for a date."""
-    if not text:
-        return 1.0
-    return float(text) if re.fullmatch("[0-9]{1,6}", text) else float("inf")
-
-
-def _text(fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _tables(fields: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:

@@ -1,33 +1,59 @@
-"""Send a GET request and return the whole response within its limits, or a short reason for a failure."""
+"""Talk HTTP to the places that a person named: within limits, and without telling secrets.
+
+    with Session("https://skills.example.com", credentials={"Authorization": "Bearer …"}) as session:
+        index = session.get_json("https://skills.example.com/index.json", 1 << 20)
+
+An answer is bounded in size and time. A redirect is followed to hosts that may be asked, and credentials stay
+with the origin that they are for. Where a server is busy (429, 503) it is asked again after the time that it
+names. Errors are in our own words: those of the library may hold what was sent.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import socket
 import ssl
+import time
 import zlib
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import urlsplit
 
-import httpx2
-
+from skillc import __version__
 from skillc.remotes.addresses import LOOPBACK
-from skillc.remotes.hosts import Hosts
+from skillc.remotes.credentials import find_token
+from skillc.remotes.hosts import Hosts, host_of
 from skillc.remotes.protocol import Failure
 from skillc.remotes.secrets import private_logs
 from skillc.remotes.traffic import follow_download
+from skillc.text import one_line
 
+if TYPE_CHECKING:
+    import httpx2
+
+TIME_OUT = 30.0  # seconds to connect, and for each wait, for a person who waits
+MAX_TIME_OUTS = 2  # an answer as a whole may take this many time-outs
 MAX_REDIRECTS = 3
 MAX_DIGITS = 16  # of a size that is believed
-MAX_ERROR = 2048  # bytes of an error's text
-REDIRECTS = (301, 302, 303, 307, 308)
-MAX_TIME_OUTS = 2  # a response as a whole may take this many time-outs
+MAX_ERROR = 1 << 16  # bytes of the text of an error
 MAX_CAUSES = 16  # of an error, looked through for what the system said
+MAX_WAIT = 60.0  # seconds that a server may ask us to wait
+MAX_ATTEMPTS = 3
+AT_ONCE = 4  # files that are fetched at the same time
+PIECE = 1 << 16  # bytes that are sent at once
+BUSY = (429, 503)
+REDIRECTS = (301, 302, 303, 307, 308)
+JSON, ANYTHING = "application/json", "*/*"
 
-Headers = dict[str, str]
-
-ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, once for all sources
+Headers = Mapping[str, str]
+Progress = Callable[[int, int], None]  # gets the bytes that were sent, and how many there are
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,87 +65,284 @@ class Response:
     data: bytes
     url: str = ""  # that was answered, after redirects
     retry_after: str = ""
+    location: str = ""  # of a redirect that was not followed
 
-
-async def fetch(
-    url: str,
-    headers: Headers,
-    credentials: Headers,
-    time_out: float,
-    limit: int,
-    *,
-    hosts: Hosts,
-    secure: bool = False,
-    resend: bool = True,
-    client: httpx2.AsyncClient | None = None,
-) -> Response:
-    """GET `url` and follow redirects to `hosts`; after one to another origin, credentials are sent no more.
-
-    If `secure`, a redirect leads to https, or stays on this machine. Without `resend`, credentials are sent
-    with the first request alone. A `client` is used again and not closed. Raises Failure.
-    """
-    try:
-        with private_logs():
-            async with asyncio.timeout(time_out * MAX_TIME_OUTS):
-                if client is not None:
-                    return await _fetch(client, url, headers, credentials, limit, hosts, secure, resend)
-                async with open_client(time_out) as own:
-                    return await _fetch(own, url, headers, credentials, limit, hosts, secure, resend)
-    except Failure:
-        raise
-    except Exception as error:
-        raise Failure(explain_failure(error, time_out)) from None
-
-
-def open_client(time_out: float) -> httpx2.AsyncClient:
-    """Return a client, to be used in an `async with` block: its connections are used again."""
-    return httpx2.AsyncClient(verify=ssl_context(), timeout=time_out)
-
-
-async def _fetch(
-    client: httpx2.AsyncClient,
-    url: str,
-    headers: Headers,
-    credentials: Headers,
-    limit: int,
-    hosts: Hosts,
-    secure: bool,
-    resend: bool,
-) -> Response:
-    current = httpx2.URL(url)
-    for _ in range(MAX_REDIRECTS + 1):
-        raw_headers = {name.encode(): value.encode() for name, value in (headers | credentials).items()}
-        request = client.build_request("GET", current, headers=raw_headers)
-        response = await client.send(request, stream=True)
+    def json(self) -> Any:
+        """Return the JSON value; None where it is none."""
         try:
-            if response.status_code not in REDIRECTS:
-                return await _read(response, limit)
-            target = redirect_target(current, response)
-            if secure and target.scheme != "https" and target.host not in LOOPBACK:
-                raise Failure("redirected to http")
-            refusal = hosts.refusal(str(target))
-            if refusal:
-                raise Failure(f"redirected, and {refusal}")
+            return json.loads(self.data)
+        except (ValueError, RecursionError):
+            return None
+
+
+class Refused(Failure):
+    """An answer with a status that is of no use."""
+
+    def __init__(self, response: Response, url: str) -> None:
+        super().__init__(f"status {response.status} for '{one_line(url)}'")
+        self.response = response
+        self.url = url
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    url: str
+    limit: int  # bytes of the answer
+    accept: str = ANYTHING
+    headers: Headers = field(default_factory=dict)
+    content: bytes | None = None
+    tell_progress: Progress | None = None
+    time_out: float = 0.0
+
+    def fields(self) -> dict[str, str]:
+        """Return the headers, without credentials."""
+        fields = {"Accept": self.accept, "Accept-Encoding": "gzip" if self.accept == JSON else "identity"}
+        if self.content is not None:
+            fields["Content-Length"] = str(len(self.content))
+        return {**fields, "User-Agent": f"skillc/{__version__}", **self.headers}
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        content = self.content or b""
+        for start in range(0, len(content), PIECE):
+            if self.tell_progress:
+                self.tell_progress(start, len(content))
+            yield content[start : start + PIECE]
+
+
+@dataclass(slots=True)
+class Session:
+    """Requests on behalf of an address, whose `credentials` go to its own origin alone.
+
+    Inside a `with` block connections are used again, and the session is for one thread; else for any number
+    of threads. None of them may have an event loop.
+    """
+
+    address: str
+    credentials: Headers = field(default_factory=dict, repr=False)
+    hosts: Hosts | None = None  # that may be asked, and redirected to; else the host of the address
+    time_out: float = TIME_OUT  # seconds to connect, and for each wait
+    whole: float = 0.0  # seconds for an answer as a whole; else some time-outs
+    plain: str = ""  # why http, other than on this machine, is not asked, with {} for the address
+    resend: bool = True  # whether credentials are sent after a redirect within their origin
+    logins: bool = False  # whether a token that `skc login` stored goes where it belongs; it is not resent
+    redirects: int = MAX_REDIRECTS
+    attempts: int = 1  # where a server is busy
+    tell_wait: Callable[[float], None] = lambda _: None  # gets the seconds of each wait for a busy server
+    problem: str = ""  # why nothing is asked at all
+    _loop: asyncio.AbstractEventLoop | None = field(default=None, init=False, repr=False)
+    _client: httpx2.AsyncClient | None = field(default=None, init=False, repr=False)
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._loop is not None:
+            if self._client is not None:
+                self._loop.run_until_complete(self._client.aclose())
+            self._loop.close()
+        self._loop = self._client = None
+
+    def get(self, url: str, limit: int, accept: str = ANYTHING, *, etag: str = "") -> Response:
+        """Return the answer, whatever its status; raises Failure."""
+        return self.send("GET", url, limit, accept, headers={"If-None-Match": etag} if etag else {})
+
+    def get_file(self, url: str, limit: int) -> Response:
+        """Return the answer with a file; raises Failure for any other status."""
+        response = self.get(url, limit)
+        if response.status != 200:
+            raise Refused(response, url)
+        return response
+
+    def get_json(self, url: str, limit: int) -> Any:
+        """Return the JSON at an address; None where there is nothing, or something else than JSON."""
+        return read_json(self.get(url, limit, JSON), url)
+
+    def get_files(self, limits: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
+        """Yield the files at addresses, some fetched at a time; `limits` are their largest sizes.
+
+        A failure is raised after what arrived beside it.
+        """
+        requests = [_Request("GET", url, limit) for url, limit in limits.items()]
+
+        async def fetch(batch: list[_Request]) -> list[Response | BaseException]:
+            return await asyncio.gather(*map(self._send, batch), return_exceptions=True)
+
+        for start in range(0, len(requests), AT_ONCE):
+            batch = requests[start : start + AT_ONCE]
+            answers = [(r.url, a) for r, a in zip(batch, self._run(fetch(batch)), strict=True)]
+            yield from ((url, a.data) for url, a in answers if isinstance(a, Response) and a.status == 200)
+            for url, answer in answers:
+                if isinstance(answer, BaseException):
+                    raise answer
+                if answer.status != 200:
+                    raise Refused(answer, url)
+
+    def send(
+        self, method: str, url: str, limit: int, accept: str = ANYTHING, *, attempts: int = 0, **options: Any
+    ) -> Response:
+        """Return the answer, whatever its status; wait and ask again where the server is busy.
+
+        `attempts` is how often a busy server is asked, where that is not as usual. The options are those of a
+        request: `headers`, `content`, `tell_progress`, and `time_out`, which is how long the server may take
+        to answer, where that is longer than usual.
+        """
+        request = _Request(method, url, limit, accept, **options)
+        attempts = attempts or self.attempts
+        for attempt in range(attempts):
+            response = self._run(self._send(request))
+            wait = _seconds(response.retry_after)
+            if response.status not in BUSY or attempt == attempts - 1 or wait > MAX_WAIT:
+                break
+            self.tell_wait(wait)
+            time.sleep(wait)
+        return response
+
+    def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine to its end; a thread that still looks up a name is not waited for."""
+        loop = self._loop or asyncio.new_event_loop()
+        try:
+            with private_logs():
+                task = loop.create_task(coroutine)
+            try:
+                return loop.run_until_complete(task)
+            except BaseException:  # a person who interrupts, too
+                if not task.done():
+                    task.cancel()
+                    with suppress(BaseException):
+                        loop.run_until_complete(task)
+                raise
         finally:
-            await response.aclose()
-        credentials = credentials if resend and _origin(target) == _origin(current) else {}
-        current = target
-    raise Failure(f"more than {MAX_REDIRECTS} redirects")
+            if loop is not self._loop:
+                loop.close()
+
+    async def _send(self, request: _Request) -> Response:
+        """Return the answer to one request; raises Failure."""
+        import httpx2  # slow to import
+
+        whole = self.whole or self.time_out * MAX_TIME_OUTS
+        try:
+            self._check(request.url)
+            async with asyncio.timeout(whole):
+                if self._loop is not None:
+                    self._client = self._client or httpx2.AsyncClient(verify=ssl_context())
+                    return await self._exchange(self._client, request)
+                async with httpx2.AsyncClient(verify=ssl_context()) as client:
+                    return await self._exchange(client, request)
+        except Exception as error:
+            reason = _explain(error, max(request.time_out, self.time_out), whole)
+            failure = error if isinstance(error, Failure) else Failure(reason)
+            failure.url = failure.url or request.url
+        raise failure  # outside the handler: the library's error must not be its context
+
+    async def _exchange(self, client: httpx2.AsyncClient, request: _Request) -> Response:
+        import httpx2
+
+        patience = httpx2.Timeout(self.time_out, read=max(request.time_out, self.time_out))
+        credentials, resend = self._credentials_for(request.url)
+        current = httpx2.URL(request.url)
+        for _ in range(self.redirects + 1):
+            headers = {
+                name.encode(): value.encode() for name, value in (request.fields() | credentials).items()
+            }
+            content = request.pieces() if request.content is not None else None
+            message = client.build_request(
+                request.method, current, headers=headers, content=content, timeout=patience
+            )
+            response = await client.send(message, stream=True)
+            try:
+                if response.status_code not in REDIRECTS or not self.redirects:
+                    return await _read(response, request.limit)
+                target = redirect_target(str(current), response.headers.get("Location"), bool(self.plain))
+                if refusal := self._refusal(target):
+                    raise Failure(f"redirected, and {refusal}")
+            finally:
+                await response.aclose()
+            credentials = credentials if resend and _origin(target) == _origin(str(current)) else {}
+            current = httpx2.URL(target)
+        raise Failure(f"more than {self.redirects} redirects")
+
+    def _check(self, url: str) -> None:
+        """Raise Failure for an address that must not be asked."""
+        if self.problem:
+            raise Failure(self.problem)
+        if self.plain and not is_secure(url):
+            raise Failure(self.plain.format(one_line(url)))
+        if refusal := self._refusal(url):
+            raise Failure(refusal)
+
+    def _refusal(self, url: str) -> str:
+        return (self.hosts or Hosts.around(self.address)).refusal(url)
+
+    def _credentials_for(self, url: str) -> tuple[dict[str, str], bool]:
+        """Return what to send to an address, and whether a redirect within its origin gets it, too."""
+        if self.credentials and _origin(url) == _origin(self.address):
+            return dict(self.credentials), self.resend
+        token = find_token(url) if self.logins else ""
+        return {"Authorization": f"Bearer {token}"} if token else {}, False
+
+
+@cache
+def ssl_context() -> ssl.SSLContext:
+    """Return the trusted certificates, read once for all sessions."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def read_json(response: Response, url: str) -> Any:
+    """Return the JSON of an answer; None where there is none. Raises Refused where that is not known."""
+    if response.status in (401, 403, *BUSY) or (response.status >= 500 and response.status != 501):
+        raise Refused(response, url)
+    return response.json() if response.status == 200 else None
+
+
+def is_secure(url: str) -> bool:
+    """Return whether an address is https, or on this machine."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    except ValueError:
+        return False
+
+
+def redirect_target(current: str, location: str | None, secure: bool = False) -> str:
+    """Return where a redirect leads; raises Failure for one that must not be followed."""
+    import httpx2
+
+    try:
+        target = httpx2.URL(current).join(location or "")
+    except (httpx2.InvalidURL, ValueError):
+        raise Failure("redirected to what is no URL") from None
+    if target.scheme not in ("http", "https") or not target.host or location is None:
+        raise Failure("redirected to what is no URL")
+    if current.startswith("https:") and target.scheme == "http":
+        raise Failure("redirected from https to http")
+    if secure and not is_secure(str(target)):
+        raise Failure("redirected to http")
+    return str(target)
+
+
+def _origin(url: str) -> tuple[str, str]:
+    return url.partition(":")[0].lower(), host_of(url)
 
 
 async def _read(response: httpx2.Response, limit: int) -> Response:
     status, headers = response.status_code, response.headers
-    if status == 200:
+    if 200 <= status < 300:
         data = await _read_body(response, limit)
     else:
         data = await _read_start(response) if status >= 400 else b""
-    tag, retry_after = headers.get("ETag", "")[:1024], headers.get("Retry-After", "")[:64]
-    return Response(status, tag, data, str(response.url), retry_after)
+    etag, retry_after = headers.get("ETag", "")[:1024], headers.get("Retry-After", "")[:64]
+    return Response(status, etag, data, str(response.url), retry_after, headers.get("Location", "")[:1024])
 
 
 async def _read_start(response: httpx2.Response) -> bytes:
     """Return the first bytes of an error's text; none of one that is packed or broken off."""
-    if "Content-Encoding" in response.headers:
+    import httpx2
+
+    if response.headers.get("Content-Encoding", "identity") != "identity":
         return b""
     try:
         async for chunk in response.aiter_raw(MAX_ERROR):
@@ -129,30 +352,15 @@ async def _read_start(response: httpx2.Response) -> bytes:
     return b""
 
 
-def redirect_target(current: httpx2.URL, response: httpx2.Response) -> httpx2.URL:
-    """Return where a redirect leads; raise Failure for one that must not be followed."""
-    try:
-        target = current.join(response.headers.get("Location", ""))
-    except (httpx2.InvalidURL, ValueError):
-        raise Failure("redirected to what is no URL") from None
-    if target.scheme not in ("http", "https") or not target.host or "Location" not in response.headers:
-        raise Failure("redirected to what is no URL")
-    if current.scheme == "https" and target.scheme == "http":
-        raise Failure("redirected from https to http")
-    return target
-
-
-def _origin(url: httpx2.URL) -> tuple[str, str, int]:
-    return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
-
-
 async def _read_body(response: httpx2.Response, limit: int) -> bytes:
-    """Return the whole body, decompressed; raise Failure for one over the limit."""
+    """Return the whole body, decompressed; raises Failure for one over the limit."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
         raise Failure("the answer is packed in a way that was not asked for")
+    size = response.headers.get("Content-Length", "")
+    total = int(size) if size.isascii() and size.isdigit() and len(size) < MAX_DIGITS else 0
     body = bytearray()
-    with follow_download(announced_size(response)) as download:
+    with follow_download(total) as download:
         async for chunk in response.aiter_raw():
             body += chunk
             download.add(len(chunk))
@@ -172,16 +380,19 @@ async def _read_body(response: httpx2.Response, limit: int) -> bytes:
     return content
 
 
-def announced_size(response: httpx2.Response) -> int:
-    """Return how many bytes a server says that it sends; 0 if it does not say."""
-    text = response.headers.get("Content-Length", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < MAX_DIGITS else 0
+def _seconds(text: str) -> float:
+    """Return how long Retry-After asks to wait; a second where it says nothing, forever for a date."""
+    if not text:
+        return 1.0
+    return float(text) if re.fullmatch("[0-9]{1,6}", text) else float("inf")
 
 
-def explain_failure(error: Exception, time_out: float) -> str:
+def _explain(error: Exception, time_out: float, whole: float) -> str:
     """Return a short reason in our own words: the error's own may hold what was sent."""
+    import httpx2
+
     if isinstance(error, TimeoutError):
-        return f"no whole answer in {time_out * MAX_TIME_OUTS:g} s"
+        return f"no whole answer in {whole:g} s"
     if isinstance(error, httpx2.TimeoutException):
         return f"no answer in {time_out:g} s"
     if isinstance(error, httpx2.ConnectError):

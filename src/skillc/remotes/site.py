@@ -1,36 +1,42 @@
-"""The index of a site's skills, by well-known discovery: version 0.2.0 and the form before it.
+"""A web site with an index of skills, by well-known discovery: version 0.2.0 and the form before it.
 
     /.well-known/agent-skills/index.json    {"$schema": …, "skills": [{"name", "type", "url", "digest"}]}
     /.well-known/skills/index.json          {"skills": [{"name", "description", "files": ["SKILL.md"]}]}
 
-A digest is verified before a file is written.
+The index is read first, and of the skills only those that are wanted. A digest is verified before a file is
+written; in the older form there are none.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from skillc import atomic
-from skillc.errors import WrongDigest
 from skillc.remotes.addresses import is_plain
-from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_data, unwrap
+from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_skill
 from skillc.remotes.hosts import address_after
-from skillc.remotes.protocol import Failure
-from skillc.skills import is_name
-from skillc.startup import sha256_hex
-
-if TYPE_CHECKING:
-    from skillc.remotes.session import Response
-
-    Get = Callable[[str, int], Response]  # of an address, at most so many bytes
+from skillc.remotes.protocol import (
+    Answer,
+    Failure,
+    Omission,
+    RemoteSkill,
+    check_digest,
+    digest_of,
+    make_listing,
+    text_of,
+)
+from skillc.remotes.session import JSON, Session, read_json
+from skillc.skills import SkillId, is_name
+from skillc.text import count_of, utf8_text
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 PLACES = (".well-known/agent-skills", ".well-known/skills")
+MAX_INDEX = 16 << 20  # bytes
 MAX_SKILLS = 20_000
 MAX_SKILL_FILE = 16 << 20  # bytes of a SKILL.md
 MAX_FILES = 512  # of a skill in the older form
@@ -108,7 +114,7 @@ def _read_entry(item: Any, index: str) -> Entry | None:
         urlsplit(address).port  # noqa: B018 - raises for an address that is none
     except ValueError:
         return None
-    return Entry(name, _text(item.get("description")), str(kind), address, digest)
+    return Entry(name, text_of(item.get("description")), str(kind), address, digest)
 
 
 def _read_file_entry(item: Any, index: str) -> Entry | None:
@@ -124,50 +130,98 @@ def _read_file_entry(item: Any, index: str) -> Entry | None:
     ):
         return None
     return Entry(
-        name, _text(item.get("description")), "files", urljoin(index, f"{name}/"), files=tuple(names)
+        name, text_of(item.get("description")), "files", urljoin(index, f"{name}/"), files=tuple(names)
     )
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+class SiteRemote:
+    """The skills of the site at `session.address`, which may be the address of its index."""
 
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._address = ""  # of the index that was found last
 
-def write_entry(entry: Entry, folder: str, get: Get) -> str:
-    """Download a skill into its folder, whole or not at all; return the address that it came from.
+    def list(self, last: Answer | None = None) -> Answer:
+        """Return the skills of the index. One without a description is left out [D25]."""
+        for address, answer in self.indexes(last):
+            if answer is last:
+                return answer
+            index: SiteIndex = answer.value
+            if index.other_schema is None:
+                self._address = address
+                return Answer(make_listing(_skills(index, address), max(index.omissions - 1, 0)), answer.etag)
+        reason = "there is no index of skills (.well-known/agent-skills/index.json)"
+        if self.session.address.endswith("/marketplace.json"):
+            reason += "; of a marketplace without one, add the git repositories that it names"
+        raise Failure(reason)
 
-    Raises what `get` raises, WrongDigest (E081), ArchiveRefused (E083), and Failure without a SKILL.md.
-    """
-    temporary = atomic.temporary_path(folder)
-    address = entry.url
-    try:
-        if entry.kind == "files":
-            _write_files(temporary, _get_files(entry, get))
-        else:
-            limit = MAX_SKILL_FILE if entry.kind == "skill-md" else MAX_PACKED
-            response = get(entry.url, limit)
-            data, address = response.data, address_after(entry.url, response.url)
-            check_digest(entry.name, entry.url, data, entry.digest)
-            if entry.kind == "skill-md":
-                _write_files(temporary, [("SKILL.md", data)])
+    def indexes(self, last: Answer | None = None) -> Iterator[tuple[str, Answer]]:
+        """Yield the indexes that the site may have, with their addresses, the likeliest first.
+
+        The last answer is given again where its index has not changed.
+        """
+        for address in dict.fromkeys((self._address, *index_addresses(self.session.address))):
+            if address:
+                etag = last.etag if last and address == self._address else ""
+                response = self.session.get(address, MAX_INDEX, JSON, etag=etag)
+                if response.status == 304 and last is not None and etag:
+                    yield address, last
+                    continue
+                index = read_index(read_json(response, address), address)
+                if index is not None:
+                    yield address, Answer(index, response.etag)
+
+    def fetch(self, skill: RemoteSkill, folder: str) -> str:
+        return self.fetch_entry(skill.entry, folder)
+
+    def fetch_entry(self, entry: Entry, folder: str) -> str:
+        """Write a skill into a new folder, whole or not at all; return the address that it came from."""
+        temporary = atomic.temporary_path(folder)
+        address = entry.url
+        try:
+            if entry.kind == "files":
+                _write_files(temporary, self._get_files(entry))
             else:
-                unpack_data(data, temporary, entry.url)
-                unwrap(temporary)
-            if not has_main_file(temporary):
-                raise Failure(f"'{entry.url}' has no SKILL.md")
-        atomic.replace(temporary, folder)
-    finally:
-        atomic.discard(temporary)
-    return address
+                limit = MAX_SKILL_FILE if entry.kind == "skill-md" else MAX_PACKED
+                response = self.session.get_file(entry.url, limit)
+                address = address_after(entry.url, response.url)
+                check_digest(entry.name, entry.url, entry.digest, digest_of(response.data))
+                if entry.kind == "skill-md":
+                    _write_files(temporary, [("SKILL.md", response.data)])
+                else:
+                    unpack_skill(response.data, temporary, entry.url)
+                if not has_main_file(temporary):
+                    raise Failure(f"'{entry.url}' has no SKILL.md")
+            atomic.replace(temporary, folder)
+        finally:
+            atomic.discard(temporary)
+        return address
+
+    def _get_files(self, entry: Entry) -> Iterator[tuple[str, bytes]]:
+        left = MAX_BYTES
+        for name in entry.files:
+            words = split_name(name, entry.url)
+            data = self.session.get_file(urljoin(entry.url, quote("/".join(words))), left).data
+            left -= len(data)
+            is_main = len(words) == 1 and words[0].lower() == "skill.md"
+            yield "SKILL.md" if is_main else "/".join(words), data
 
 
-def _get_files(entry: Entry, get: Get) -> Iterable[tuple[str, bytes]]:
-    left = MAX_BYTES
-    for name in entry.files:
-        words = split_name(name, entry.url)
-        data = get(urljoin(entry.url, quote("/".join(words))), left).data
-        left -= len(data)
-        is_main = len(words) == 1 and words[0].lower() == "skill.md"
-        yield "SKILL.md" if is_main else "/".join(words), data
+def _skills(index: SiteIndex, address: str) -> Iterator[RemoteSkill | Omission]:
+    if index.omissions:
+        message = f"{count_of(index.omissions, 'entry', 'entries')} left out, not in the format of an index"
+        yield Omission(address, "E010", message)
+    names: set[str] = set()
+    for entry in index.entries:
+        if not entry.description.strip():
+            yield Omission(entry.name, "E011", "it has no description")
+        elif entry.name in names:
+            yield Omission(entry.name, "E011", "listed twice; the first counts")
+        else:
+            names.add(entry.name)
+            description = utf8_text(entry.description, "replace")
+            key = entry.digest.partition(":")[2]
+            yield RemoteSkill(SkillId(entry.name), description, key, entry=entry)
 
 
 def _write_files(folder: str, files: Iterable[tuple[str, bytes]]) -> None:
@@ -176,10 +230,3 @@ def _write_files(folder: str, files: Iterable[tuple[str, bytes]]) -> None:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "xb") as file:
             file.write(data)
-
-
-def check_digest(skill: str, file: str, data: bytes, digest: str) -> None:
-    """Raise WrongDigest (E081) for a file that has another digest."""
-    actual = f"sha256:{sha256_hex(data)}"
-    if actual != digest:
-        raise WrongDigest(skill, file, digest, actual)

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic, paths
 from skillc.errors import RepositoryUnavailable, SkillcError, unexpected
-from skillc.remotes.files import evict
+from skillc.remotes.folders import evict
 from skillc.remotes.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
 from skillc.remotes.protocol import to_seconds
 from skillc.text import one_line

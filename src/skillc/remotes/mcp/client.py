@@ -11,11 +11,9 @@ import base64
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import httpx2
@@ -30,8 +28,9 @@ from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
 
 from skillc.errors import SkillcError
-from skillc.remotes.mcp.entries import FileEntry, Refusal, Unreachable
-from skillc.remotes.secrets import hide_secrets, private_logs
+from skillc.remotes.mcp.entries import McpRefusal, McpServer, McpUnreachable, verify_file
+from skillc.remotes.protocol import RemoteFile
+from skillc.remotes.secrets import private_logs
 from skillc.text import one_line
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -40,26 +39,8 @@ MAX_SKILLS = 5000
 MAX_MESSAGE = 32 << 20  # bytes of one message: a file of 16 MiB in base64, and some more
 GRACE = 1.0  # seconds that a process has to end after its stdin is closed
 READ_TIME_OUT = 30.0  # seconds in which data must arrive over HTTP
-MIN_SECRET = 6  # characters; a longer value in a query may be a secret
 
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """The address of a server: a command to start, or a URL and the headers to send."""
-
-    command: tuple[str, ...] = ()
-    url: str = field(default="", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    cwd: str | None = None
-
-    def hide(self, text: str) -> str:
-        """Return what a server said without our credentials, which it may repeat."""
-        secrets = [value.rpartition(" ")[2] for value in self.headers.values()]
-        secrets += [value for _, value in parse_qsl(urlsplit(self.url).query) if len(value) >= MIN_SECRET]
-        return hide_secrets(text, secrets)
 
 
 class _Faults:
@@ -78,8 +59,8 @@ class _Request(types.Request[dict[str, Any], str]):
     params: dict[str, Any]
 
 
-def talk(server: Server, question: Callable[[Skills], Awaitable[Answer]], time_out: float) -> Answer:
-    """Connect, ask, disconnect; raise Refusal with the reason. Call it in a thread of its own."""
+def talk(server: McpServer, question: Callable[[Skills], Awaitable[Answer]], time_out: float) -> Answer:
+    """Connect, ask, disconnect; raise McpRefusal with the reason. Call it in a thread of its own."""
     faults = _Faults()
 
     async def run() -> Answer:
@@ -97,12 +78,12 @@ def talk(server: Server, question: Callable[[Skills], Awaitable[Answer]], time_o
         cause = cause.exceptions[0]
     if isinstance(cause, SkillcError) or not isinstance(cause, Exception):
         raise cause from None
-    if isinstance(cause, Refusal):
+    if isinstance(cause, McpRefusal):
         cause.__context__ = None
         raise cause
     if faults.refusal:
-        raise Refusal(faults.refusal)
-    raise Unreachable(server.hide(faults.outage or _explain(cause, time_out)))
+        raise McpRefusal(faults.refusal)
+    raise McpUnreachable(server.hide(faults.outage or _explain(cause, time_out)))
 
 
 def _explain(error: Exception, time_out: float) -> str:
@@ -126,10 +107,10 @@ class Skills:
         self._client = client
         capabilities = client.session.server_capabilities
         if not capabilities or EXTENSION not in (capabilities.extensions or {}) or not capabilities.resources:
-            raise Unreachable("the server does not declare skills (it must speak MCP 2026-07-28)")
+            raise McpUnreachable("the server does not declare skills (it must speak MCP 2026-07-28)")
 
     async def list(self) -> list[Any]:
-        """Return all entries, page by page; raise Refusal for a list without an end."""
+        """Return all entries, page by page; raise McpRefusal for a list without an end."""
         entries: list[Any] = []
         cursors: set[str] = set()
         params: dict[str, str] = {}
@@ -137,18 +118,18 @@ class Skills:
             page = await self._request("skills/list", params)
             skills = page.get("skills")
             if not isinstance(skills, list):
-                raise Refusal("the server's list of skills is none")
+                raise McpRefusal("the server's list of skills is none")
             entries += skills
             if len(entries) > MAX_SKILLS:
-                raise Refusal(f"the server lists more than {MAX_SKILLS} skills")
+                raise McpRefusal(f"the server lists more than {MAX_SKILLS} skills")
             cursor = page.get("nextCursor")
             if cursor is None:
                 return entries
             if not isinstance(cursor, str) or cursor in cursors:
-                raise Refusal("the server's list of skills goes in circles")
+                raise McpRefusal("the server's list of skills goes in circles")
             cursors.add(cursor)
             params = {"cursor": cursor}
-        raise Refusal(f"the server's list of skills has more than {MAX_PAGES} pages")
+        raise McpRefusal(f"the server's list of skills has more than {MAX_PAGES} pages")
 
     async def get(self, uri: str) -> Any:
         """Return one entry; None where the server has no such skill."""
@@ -159,12 +140,12 @@ class Skills:
                 return None
             raise
 
-    async def read(self, files: Iterable[FileEntry]) -> AsyncIterator[tuple[FileEntry, bytes]]:
+    async def read(self, files: Iterable[RemoteFile]) -> AsyncIterator[tuple[RemoteFile, bytes]]:
         """Yield the bytes of files, each verified."""
         for file in files:
             result = await self._request("resources/read", {"uri": file.uri})
             data = _decode(result.get("contents"), file)
-            file.verify(data)
+            verify_file(file, data)
             yield file, data
 
     async def _request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -172,24 +153,24 @@ class Skills:
         return result.model_dump(by_alias=True)
 
 
-def _decode(contents: Any, file: FileEntry) -> bytes:
+def _decode(contents: Any, file: RemoteFile) -> bytes:
     """Return the bytes of the one content that was requested."""
     if not isinstance(contents, list) or len(contents) != 1 or not isinstance(contents[0], dict):
-        raise Refusal(f"'{file.path}' was not sent as one file")
+        raise McpRefusal(f"'{file.path}' was not sent as one file")
     [content] = contents
     if content.get("uri") != file.uri:
-        raise Refusal(f"'{file.path}' was asked for, and another file was sent")
+        raise McpRefusal(f"'{file.path}' was asked for, and another file was sent")
     text, blob = content.get("text"), content.get("blob")
     try:
         if isinstance(text, str):
             return text.encode()
         return base64.b64decode(blob if isinstance(blob, str) else "", validate=True)
     except ValueError:
-        raise Refusal(f"'{file.path}' can't be decoded") from None
+        raise McpRefusal(f"'{file.path}' can't be decoded") from None
 
 
 @asynccontextmanager
-async def _over_stdio(server: Server, faults: _Faults) -> AsyncIterator[tuple[Any, Any]]:
+async def _over_stdio(server: McpServer, faults: _Faults) -> AsyncIterator[tuple[Any, Any]]:
     """Start a process, with the variables that every program needs and no others, and connect to it."""
     process = await anyio.open_process(
         list(server.command),
@@ -261,7 +242,7 @@ async def _end(process: Process) -> None:
 
 
 @asynccontextmanager
-async def _over_http(server: Server, faults: _Faults) -> AsyncIterator[tuple[Any, Any]]:
+async def _over_http(server: McpServer, faults: _Faults) -> AsyncIterator[tuple[Any, Any]]:
     """Connect with the SDK's HTTP transport, which refuses endless and compressed responses here."""
     client = httpx2.AsyncClient(
         headers={"Accept-Encoding": "identity", **server.headers},

@@ -7,11 +7,14 @@ rule is refused with the reason: nothing here trusts a server.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from skillc.paths import SKILL_FILE
+from skillc.remotes.protocol import Failure, Listing, Omission, RemoteFile, RemoteSkill, make_listing
+from skillc.remotes.secrets import hide_secrets
 from skillc.skills import SkillId, is_name, is_segment, parse, read_metadata, to_segment
 from skillc.startup import sha256_hex
 from skillc.text import cut, one_line
@@ -25,32 +28,41 @@ SCHEMES = re.compile(r"[a-z][a-z0-9+.-]*://")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 # Names that mean something else to some file system, or to a terminal.
 UNSAFE = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
+MIN_SECRET = 6  # characters; a longer value in a query may be a secret
 MAX_QUOTE = 80  # characters of a server's text in a reason
 
 
-class Refusal(Exception):
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """The address of a server: a command to start, or a URL and the headers to send."""
+
+    command: tuple[str, ...] = ()
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | None = None
+
+    def hide(self, text: str) -> str:
+        """Return what a server said without our credentials, which it may repeat."""
+        secrets = [value.rpartition(" ")[2] for value in self.headers.values()]
+        secrets += [value for _, value in parse_qsl(urlsplit(self.url).query) if len(value) >= MIN_SECRET]
+        return hide_secrets(text, secrets)
+
+
+class McpRefusal(Failure):
     """Something that a server says or sends is not used; the message says why."""
 
 
-class Unreachable(Refusal):
+class McpUnreachable(McpRefusal):
     """A server answers no question at all; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """A file of a skill: its path in the skill's folder, its URI, and what its bytes must be."""
-
-    path: str
-    uri: str
-    digest: str
-    size: int
-
-    def verify(self, data: bytes) -> None:
-        """Raise Refusal unless size and digest are the announced ones."""
-        if len(data) != self.size:
-            raise Refusal(f"'{self.path}' has {len(data)} bytes, not the {self.size} that were announced")
-        if sha256_hex(data) != self.digest:
-            raise Refusal(f"'{self.path}' has another digest than was announced")
+def verify_file(file: RemoteFile, data: bytes) -> None:
+    """Raise McpRefusal unless size and digest are the announced ones."""
+    if len(data) != file.size:
+        raise McpRefusal(f"'{file.path}' has {len(data)} bytes, not the {file.size} that were announced")
+    if not file.matches(data):
+        raise McpRefusal(f"'{file.path}' has another digest than was announced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +72,28 @@ class SkillEntry:
     path: SkillId
     uri: str
     frontmatter: dict[str, Any]
-    files: tuple[FileEntry, ...]
+    files: tuple[RemoteFile, ...]
 
     @property
-    def main(self) -> FileEntry:
+    def main(self) -> RemoteFile:
         return next(file for file in self.files if file.path == SKILL_FILE)
 
     @property
     def digest(self) -> str:
         """The digest that an approval is bound to: it changes whenever a file or its name does."""
-        pairs = sorted((file.uri, file.digest) for file in self.files)
+        pairs = sorted((file.uri, file.digest.removeprefix("sha256:")) for file in self.files)
         return sha256_hex("".join(f"{uri}\0{digest}\0" for uri, digest in pairs).encode())
 
     def verify_main(self, data: bytes) -> None:
-        """Raise Refusal unless a SKILL.md is the announced one, frontmatter included."""
-        self.main.verify(data)
+        """Raise McpRefusal unless a SKILL.md is the announced one, frontmatter included."""
+        verify_file(self.main, data)
         document = parse(data)
         fields = document.frontmatter.fields if document.frontmatter else {}
         for key in sorted({*fields, *self.frontmatter}):
             both = key in fields and key in self.frontmatter
             if not both or not _equal_json(fields[key], self.frontmatter[key]):
                 name = _quote(key)
-                raise Refusal(f"the frontmatter of its {SKILL_FILE} has another '{name}' than announced")
+                raise McpRefusal(f"the frontmatter of its {SKILL_FILE} has another '{name}' than announced")
         read_metadata(document, self.path.name)
 
 
@@ -97,18 +109,18 @@ def _equal_json(one: Any, other: Any) -> bool:
 
 
 def read_entry(data: Any) -> SkillEntry:
-    """Read an entry that a server sent; raise Refusal for an invalid one."""
+    """Read an entry that a server sent; raise McpRefusal for an invalid one."""
     if not isinstance(data, dict):
-        raise Refusal("the entry is not an object")
+        raise McpRefusal("the entry is not an object")
     uri, frontmatter = data.get("uri"), data.get("frontmatter")
     if not isinstance(uri, str) or not isinstance(frontmatter, dict):
-        raise Refusal(f"the entry has no '{'frontmatter' if isinstance(uri, str) else 'uri'}'")
+        raise McpRefusal(f"the entry has no '{'frontmatter' if isinstance(uri, str) else 'uri'}'")
     root, path = _split_uri(uri)
     name, description = frontmatter.get("name"), frontmatter.get("description")
     if name != path.name or not is_name(path.name):
-        raise Refusal(f"its name {_quote(name)!r} is not the last part of its URI, or not valid")
+        raise McpRefusal(f"its name {_quote(name)!r} is not the last part of its URI, or not valid")
     if not isinstance(description, str) or not description.strip() or len(description) > MAX_DESCRIPTION:
-        raise Refusal("its description is missing or too long")
+        raise McpRefusal("its description is missing or too long")
     return SkillEntry(path, uri, frontmatter, _read_files(data.get("resources"), root, uri))
 
 
@@ -117,11 +129,11 @@ def _split_uri(uri: str) -> tuple[str, SkillId]:
     root = uri.removesuffix(SKILL_FILE)
     scheme = SCHEMES.match(uri)
     if root == uri or not scheme or len(uri) > MAX_URI or not root.endswith("/"):
-        raise Refusal(f"{_quote(uri)!r} is not the URI of a {SKILL_FILE}")
+        raise McpRefusal(f"{_quote(uri)!r} is not the URI of a {SKILL_FILE}")
     parts = root[scheme.end() : -1].split("/")
     segments = [_to_id_segment(unquote(part)) for part in parts[:-1]]
     if not _is_plain(uri) or not parts[-1] or not is_segment(parts[-1]) or not all(segments):
-        raise Refusal(f"{_quote(uri)!r} is not the URI of a skill")
+        raise McpRefusal(f"{_quote(uri)!r} is not the URI of a skill")
     return root, SkillId("/".join([*segments, parts[-1]]))
 
 
@@ -141,38 +153,38 @@ def _is_plain(uri: str) -> bool:
     return "?" not in uri and "#" not in uri
 
 
-def _read_files(resources: Any, root: str, main: str) -> tuple[FileEntry, ...]:
+def _read_files(resources: Any, root: str, main: str) -> tuple[RemoteFile, ...]:
     if resources == "dynamic":
-        raise Refusal("its files have no digests ('dynamic'), so that nothing could be verified")
+        raise McpRefusal("its files have no digests ('dynamic'), so that nothing could be verified")
     if not isinstance(resources, list) or not resources:
-        raise Refusal("the entry has no list of 'resources'")
+        raise McpRefusal("the entry has no list of 'resources'")
     if len(resources) > MAX_FILES:
-        raise Refusal(f"it has {len(resources)} files; {MAX_FILES} are the limit")
+        raise McpRefusal(f"it has {len(resources)} files; {MAX_FILES} are the limit")
     files = [_read_file(resource, root) for resource in resources]
     if sum(file.size for file in files) > MAX_BYTES:
-        raise Refusal(f"its files are over {MAX_BYTES >> 20} MiB")
+        raise McpRefusal(f"its files are over {MAX_BYTES >> 20} MiB")
     main_size = next((file.size for file in files if file.uri == main), None)
     if main_size is None:
-        raise Refusal(f"its {SKILL_FILE} is not among its files")
+        raise McpRefusal(f"its {SKILL_FILE} is not among its files")
     if main_size > MAX_SKILL_FILE:
-        raise Refusal(f"its {SKILL_FILE} is over {MAX_SKILL_FILE >> 20} MiB")
+        raise McpRefusal(f"its {SKILL_FILE} is over {MAX_SKILL_FILE >> 20} MiB")
     _check_paths([file.path for file in files])
     return tuple(files)
 
 
-def _read_file(resource: Any, root: str) -> FileEntry:
+def _read_file(resource: Any, root: str) -> RemoteFile:
     fields = resource if isinstance(resource, dict) else {}
     uri, digest, size = fields.get("uri"), fields.get("digest"), fields.get("size")
     if not isinstance(uri, str) or len(uri) > MAX_URI or not uri.startswith(root) or not _is_plain(uri):
-        raise Refusal(f"the file {_quote(uri)!r} is not in the skill's folder")
+        raise McpRefusal(f"the file {_quote(uri)!r} is not in the skill's folder")
     path = _decode_path(uri[len(root) :])
     if path is None:
-        raise Refusal(f"the file {_quote(uri)!r} has a path that leads elsewhere")
+        raise McpRefusal(f"the file {_quote(uri)!r} has a path that leads elsewhere")
     if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
-        raise Refusal(f"the file {_quote(uri)!r} has no SHA-256 digest")
+        raise McpRefusal(f"the file {_quote(uri)!r} has no SHA-256 digest")
     if type(size) is not int or not 0 <= size <= MAX_BYTES:
-        raise Refusal(f"the file {_quote(uri)!r} has no size, or one over {MAX_BYTES >> 20} MiB")
-    return FileEntry(path, uri, digest.removeprefix("sha256:"), size)
+        raise McpRefusal(f"the file {_quote(uri)!r} has no size, or one over {MAX_BYTES >> 20} MiB")
+    return RemoteFile(path, size, digest, uri=uri)
 
 
 def _decode_path(text: str) -> str | None:
@@ -190,10 +202,10 @@ def _check_paths(paths: list[str]) -> None:
     """Refuse two files of one name, also where case does not count, and a file named like a folder."""
     names = [path.casefold() for path in paths]
     if len(set(names)) < len(names):
-        raise Refusal("it names a file twice")
+        raise McpRefusal("it names a file twice")
     folders = {path[:at] for path in names for at, character in enumerate(path) if character == "/"}
     if folders.intersection(names):
-        raise Refusal("it names a file where the folder of another one is")
+        raise McpRefusal("it names a file where the folder of another one is")
 
 
 def _quote(value: Any) -> str:
@@ -201,34 +213,22 @@ def _quote(value: Any) -> str:
     return cut(one_line(str(value)), MAX_QUOTE)
 
 
-@dataclass(slots=True)
-class Listing:
-    """A server's list: entries by path, the reasons for refusing others, and when to list again."""
-
-    entries: dict[SkillId, SkillEntry] = field(default_factory=dict)
-    refusals: dict[str, str] = field(default_factory=dict)
-    expires: float = 0.0
-
-    def all_entries(self) -> list[SkillEntry]:
-        """Return a copy: another thread may fetch an entry meanwhile."""
-        return list(self.entries.values())
-
-
 def read_listing(answers: list[Any]) -> Listing:
     """Read the entries by path; refuse both of two with one path."""
-    listing = Listing()
+    entries: dict[SkillId, RemoteSkill] = {}
+    refusals: dict[str, Omission] = {}
     for number, answer in enumerate(answers):
         try:
             entry = read_entry(answer)
-        except Refusal as error:
+        except McpRefusal as error:
             uri = answer.get("uri") if isinstance(answer, dict) else None
             where = one_line(uri)[:200] if isinstance(uri, str) else f"skills[{number}]"
             path = where.removeprefix("skill://").removesuffix(f"/{SKILL_FILE}")  # the one to load it by
-            listing.refusals[path] = str(error)
+            refusals[path] = Omission(path, "E010", str(error))
             continue
-        if entry.path in listing.entries or entry.path in listing.refusals:
-            listing.entries.pop(entry.path, None)
-            listing.refusals[entry.path] = "two skills have this path"
+        if entry.path in entries or entry.path in refusals:
+            entries.pop(entry.path, None)
+            refusals[entry.path] = Omission(entry.path, "E010", "two skills have this path")
         else:
-            listing.entries[entry.path] = entry
-    return listing
+            entries[entry.path] = RemoteSkill(entry.path, key=entry.digest[:32], entry=entry)
+    return make_listing([*entries.values(), *refusals.values()])

@@ -1,5 +1,0 @@
-"""Skills of a registry that speaks the ClawHub v1 protocol."""
-
-from skillc.library.clawhub.source import ClawHubSkillSource
-
-__all__ = ["ClawHubSkillSource"]

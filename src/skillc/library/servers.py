@@ -1,0 +1,329 @@
+"""Sources that ask a server over HTTP: the Skills API, the index of a web site, a registry of ClawHub's kind.
+
+    source = HttpSkillSource("https://skills.example.com/api", BearerAuth(token))
+    skills = await source.list(SkillFilter(collection="extraction"))
+
+The list is fetched as a whole and filtered here. It is cached, revalidated and served stale [D28]; see
+`skillc.remotes`. Nothing is fetched before the first use, and no connection is held between uses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import json
+import logging
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import timedelta
+from functools import partial
+from typing import ClassVar
+
+from skillc.errors import RepositoryUnavailable, SkillNotFound
+from skillc.library import source as base
+from skillc.remotes import (
+    SETTING,
+    BearerAuth,
+    Cache,
+    ClawHubRemote,
+    DiskCopy,
+    Failure,
+    HeaderAuth,
+    Hosts,
+    HttpRemote,
+    Listing,
+    Remote,
+    RemoteDocument,
+    RemoteSkill,
+    Session,
+    SiteRemote,
+    SkillFolders,
+    StoredAuth,
+    is_valid_header,
+    parse_base_url,
+)
+from skillc.skills import SkillId, parse, read_main_file, read_metadata
+
+LIST = "skills"  # the key of the list in the cache
+LIST_FILE = ".list.json"
+LIST_TIME_OUTS = 2  # a list of many pages may take this many time-outs as a whole
+OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
+
+log = logging.getLogger("skillc.library")
+
+
+class CachedSource(base.SkillSource):
+    """The list of a remote through a cache: what all sources of remotes share."""
+
+    _cache: Cache
+    _listed: tuple[Listing, dict[SkillId, base.SkillDescriptor]] | None = None
+
+    async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
+        return [skill for skill in (await self._descriptors()).values() if filter.matches(skill)]
+
+    async def collections(self) -> builtins.list[base.SkillCollection]:
+        return base.derive_collections((await self._descriptors()).values())
+
+    async def refresh(self) -> bool:
+        """Fetch the list now; return whether it has changed. Other values are revalidated when used."""
+        last: Listing | None = self._cache.peek(LIST)
+        self._cache.expire()
+        listing = await self._list()
+        return last is None or last.skills != listing.skills
+
+    async def cached_count(self) -> int | None:
+        """Return the number of skills in the cached list; None before the first."""
+        listing: Listing | None = self._cache.peek(LIST)
+        return None if listing is None else len(listing.skills)
+
+    @property
+    def quarantined(self) -> int:
+        """The number of entries of the last list that can't be used."""
+        listing: Listing | None = self._cache.peek(LIST)
+        return listing.skipped if listing else 0
+
+    @property
+    def cache_ttl(self) -> float:
+        return self._cache.ttl
+
+    @property
+    def error(self) -> str | None:
+        """The reason why a value in the cache could not be revalidated."""
+        return self._cache.error
+
+    @property
+    def status(self) -> str:
+        """`ok`, or `stale` while a value in the cache could not be revalidated."""
+        return "stale" if self.error else "ok"
+
+    async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
+        """Return why entries of the list were left out, and a warning where it is stale."""
+        omissions = (await self._list()).omissions
+        diagnostics = [base.SourceDiagnostic(o.path, o.code, o.severity, o.message) for o in omissions]
+        if error := self.error:
+            message = f"could not be refreshed ({error}); the last good answer is served"
+            diagnostics.append(base.SourceDiagnostic("", "E200", "warning", message))
+        return diagnostics
+
+    async def _list(self) -> Listing:
+        raise NotImplementedError
+
+    async def _descriptors(self) -> dict[SkillId, base.SkillDescriptor]:
+        """Return the skills of the list, made once for each."""
+        listing = await self._list()
+        if self._listed is None or self._listed[0] is not listing:
+            self._listed = (listing, {skill.id: self._describe(skill) for skill in listing.skills.values()})
+        return self._listed[1]
+
+    def _describe(self, skill: RemoteSkill) -> base.SkillDescriptor:
+        """Return the descriptor of a skill; an unknown scope is remote."""
+        known = skill.scope in list(base.SkillScope)
+        return base.SkillDescriptor(
+            skill.id,
+            description=skill.description,
+            scope=base.SkillScope(skill.scope) if known else base.SkillScope.REMOTE,
+            requires_capabilities=skill.capabilities,
+            metadata=skill.metadata,
+        )
+
+
+class ServerSource(CachedSource):
+    """What the sources of servers share.
+
+    `time_out` is for connecting and for each wait, in seconds; a response as a whole may take twice that. A
+    redirect to another host is followed if `allow_hosts` has it, without credentials.
+    """
+
+    _cache_name: ClassVar[str] = "sites"
+    _plain: ClassVar[str] = ""  # why http, other than on this machine, is not asked
+
+    def __init__(
+        self,
+        base_url: str,
+        auth: BearerAuth | HeaderAuth | None = None,
+        cache_ttl: float | timedelta = 60.0,
+        *,
+        time_out: float | timedelta = 10.0,
+        name: str = "",
+        allow_hosts: Iterable[str] = (),
+    ) -> None:
+        base.require_text(base_url, "base_url")
+        if not isinstance(auth, BearerAuth | HeaderAuth | None):
+            raise TypeError(f"auth must be a BearerAuth or a HeaderAuth, not {type(auth).__name__}")
+        self.base_url, user, problem = parse_base_url(base_url)
+        self.name = name
+        credentials = dict([auth.header()]) if auth else user
+        if not all(is_valid_header(*header) for header in credentials.items()):
+            problem = "the credentials can't be sent in a header"
+        self._session = Session(
+            self.base_url,
+            credentials=credentials,
+            hosts=Hosts.around(self.base_url, allow_hosts, SETTING),
+            time_out=base.to_seconds(time_out, "time_out"),
+            plain=self._plain,
+            resend=not isinstance(auth, StoredAuth),
+            problem=problem or "",
+        )
+        self._cache = Cache(name or self.base_url, base.to_seconds(cache_ttl, "cache_ttl"))
+        self._folders = SkillFolders.of(self._cache_name, self._key())
+        self._remote = self._make_remote()
+        # Held by the thread that downloads a skill.
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_url!r}, name={self.name!r})"
+
+    @property
+    def time_out(self) -> float:
+        return self._session.time_out
+
+    @time_out.setter
+    def time_out(self, seconds: float) -> None:
+        self._session.time_out = seconds
+
+    def _make_remote(self) -> Remote:
+        raise NotImplementedError
+
+    def _key(self) -> str:
+        """Return what tells this source from others on disk."""
+        return self.base_url
+
+    async def _list(self) -> Listing:
+        listing: Listing = await self._cache.get(LIST, self._remote.list)
+        return listing
+
+    def _make_folder(self, skill: RemoteSkill) -> str:
+        folder = self._folders.place(skill.id, skill.key or "files")
+        with self._locks[folder]:
+            if os.path.isdir(folder) and self._is_current(skill, folder):
+                return folder
+            try:
+                return self._folders.make(folder, partial(self._remote.fetch, skill))
+            except Failure as error:
+                if skill.key or not os.path.isdir(folder):
+                    raise RepositoryUnavailable(self._cache.name, str(error)) from None
+                log.warning("skill '%s' is not refreshed: %s", skill.id, error)
+                os.utime(os.path.dirname(folder))
+        return folder
+
+    def _is_current(self, skill: RemoteSkill, folder: str) -> bool:
+        age = time.time() - os.path.getmtime(os.path.dirname(folder))
+        return bool(skill.key) or 0 <= age < self.cache_ttl
+
+
+class FolderSource(ServerSource):
+    """The skills of a server that gives them as folders, downloaded when they are first used, and kept.
+
+        <home>/.skillc/cache/sites/<key of the source>/<ID>/<version>/<name>/
+
+    What has a version never changes. Other skills are downloaded again after `cache_ttl` seconds, and the
+    last one is used if that fails.
+    """
+
+    _plain = "a site is asked over https; http is for this machine alone"
+
+    async def load(self, skill_id: SkillId) -> base.SkillDocument:
+        skill_id = SkillId(skill_id)
+        folder = await self.directory(skill_id)
+        descriptor = (await self._descriptors())[skill_id]
+        document = parse(await asyncio.to_thread(read_main_file, folder))
+        body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
+        fields = read_metadata(document, descriptor.name).fields
+        extensions = {key: value for key, value in fields.items() if key not in OWN_FIELDS}
+        return base.SkillDocument(descriptor, body, extensions)
+
+    async def directory(self, skill_id: SkillId) -> str:
+        """Return a folder with all files of a skill, verified.
+
+        Raises RepositoryUnavailable, WrongDigest (E081), ArchiveRefused (E083) or AuditBlocked (E084).
+        """
+        skill = (await self._list()).skills.get(skill_id)
+        if skill is None:
+            raise SkillNotFound(skill_id)
+        return await asyncio.to_thread(self._make_folder, skill)
+
+
+class HttpSkillSource(ServerSource):
+    """The skills of a server that speaks the Skills API: `/skills`, `/skills/{id}`, `/skill-collections`.
+
+    Documents are cached by ID. `time_out` is for connecting and for each wait, in seconds; a response as a
+    whole may take twice that. A redirect to another host is followed if `allow_hosts` has it, without
+    credentials.
+    """
+
+    kind = "http"
+    _cache_name = "http"
+    _remote: HttpRemote
+
+    async def load(self, skill_id: SkillId) -> base.SkillDocument:
+        skill_id = SkillId(skill_id)
+        ask = partial(self._remote.document, skill_id)
+        document: RemoteDocument | None
+        document = await self._cache.get(f"skills/{skill_id}", ask, is_document=True)
+        if document is None:
+            raise SkillNotFound(skill_id)
+        return base.SkillDocument(self._describe(document.skill), document.body, document.extensions)
+
+    async def directory(self, skill_id: SkillId) -> str | None:
+        """Return a folder with all files of a skill, verified; None if the server has its text alone."""
+        skill_id = SkillId(skill_id)
+        ask = partial(self._remote.files, skill_id)
+        listing = await self._cache.get(f"skills/{skill_id}/files", ask, is_document=True)
+        if listing is None:
+            return None
+        return await asyncio.to_thread(
+            self._make_folder, RemoteSkill(skill_id, key=listing.key, entry=listing)
+        )
+
+    async def collections(self) -> builtins.list[base.SkillCollection]:
+        """Return the collections of the listed skills, with the server's descriptions where it has some."""
+        skills, descriptions = await asyncio.gather(
+            self._descriptors(), self._cache.get("skill-collections", self._remote.collections, absent={})
+        )
+        return base.derive_collections(skills.values(), descriptions)
+
+    def bodies_at_hand(self) -> dict[str, str]:
+        values = [value for value in self._cache.values() if isinstance(value, RemoteDocument)]
+        return {str(value.skill.id): value.body for value in values}
+
+    def _make_remote(self) -> HttpRemote:
+        return HttpRemote(self._session, self._folders)
+
+    def _is_current(self, skill: RemoteSkill, folder: str) -> bool:
+        return self._folders.holds(folder, skill.entry.files)
+
+
+class WellKnownSkillSource(FolderSource):
+    """The skills of a site, whose `url` is that of the site or of its index; http is for loopback alone."""
+
+    kind = "well-known"
+
+    def _make_remote(self) -> SiteRemote:
+        return SiteRemote(self._session)
+
+
+class ClawHubSkillSource(FolderSource):
+    """The skills of a registry, whose `url` is its own or that of its API; http is for loopback alone.
+
+    The list is many pages, so it is kept on disk as well; for each registry and each token there is another.
+    """
+
+    kind = "clawhub"
+    _remote: ClawHubRemote
+
+    def _make_remote(self) -> ClawHubRemote:
+        patience = self.time_out * LIST_TIME_OUTS
+        return ClawHubRemote(
+            self._session, patience=patience, report=lambda diagnostic: log.warning("%s", diagnostic.line())
+        )
+
+    def _key(self) -> str:
+        return json.dumps([self.kind, self.base_url, sorted(self._session.credentials.items())])
+
+    async def _list(self) -> Listing:
+        copy = DiskCopy(os.path.join(self._folders.root, LIST_FILE), self._remote.dump, self._remote.read)
+        listing: Listing = await self._cache.get(LIST, self._remote.list, copy=copy)
+        return listing

@@ -1,0 +1,113 @@
+"""Another server's skills over MCP (SEP-2640), verified against their entries, and kept on disk.
+
+    <home>/.skillc/cache/mcp/<label>/<path of the skill, %2F for />/<digest of its set of files>/<name>/
+
+A path tells the server and the skill, and is in no folder that is searched for local skills. Fetching is
+lazy: a list brings entries alone, and of a skill only the files that are asked for are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from skillc.paths import SKILL_FILE
+from skillc.remotes.folders import SkillFolders
+from skillc.remotes.mcp.entries import (
+    McpRefusal,
+    McpServer,
+    McpUnreachable,
+    SkillEntry,
+    read_entry,
+    read_listing,
+)
+from skillc.remotes.protocol import Answer, RemoteFile, RemoteSkill
+from skillc.skills import SkillId
+
+if TYPE_CHECKING:
+    from skillc.remotes.mcp.client import Skills
+
+Result = TypeVar("Result")
+Files = dict[str, bytes]  # by digest
+
+
+class McpRemote:
+    """The skills of a server; `problem` says why it is not asked at all."""
+
+    def __init__(self, server: McpServer, folders: SkillFolders, time_out: float, problem: str = "") -> None:
+        self._server = server
+        self._folders = folders
+        self._time_out = time_out
+        self._problem = problem
+
+    def list(self, last: Answer | None = None) -> Answer:
+        return Answer(read_listing(self._talk(lambda skills: skills.list())))
+
+    def read(self, entry: SkillEntry, whole: bool) -> Files | None:
+        """Return the verified SKILL.md, or all files if `whole`; None where they don't match the entry.
+
+        The entry may be outdated then. Raises McpUnreachable.
+        """
+        try:
+            files = _select(entry, whole)
+            data = self._folders.collect(entry.path, files)
+            if any(file.digest not in data for file in files):
+                data = self._talk(lambda skills: self._read(skills, entry, files))
+            entry.verify_main(data[entry.main.digest])
+        except McpUnreachable:
+            raise
+        except McpRefusal:
+            return None
+        return data
+
+    def get(self, path: SkillId, uri: str, whole: bool) -> tuple[SkillEntry, Files] | None:
+        """Return a new entry and its files, from one conversation; None where there is no such skill."""
+
+        async def ask(skills: Skills) -> tuple[SkillEntry, Files] | None:
+            answer = await skills.get(uri or f"skill://{path}/{SKILL_FILE}")
+            if answer is None:
+                return None
+            entry = read_entry(answer)
+            if entry.uri != (uri or f"skill://{path}/{SKILL_FILE}"):
+                raise McpRefusal("another skill was sent than was asked for")
+            return entry, await self._read(skills, entry, _select(entry, whole))
+
+        content = self._talk(ask)
+        if content is not None:
+            entry, data = content
+            entry.verify_main(data[entry.main.digest])
+        return content
+
+    def folder(self, entry: SkillEntry, files: Files) -> str:
+        """Return the folder of a skill with all its files, verified now."""
+        folder = self._folders.place(entry.path, entry.digest[:32])
+        if not self._folders.holds(folder, entry.files):
+            self._folders.make(folder, lambda place: self._folders.write(place, entry.files, files))
+        return folder
+
+    def fetch(self, skill: RemoteSkill, folder: str) -> str:
+        entry: SkillEntry = skill.entry
+        files = self.read(entry, whole=True)
+        if files is None:
+            raise McpRefusal("its files are not those that were announced")
+        self._folders.write(folder, entry.files, files)
+        return entry.uri
+
+    async def _read(self, skills: Skills, entry: SkillEntry, files: Sequence[RemoteFile]) -> Files:
+        """Return the verified bytes of files, from disk or from the server."""
+        contents = self._folders.collect(entry.path, files)
+        async for file, data in skills.read([file for file in files if file.digest not in contents]):
+            self._folders.put(entry.path, file.digest, data)
+            contents[file.digest] = data
+        return contents
+
+    def _talk(self, question: Callable[[Skills], Coroutine[Any, Any, Result]]) -> Result:
+        if self._problem:
+            raise McpUnreachable(self._problem)
+        from skillc.remotes.mcp.client import talk  # the SDK is slow to import
+
+        return talk(self._server, question, self._time_out)
+
+
+def _select(entry: SkillEntry, whole: bool) -> Sequence[RemoteFile]:
+    return entry.files if whole else [entry.main]
