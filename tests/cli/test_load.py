@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-import skillc
 from skillc.cli import AHEAD
 from skillc.cli.help import TOPICS
 from skillc.cli.summaries import NAMES
@@ -47,50 +44,6 @@ def test_pages() -> None:
     assert statuses == str([0] * len(lines))
     assert run.stderr.count("Usage: skc ") == 2 + 2 * len(NAMES)
     assert [name for name in SLOW.split() if name in modules] == []
-
-
-# What makes reading commands start fast, and other code harder to read.
-TRICK = re.compile(r"^TYPE_CHECKING = False$|\bfront_door\(|\bstartup import .*\bvalue\b", re.MULTILINE)
-# How many modules of a room have one, besides those of `AHEAD`. `find` loads most of them in `index`,
-# `library` and `skills`; in `cli` it is `find` itself, the front door, and `output` for JSON. Only lower
-# these numbers.
-TRICKS = {
-    "cli": 13,
-    "adapters": 1,
-    "audit": 1,
-    "compiler": 10,
-    "engine": 1,
-    "errors": 1,
-    "gateway": 2,
-    "index": 21,
-    "install": 9,
-    "library": 6,
-    "lint": 16,
-    "mcp": 1,
-    "registry": 1,
-    "server": 1,
-    "skills": 7,
-    "tools": 1,
-    "usage": 1,
-}
-# The commands among them that no agent calls.
-SLOW_COMMANDS = ["add", "audit", "build", "clean", "disable", "doctor", "import", "publish", "serve"]
-
-
-def test_tricks() -> None:
-    """[RFC-0007] only modules that reading commands load have the tricks of `startup`."""
-    root = Path(skillc.__file__).parent
-    ahead = {name for command in AHEAD for name in AHEAD[command].format(command).split()}
-    counts: Counter[str] = Counter()
-    for path in root.rglob("*/*.py"):
-        room, *names = path.relative_to(root).with_suffix("").parts
-        name = ".".join(["skillc", room, *names]).removesuffix(".__init__")
-        if name in ahead or not TRICK.search(path.read_text()):
-            continue
-        counts[room] += 1
-        if room == "cli":
-            assert names[-1] in ("__init__", "find", "output", "shapes", *SLOW_COMMANDS), names
-    assert {room: count for room, count in counts.items() if count > TRICKS.get(room, 0)} == {}
 
 
 READERS = {

@@ -85,9 +85,10 @@ async def answer_turn(request: Request, engine: DefaultSkillEngine) -> Response:
     capabilities = engine.options.capabilities.union(turn.capabilities or ())
     engine = DefaultSkillEngine(engine.source, replace(engine.options, capabilities=capabilities))
     preload, references = turn.preload_skills or (), turn.skill_references or ()
+    message = utf8_text(turn.message, "replace")  # JSON can hold halves of characters, answers can't
     try:
         why = partial(explain, request)
-        result = await model_input(engine, turn.message, preload, references, explain=why)
+        result = await model_input(engine, message, preload, references, explain=why)
     except MISTAKES as error:
         raise Refusal(422, error.message, error.code) from None
     return respond(result.as_json())

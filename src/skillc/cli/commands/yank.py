@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import registry, remotes, skills
+from skillc import remotes, skills, versions
 from skillc.cli.output import show_line
 from skillc.cli.registry import TO, ask_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(f"<version> is an ID and a version such as pdf@1.2.0, not '{text}'")
     if undo == (reason is not None):
         raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
-    skill_id, version = skills.SkillId(name), registry.parse_version(number)
+    skill_id, version = skills.SkillId(name), versions.parse_version(number)
 
     def change(_: Arguments, api: remotes.RegistryApi) -> int:
         if undo:
