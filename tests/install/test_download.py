@@ -14,7 +14,8 @@ import pytest
 from dulwich.objects import Blob, Tree
 
 from skillc.errors import Diagnostic, OriginNotFound
-from skillc.install import change_lock, open_download, parse_origin, read_lock
+from skillc.install import open_download, parse_origin, read_lock
+from skillc.install.lock import change_lock
 from tests.conftest import World
 from tests.support.git import Origin, Server, serving
 from tests.support.internet import connected

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from skillc.install import compute_hash, read_lock
+from skillc.install import read_lock
+from skillc.install.entry import compute_hash
 from tests.conftest import World
 from tests.support.git import Origin, Server
 from tests.support.http import Request, Stub, page

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from skillc import atomic
-from skillc.install import bring_in, plan_import
+from skillc.install.import_plan import plan_import
+from skillc.install.import_skills import bring_in
 from skillc.library import import_origin, read_deployments
 from skillc.settings import load_settings
 from skillc.tools import find_skill

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skillc.install import change_lock, read_lock
+from skillc.install import read_lock
+from skillc.install.lock import change_lock
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 from tests.support.git import Origin, Server

@@ -11,20 +11,16 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.install import (
-    Candidate,
-    Download,
+from skillc.install import Candidate, Download, Origin, lock_file, read_lock
+from skillc.install.entry import (
     FolderHashes,
     LockEntry,
-    Origin,
-    change_lock,
     compute_hash,
     hash_folder,
-    lock_file,
     make_entry,
-    read_lock,
     without_credentials,
 )
+from skillc.install.lock import change_lock
 from skillc.skills import SkillDigest
 from tests.conftest import World
 from tests.support.npm import Installer, evaluate
@@ -237,7 +233,8 @@ def test_no_credentials(world: World) -> None:
 
 WRITER = """
 import sys
-from skillc.install import LockEntry, change_lock
+from skillc.install.entry import LockEntry
+from skillc.install.lock import change_lock
 for number in range(20):
     entry = LockEntry(f"{sys.argv[2]}-{number}", {"source": "x", "sourceType": "git"})
     change_lock(sys.argv[1], record=[entry])
@@ -299,7 +296,7 @@ def test_a_damaged_global_file(world: World, text: str) -> None:
     theirs.parent.mkdir(parents=True)
     theirs.write_text(text)
     script = (
-        "import sys; from skillc.install import LockEntry, change_lock;"
+        "import sys; from skillc.install.entry import LockEntry; from skillc.install.lock import change_lock;"
         "print(*(d.line() for d in change_lock(sys.argv[1], record=[LockEntry('pdf', {'source': 'x'})])))"
     )
     env = world.env | {"XDG_STATE_HOME": str(world.home / "state")}

@@ -16,14 +16,9 @@ from hypothesis import given, strategies as st
 from skillc import trash
 from skillc.cli import main
 from skillc.doctor import examine
-from skillc.install import (
-    change_lock,
-    compute_hash,
-    hash_folder,
-    make_entry,
-    open_download,
-    parse_origin,
-)
+from skillc.install import open_download, parse_origin
+from skillc.install.entry import compute_hash, hash_folder, make_entry
+from skillc.install.lock import change_lock
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 from tests.support.examples import examples

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import SkillcError, SkillExists, VersionExists
-from skillc.install import plan_upload, send_upload
+from skillc.install.publish import plan_upload, send_upload
 from skillc.registry import SYSTEM, Role, read_package
 from skillc.remotes import RegistryApi
 from skillc.remotes.registry import skill_path

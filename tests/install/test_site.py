@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
-from skillc.install import change_lock, open_download, parse_origin, read_lock
+from skillc.install import open_download, parse_origin, read_lock
+from skillc.install.lock import change_lock
 from skillc.remotes.site import SCHEMA
 from tests.conftest import World
 from tests.support.http import Request, Stub, page

@@ -6,15 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from skillc.install import (
-    LockEntry,
-    change_lock,
-    hash_folder,
-    make_entry,
-    open_download,
-    parse_origin,
-    read_lock,
-)
+from skillc.install import open_download, parse_origin, read_lock
+from skillc.install.entry import LockEntry, hash_folder, make_entry
+from skillc.install.lock import change_lock
 from tests.conftest import World
 
 

@@ -33,24 +33,15 @@ if TYPE_CHECKING:
         measure_size,
     )
     from skillc.install.download import open_download
-    from skillc.install.entry import (
-        FolderHashes,
-        LockEntry,
-        compute_hash,
-        hash_folder,
-        make_entry,
-        without_credentials,
-    )
     from skillc.install.foreign_locks import import_locks
-    from skillc.install.import_plan import advise_first_skill, plan_import
-    from skillc.install.import_skills import ImportResult, bring_in, import_folders
-    from skillc.install.install import apply_plan, install_locked
+    from skillc.install.import_plan import advise_first_skill
+    from skillc.install.import_skills import ImportResult, import_folders
+    from skillc.install.install import apply_plan
     from skillc.install.lock import (
         DAMAGED,
         LockedSkills,
         Pins,
         accept_entry,
-        change_lock,
         find_entries,
         find_root,
         is_home,
@@ -64,7 +55,7 @@ if TYPE_CHECKING:
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.outdated import Outdated, list_latest, parse_age
     from skillc.install.plan import InstallResult, make_plan
-    from skillc.install.publish import Publishing, plan_upload, publish_version, send_upload
+    from skillc.install.publish import Publishing, publish_version
     from skillc.install.remove import (
         Disablement,
         EmptiedTrash,
@@ -84,7 +75,6 @@ if TYPE_CHECKING:
     from skillc.install.store import Store
     from skillc.install.update import Update, Updates, update_locked
     from skillc.install.verify import FIXES, LockProblems, check_lock, verify_store
-    from skillc.install.versions import find_version, installed_versions
 else:
     __getattr__ = front_door(
         __name__,
@@ -97,25 +87,23 @@ else:
             "dangling": "DeploymentState Waste agent_directories find_ghost_deployments"
             " find_leftovers find_orphans inspect_deployment list_names measure_size",
             "download": "open_download",
-            "entry": "FolderHashes LockEntry compute_hash hash_folder make_entry without_credentials",
             "foreign_locks": "import_locks",
-            "import_plan": "advise_first_skill plan_import",
-            "import_skills": "ImportResult bring_in import_folders",
-            "install": "apply_plan install_locked",
-            "lock": "DAMAGED LockedSkills Pins accept_entry change_lock find_entries"
+            "import_plan": "advise_first_skill",
+            "import_skills": "ImportResult import_folders",
+            "install": "apply_plan",
+            "lock": "DAMAGED LockedSkills Pins accept_entry find_entries"
             " find_root is_home list_locked lock_file read_lock set_pins",
             "marketplace": "find_marketplace",
             "offers": "Choice",
             "origin": "Candidate Download Origin parse_origin recall_origin",
             "outdated": "Outdated list_latest parse_age",
             "plan": "InstallResult make_plan",
-            "publish": "Publishing plan_upload publish_version send_upload",
+            "publish": "Publishing publish_version",
             "remove": "Disablement EmptiedTrash Enablement Removals Restoration TrashContents"
             " disable_skill empty_trash enable_skill list_trash remove_skills require_stored restore_item",
             "shared": "find_shared",
             "store": "Store",
             "update": "Update Updates update_locked",
             "verify": "FIXES LockProblems check_lock verify_store",
-            "versions": "find_version installed_versions",
         },
     )

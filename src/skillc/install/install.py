@@ -17,7 +17,7 @@ from skillc.install.blocks import check_blocks
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetch, FetchedSkill, fetch_entries
 from skillc.install.lock import change_lock, lock_file, read_lock, store_folder
-from skillc.install.plan import InstallPlan, InstallResult, make_plan
+from skillc.install.plan import InstallPlan, InstallResult
 from skillc.install.remove import remove_skill
 from skillc.install.store import (
     check_store,
@@ -33,12 +33,6 @@ from skillc.library import lock_store, read_deployments
 REASON = "replaced by 'skc install'"
 
 TellStep = Callable[[str, int], None]  # a skill that is fetched or built, and the number of all steps
-
-
-def install_locked(root: str, *, frozen: bool = False, accept: bool = False) -> InstallResult:
-    """Make the store of a project or the home equal to its lock; raises as `apply_plan` does."""
-    plan = make_plan(root, frozen=frozen)
-    return plan.preview() if plan.is_empty else apply_plan(root, plan, frozen=frozen, accept=accept)
 
 
 def apply_plan(

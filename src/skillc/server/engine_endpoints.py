@@ -18,6 +18,7 @@ from skillc.index.skills import FoundSkills
 from skillc.library import SkillDocument
 from skillc.server.requests import LIMIT, Parameter, read_body
 from skillc.server.responses import MISTAKES, Refusal, explain, respond, respond_tagged
+from skillc.text import utf8_text
 
 SCOPE = ("repository", "collection", "capability", "tag")  # what a search can be limited to
 SELECTION = (

@@ -58,7 +58,6 @@ COMMAND = Command(
         "skc add https://skills.example.com --dry-run",
         "skc add ./pdf.zip --target claude,cursor",
         "skc add clawhub:pdf@1.0.0 --yes",
-        "skc add https://skills.example.com/mcp --skill pdf",
     ),
 )
 
