@@ -65,23 +65,20 @@ def test_both_eras(world: World, era: str) -> None:
         asyncio.run(calls(url))
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 200),
-        ({"Host": "evil.example"}, 421),
-        ({"Host": "127.0.0.1.evil.example"}, 421),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Host": "internal.example"}, 200),
-    ],
-)
-def test_host_and_origin(world: World, headers: dict[str, str], status: int) -> None:
+def test_host_and_origin(world: World) -> None:
     """[SURFACES: Serving] a page elsewhere can't reach it, by whatever name that leads here."""
     with over_http(world, "--allow-host", "internal.example") as (url, _):
-        answer = httpx2.post(url, json=HELLO, headers=BEARER | headers)
-        assert answer.status_code == status, answer.text
-        assert httpx2.post(url, json=HELLO, headers=BEARER | {"Origin": url.removesuffix("/mcp")}).is_success
+        for headers, status in (
+            ({}, 200),
+            ({"Host": "evil.example"}, 421),
+            ({"Host": "127.0.0.1.evil.example"}, 421),
+            ({"Origin": "https://evil.example"}, 403),
+            ({"Origin": "null"}, 403),
+            ({"Origin": url.removesuffix("/mcp")}, 200),
+            ({"Host": "internal.example"}, 200),
+        ):
+            answer = httpx2.post(url, json=HELLO, headers=BEARER | headers)
+            assert answer.status_code == status, (headers, answer.text)
 
 
 def test_token(world: World) -> None:
@@ -110,8 +107,7 @@ def made_token(process: Any) -> str:
     return str(note.strip().removesuffix("'").rpartition(" ")[2])
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_a_token_is_made(world: World, era: str) -> None:
+def test_a_token_is_made(world: World) -> None:
     """[SURFACES: Serving] where none is set, one is made each time, and nothing answers without it."""
     found = []
     for _ in range(2):
@@ -123,11 +119,11 @@ def test_a_token_is_made(world: World, era: str) -> None:
                     answer = httpx2.request(method, url, json=HELLO, headers=headers)
                     assert answer.status_code == 401
 
-            async def calls(url: str = url, token: str = found[-1]) -> int:
+            async def calls(era: str, url: str = url, token: str = found[-1]) -> int:
                 async with with_token(url, era, token=token) as client:
                     return len((await client.list_tools()).tools)
 
-            assert asyncio.run(calls()) > 5
+            assert all(asyncio.run(calls(era)) > 5 for era in ERAS)
     assert len(set(found)) == 2
     assert all(len(token) >= 43 for token in found)  # 32 bytes
 
@@ -146,11 +142,12 @@ def test_a_neighbour_runs_nothing(counter: World) -> None:
         async with with_token(url, era, token="guess", elicitation_callback=answering(YES, asked)) as client:
             await client.call_tool("run_tool", RUN)
 
-    for era in ERAS:
-        asked: list[str] = []
-        with over_http(counter, token="") as (url, _), pytest.raises(ExceptionGroup):
-            asyncio.run(attack(url, era, asked))
-        assert asked == []
+    asked: list[str] = []
+    with over_http(counter, token="") as (url, _):
+        for era in ERAS:
+            with pytest.raises(ExceptionGroup):
+                asyncio.run(attack(url, era, asked))
+    assert asked == []
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -67,7 +67,7 @@ class Accounts:
         with self._store.write() as connection:
             if accounts.read_grants(connection):
                 return None
-            self._set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN))
+            set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN), self._clock())
             label = "first start"
             return insert_token(connection, SYSTEM, FIRST_ADMIN, EVERYTHING, label, self._clock(), None)
 
@@ -100,7 +100,7 @@ class Accounts:
         new_grant = Grant(parse_name(grant.subject, "subject"), grant.role, parse_prefix(grant.prefix))
         caller.require(Role.ADMIN, new_grant.prefix)
         with self._store.write() as connection:
-            self._set_grant(connection, caller, new_grant)
+            set_grant(connection, caller, new_grant, self._clock())
             _require_admin(connection)
 
     def remove_grant(self, caller: Caller, subject: str, prefix: str = "") -> None:
@@ -162,9 +162,11 @@ class Accounts:
             tokens = accounts.read_tokens(connection, reach.owner)
         return [token for token in tokens if reach.includes(token.owner, scope_of(token))]
 
-    def _set_grant(self, connection: Connection, caller: Caller, grant: Grant) -> None:
-        accounts.set_grant(connection, grant)
-        tables.record_change(connection, caller, self._clock(), "grant", grant=encode(grant))
+
+def set_grant(connection: Connection, caller: Caller, grant: Grant, now: datetime) -> None:
+    """Give a role, whatever the caller may do."""
+    accounts.set_grant(connection, grant)
+    tables.record_change(connection, caller, now, "grant", grant=encode(grant))
 
 
 def insert_token(

@@ -93,6 +93,9 @@ class Role(Enum):
     MAINTAINER = "maintainer"  # and yank, delete, restore
     ADMIN = "admin"  # and grants; of the whole registry: the tokens of others, the log
 
+    def __init__(self, label: str) -> None:
+        self.rank = len(type(self).__members__) + 1  # its number in stores
+
     @classmethod
     def parse(cls, text: str) -> Role:
         try:
@@ -107,19 +110,11 @@ class Role(Enum):
         return roles[rank - 1]
 
     @property
-    def rank(self) -> int:
-        """Its number in stores, from 1."""
-        return _RANKS[self.value]
-
-    @property
     def label(self) -> str:
-        return self.value
+        return str(self.value)
 
     def __lt__(self, other: Role) -> bool:
         return self.rank < other.rank
-
-
-_RANKS = {role.value: number for number, role in enumerate(Role, 1)}
 
 
 @dataclass(frozen=True, slots=True)

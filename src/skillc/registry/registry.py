@@ -59,7 +59,7 @@ ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class Removals:
     """What `collect` removed: skills whose reservation ended, and the number of blobs."""
 
     skills: tuple[str, ...]
@@ -262,7 +262,7 @@ class Registry(Reader):
             tables.record_change(connection, caller, now, "restore", skill_id)
             return read_skill(connection, skill_id)
 
-    def collect(self, caller: Caller) -> Collected:
+    def collect(self, caller: Caller) -> Removals:
         """Remove skills whose reservation ended, and blobs that no version has and no publisher claims.
 
         Blobs are removed within writing transactions, where no publisher can claim them meanwhile.
@@ -275,7 +275,7 @@ class Registry(Reader):
             tables.drop_claims(connection, now - ORPHAN_AGE)
         self.usage.collect(caller)
         self._blobs.sweep(now - ORPHAN_AGE)
-        return Collected((*ids,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
+        return Removals((*ids,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
 
     def _remove_orphans(self, digests: Collection[str]) -> int:
         with self._change() as (connection, _):

@@ -12,10 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from skillc.contract import encode
 from skillc.errors import InvalidParameter, RegistryRefused
 from skillc.registry.access import LIFETIME, Caller, Identity, Person, Session, hash_secret, is_same_secret
-from skillc.registry.accounts import EVERYTHING, Reach, read_owner, read_reach, read_token_caller, scope_of
+from skillc.registry.accounts import (
+    EVERYTHING,
+    Reach,
+    read_owner,
+    read_reach,
+    read_token_caller,
+    scope_of,
+    set_grant,
+)
 from skillc.registry.model import Grant, Role, Token, parse_name
 from skillc.registry.store import Connection, Store, accounts, tables
 
@@ -134,9 +141,7 @@ class Sessions:
             person = Person(identity.subject, identity.issuer, identity.id, "", "", (), now, now)
             tables.record_change(connection, Caller(person.subject), now, "create-person")
             if role is not None and not accounts.read_grants(connection, person.subject):
-                grant = Grant(person.subject, role, prefix)
-                accounts.set_grant(connection, grant)
-                tables.record_change(connection, Caller(person.subject), now, "grant", grant=encode(grant))
+                set_grant(connection, Caller(person.subject), Grant(person.subject, role, prefix), now)
         person = replace(
             person, name=identity.name, email=identity.email, groups=identity.groups, signed_in_at=now
         )

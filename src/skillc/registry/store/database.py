@@ -111,7 +111,6 @@ _CONVERSIONS: dict[Any, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     Mapping[str, Any]: (json.dumps, json.loads),
     tuple[str, ...]: (json.dumps, lambda text: tuple(json.loads(text))),
 }
-_UNCHANGED = (lambda value: value, lambda value: value)
 
 
 class Table(Generic[T]):
@@ -126,11 +125,18 @@ class Table(Generic[T]):
         self._names = [field.name for field in fields(kind) if field.init]  # type: ignore[arg-type]
         self.columns = ", ".join(self._names)
         hints = get_type_hints(kind)
-        conversions = [_CONVERSIONS.get(hints[name], _UNCHANGED) for name in self._names]
-        self._writers, self._readers = zip(*conversions, strict=True)
+        # By position: most columns are as they are, and lists of skills have many rows.
+        self._conversions = [
+            (position, *_CONVERSIONS[hints[name]])
+            for position, name in enumerate(self._names)
+            if hints[name] in _CONVERSIONS
+        ]
 
     def parse(self, row: Row) -> T:
-        return self._kind(*(read(part) for read, part in zip(self._readers, row, strict=True)))
+        values = list(row)
+        for position, _, read in self._conversions:
+            values[position] = read(values[position])
+        return self._kind(*values)
 
     def select(self, connection: Connection, clause: str, *values: object) -> list[T]:
         """Return the values that a clause chooses, which follows the name of the table."""
@@ -154,7 +160,9 @@ class Table(Generic[T]):
 
     def insert(self, connection: Connection, value: T, conflict: str = "", **others: object) -> None:
         """Insert a value; `conflict` is what follows ON CONFLICT."""
-        row = [write(getattr(value, name)) for write, name in zip(self._writers, self._names, strict=True)]
+        row = [getattr(value, name) for name in self._names]
+        for position, write, _ in self._conversions:
+            row[position] = write(row[position])
         columns = ", ".join((*self._names, *others))
         query = f"INSERT INTO {self.name} ({columns}) VALUES ({marks(len(row) + len(others))})"  # noqa: S608
         connection.execute(f"{query} ON CONFLICT {conflict}" if conflict else query, *row, *others.values())
