@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
 import shutil
 import subprocess
-import zipfile
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -19,70 +14,17 @@ from skillc.errors import AuditBlocked, Diagnostic, OriginNotFound, WrongDigest
 from skillc.install import open_download, parse_origin
 from skillc.remotes import fingerprint_of
 from tests.conftest import World
-from tests.support.http import Request, Stub, page
-
-MAIN = b"---\nname: pdf\ndescription: About pdf\n---\nBody.\n"
-
-
-def sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-class Hub:
-    """A registry with one skill in several versions; `versions` are files by name."""
-
-    def __init__(self, stub: Stub) -> None:
-        self.url = stub.url
-        self.versions: dict[str, dict[str, bytes]] = {"1.0.0": {"SKILL.md": MAIN}}
-        self.tags = {"latest": "1.0.0"}
-        self.moderation: dict[str, Any] | None = None
-        self.fields: dict[str, Any] = {}  # of a version
-        self.busy = 0
-        self.retry_after = "0"
-        self.discovery: dict[str, str] | None = {"apiBase": stub.url}
-        stub.answer = lambda request: [self.answer(request)]
-
-    def answer(self, request: Request) -> bytes:
-        parts = urlsplit(request.path)
-        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-        if parts.path == "/.well-known/clawhub.json" and self.discovery is not None:
-            return page(self.discovery)
-        path = parts.path.removeprefix("/api/v1")
-        if path == parts.path:
-            return page(b"not here", 404)
-        if self.busy:
-            self.busy -= 1
-            return page(b"slow down", 429, Retry_After=self.retry_after)
-        return self.api(path.split("/")[1:], query)
-
-    def api(self, words: list[str], query: dict[str, str]) -> bytes:
-        latest = {"version": self.tags["latest"], "createdAt": 1, "changelog": ""}
-        skill = {"slug": "pdf", "displayName": "PDF", "summary": "Fill forms", "tags": self.tags}
-        if words == ["skills"]:
-            other = {"slug": "doc", "displayName": "Doc", "latestVersion": latest}
-            first = "cursor" not in query
-            item = skill | {"latestVersion": latest} if first else other
-            return page({"items": [item], "nextCursor": "2" if first else None})
-        if words == ["skills", "pdf"]:
-            return page({"skill": skill, "latestVersion": latest, "moderation": self.moderation})
-        if words[:3] == ["skills", "pdf", "versions"] and words[3] in self.versions:
-            return page({"version": {"version": words[3], **self.fields}, "skill": skill})
-        if words == ["download"] and query["version"] in self.versions:
-            return page(pack(self.versions[query["version"]]))
-        return page(b"Skill not found", 404)
-
-
-def pack(files: dict[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in files.items():
-            file.writestr(name, content)
-    return data.getvalue()
+from tests.support.clawhub import MAIN, Hub, describe, item, sha
+from tests.support.http import Stub, page
 
 
 @pytest.fixture
 def hub(stub: Stub, world: World) -> Hub:
-    return Hub(stub)
+    """A registry with a skill in several versions, and a second page."""
+    made = Hub(stub)
+    made.pages = [[item("pdf", summary="Fill forms")], [item("doc", summary="", displayName="Doc")]]
+    made.versions, made.version = {"1.0.0": {"SKILL.md": MAIN}}, {"changelog": ""}
+    return made
 
 
 def get(address: str, *wanted: str) -> tuple[str, list[str]]:
@@ -151,17 +93,15 @@ def test_verified(hub: Hub, world: World) -> None:
     """[SURFACES: Getting skills] Files and fingerprint are compared with what the registry says: E081."""
     files = {"SKILL.md": MAIN, "a/b.md": b"x", ".hidden": b"y"}
     hub.versions["1.0.0"] = files
-    digests = {name: sha(data) for name, data in files.items()}
-    listing = [{"path": name, "sha256": digest} for name, digest in digests.items()]
-    hub.fields = {"files": listing, "fingerprint": fingerprint_of(digests)}
+    hub.version = describe(files)
     assert get(f"clawhub:{hub.url}/pdf")[0] == "1.0.0"
-    hub.fields = {"files": [{"path": "a/b.md", "sha256": sha(b"z")}]}
+    hub.version = {"files": [{"path": "a/b.md", "sha256": sha(b"z")}]}
     with pytest.raises(WrongDigest, match=r"'a/b.md' of the skill 'pdf'"):
         get(f"clawhub:{hub.url}/pdf")
-    hub.fields = {"files": [{"path": "c.md", "sha256": sha(b"z")}]}
+    hub.version = {"files": [{"path": "c.md", "sha256": sha(b"z")}]}
     with pytest.raises(WrongDigest, match="missing"):
         get(f"clawhub:{hub.url}/pdf")
-    hub.fields = {"fingerprint": sha(b"other")}
+    hub.version = {"fingerprint": sha(b"other")}
     with pytest.raises(WrongDigest, match="whole archive"):
         get(f"clawhub:{hub.url}/pdf")
     assert os.listdir(world.home / ".skillc/cache/downloads") == []

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import io
 import json
 import os
-import zipfile
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -22,65 +18,14 @@ from skillc.errors import (
     WrongDigest,
 )
 from skillc.library import BearerAuth, ClawHubSkillSource
-from skillc.remotes import clawhub as wire, fingerprint_of
+from skillc.remotes import clawhub as wire
 from skillc.skills import SkillId
 from tests.conftest import World
+from tests.support.clawhub import MAIN, Hub, item, pack
 from tests.support.http import Chunks, Request, Stub, page
 from tests.support.skills import run
 
-MAIN = b"---\nname: pdf\ndescription: About pdf\nlicense: MIT\n---\n# Title\n\nBody.\n"
 PDF = SkillId("pdf")
-
-
-def pack(files: dict[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in files.items():
-            file.writestr(name, content)
-    return data.getvalue()
-
-
-def item(slug: Any, version: Any = "1.0.0", **fields: Any) -> dict[str, Any]:
-    return {"slug": slug, "summary": f"About {slug}", "latestVersion": {"version": version}} | fields
-
-
-class Hub:
-    """A registry: `pages` of items, `files` of every skill, and what it says of skills and versions."""
-
-    def __init__(self, stub: Stub) -> None:
-        self.stub = stub
-        self.discovery: Any = {"apiBase": stub.url}
-        self.pages: list[list[Any]] = [[item("pdf")], [item("billing.refunds")]]
-        self.files = {"SKILL.md": MAIN, "a/b.md": b"more"}
-        self.archive: bytes | None = None
-        self.moderation: Any = None
-        digests = {name: hashlib.sha256(data).hexdigest() for name, data in self.files.items()}
-        listed = [{"path": name, "sha256": digest} for name, digest in digests.items()]
-        self.version: dict[str, Any] = {"files": listed, "fingerprint": fingerprint_of(digests)}
-        stub.answer = self.answer
-
-    def answer(self, request: Request) -> Chunks:
-        parts = urlsplit(request.path)
-        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-        if parts.path == "/.well-known/clawhub.json" and self.discovery:
-            return [page(self.discovery)]
-        words = unquote(parts.path).removeprefix("/api/v1/").split("/")
-        if words == ["skills"]:
-            return [self.give_list(int(query.get("cursor", "0")))]
-        if words == ["download"]:
-            return [page(self.archive or pack(self.files))]
-        if words[0] == "skills" and len(words) == 2:
-            return [page({"skill": {"slug": words[1]}, "moderation": self.moderation})]
-        if words[0] == "skills" and words[2:3] == ["versions"]:
-            return [page({"version": self.version})]
-        return [page(b"not here", 404)]
-
-    def give_list(self, number: int) -> bytes:
-        more = str(number + 1) if number + 1 < len(self.pages) else None
-        return page({"items": self.pages[number], "nextCursor": more})
-
-    def count(self, word: str) -> int:
-        return sum(word in path for path in self.stub.paths())
 
 
 @pytest.fixture

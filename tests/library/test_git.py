@@ -26,8 +26,8 @@ from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotF
 from skillc.library import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillScope, SkillSource
-from skillc.remotes import GitAuth
 from skillc.remotes.git import tree as files
+from skillc.remotes.git.config import GitAuth
 from skillc.remotes.git.fetch import PackReader
 from skillc.remotes.git.transport import Watchdog
 from skillc.skills import SkillId

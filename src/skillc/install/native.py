@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from skillc import atomic, remotes
+from skillc import remotes
 from skillc.errors import (
     Diagnostic,
     InvalidOption,
@@ -26,13 +26,11 @@ from skillc.errors import (
     OriginNotFound,
     RegistryRefused,
     SkillNotFound,
-    WrongDigest,
     warning,
 )
 from skillc.install.origin import OURS, Candidate, Download, Origin
-from skillc.library import is_skill
-from skillc.remotes import MAX_PACKED, find_token, parse_registry, read_credentials, unpack_data
-from skillc.skills import SkillId, digest_files
+from skillc.remotes import Failure, find_token, parse_registry, read_credentials
+from skillc.skills import SkillId
 from skillc.spelling import suggest
 from skillc.versions import LATEST, parse_version, suggest_version
 
@@ -100,11 +98,7 @@ class _Place:
         try:
             skill_id = SkillId(text)
             return skill_id, self.resolve(skill_id, ref, report)
-        except (
-            SkillNotFound,
-            InvalidSkillId,
-            RegistryRefused,
-        ):  # of a token for a prefix
+        except (SkillNotFound, InvalidSkillId, RegistryRefused):  # of a token for a prefix
             ids = list(self.list())
         matches = [each for each in ids if each.name == text]
         if len(matches) == 1:
@@ -115,18 +109,10 @@ class _Place:
 
     def get(self, skill_id: SkillId, candidate: Candidate) -> None:
         """Download a version into its folder, whole or not at all."""
-        temporary = atomic.temporary_path(candidate.folder)
         try:
-            data = self.api.archive(skill_id, candidate.version, MAX_PACKED)
-            unpack_data(data, temporary, candidate.resolved)
-            if not is_skill(temporary):
-                raise OriginNotFound(self.origin.label(), f"'{skill_id}' has no SKILL.md")
-            digest = f"sha256:{digest_files(temporary)}"
-            if digest != candidate.source_digest:
-                raise WrongDigest(skill_id, "the whole archive", candidate.source_digest, digest)
-            os.rename(temporary, candidate.folder)
-        finally:
-            atomic.discard(temporary)
+            self.api.fetch(skill_id, candidate.version, candidate.source_digest, candidate.folder)
+        except Failure as error:
+            raise OriginNotFound(self.origin.label(), str(error)) from None
 
 
 @contextmanager

@@ -11,24 +11,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.remotes.addresses import LOOPBACK, guess_type, is_plain, resolve_path, resolve_url
     from skillc.remotes.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
-    from skillc.remotes.auth import BearerAuth, HeaderAuth, StoredAuth, is_valid_header, parse_base_url
     from skillc.remotes.cache import Cache, DiskCopy
     from skillc.remotes.clawhub import ClawHubRemote, HubSkill, api_base, fingerprint_of
     from skillc.remotes.credentials import (
+        BearerAuth,
         Credential,
+        HeaderAuth,
+        StoredAuth,
         check_token,
         choose_registry,
         find_token,
         forget_credential,
+        is_valid_header,
+        parse_base_url,
         parse_registry,
         read_credentials,
         store_credential,
     )
-    from skillc.remotes.folders import SkillFolders, evict
+    from skillc.remotes.folders import SkillFolders
     from skillc.remotes.git.checkouts import Checkouts, State
     from skillc.remotes.git.config import (
         FetchError,
-        GitAuth,
         GitRef,
         GitRemote,
         GitSkillConfig,
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from skillc.remotes.git.login import ask_helpers, describe_variable, find_unused_tokens, with_token
     from skillc.remotes.git.remote_tree import RemoteTree, open_tree
     from skillc.remotes.hosts import SETTING, Hosts, address_after, host_of, parse_host
-    from skillc.remotes.http import FileListing, HttpRemote, RemoteDocument
+    from skillc.remotes.http import HttpRemote, RemoteDocument
     from skillc.remotes.jobs import advise_job, is_job, mint_token
     from skillc.remotes.mcp.entries import McpRefusal, McpServer, McpUnreachable, SkillEntry
     from skillc.remotes.mcp.remote import McpRemote
@@ -49,60 +52,48 @@ if TYPE_CHECKING:
         Answer,
         Failure,
         Listing,
-        Omission,
         Remote,
         RemoteFile,
         RemoteSkill,
         require_text,
-        table_of,
-        text_of,
         to_seconds,
     )
-    from skillc.remotes.registry import (
-        Identity,
-        PublishedSkill,
-        PublishedVersion,
-        RegistryApi,
-        skill_path,
-    )
+    from skillc.remotes.registry import PublishedVersion, RegistryApi
     from skillc.remotes.secrets import hide_secrets, private_logs
-    from skillc.remotes.session import BUSY, MAX_ATTEMPTS, Refused, Response, Session, is_secure
-    from skillc.remotes.site import SiteIndex, SiteRemote, index_addresses, index_beside, read_index
+    from skillc.remotes.session import BUSY, MAX_ATTEMPTS, Refused, Response, Session
+    from skillc.remotes.site import SiteIndex, SiteRemote, index_beside, read_index
     from skillc.remotes.traffic import describe_downloads
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "protocol": (
-                "Answer Failure Listing Omission Remote RemoteFile RemoteSkill require_text table_of text_of "
-                "to_seconds"
-            ),
+            "protocol": "Answer Failure Listing Remote RemoteFile RemoteSkill require_text to_seconds",
             "addresses": "LOOPBACK guess_type is_plain resolve_path resolve_url",
             "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
-            "auth": "BearerAuth HeaderAuth StoredAuth is_valid_header parse_base_url",
             "cache": "Cache DiskCopy",
             "clawhub": "ClawHubRemote HubSkill api_base fingerprint_of",
             "credentials": (
-                "Credential check_token choose_registry find_token forget_credential parse_registry "
-                "read_credentials store_credential"
+                "BearerAuth Credential HeaderAuth StoredAuth check_token choose_registry find_token "
+                "forget_credential is_valid_header parse_base_url parse_registry read_credentials "
+                "store_credential"
             ),
-            "folders": "SkillFolders evict",
+            "folders": "SkillFolders",
             "git.checkouts": "Checkouts State",
             "git.config": (
-                "FetchError GitAuth GitRef GitRemote GitSkillConfig HttpsToken LoginRefused RefNotFound "
+                "FetchError GitRef GitRemote GitSkillConfig HttpsToken LoginRefused RefNotFound "
                 "SshKey parse_address"
             ),
             "git.login": "ask_helpers describe_variable find_unused_tokens with_token",
             "git.remote_tree": "RemoteTree open_tree",
             "hosts": "SETTING Hosts address_after host_of parse_host",
-            "http": "FileListing HttpRemote RemoteDocument",
+            "http": "HttpRemote RemoteDocument",
             "jobs": "advise_job is_job mint_token",
             "mcp.entries": "McpRefusal McpServer McpUnreachable SkillEntry",
             "mcp.remote": "McpRemote",
-            "registry": ("Identity PublishedSkill PublishedVersion RegistryApi skill_path"),
+            "registry": "PublishedVersion RegistryApi",
             "secrets": "hide_secrets private_logs",
-            "session": "BUSY MAX_ATTEMPTS Refused Response Session is_secure",
-            "site": "SiteIndex SiteRemote index_addresses index_beside read_index",
+            "session": "BUSY MAX_ATTEMPTS Refused Response Session",
+            "site": "SiteIndex SiteRemote index_beside read_index",
             "traffic": "describe_downloads",
         },
     )

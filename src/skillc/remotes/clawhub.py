@@ -20,10 +20,10 @@ from math import inf
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from skillc import atomic
 from skillc.collation import sort_names
 from skillc.errors import AuditBlocked, Diagnostic, warning
 from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_skill
+from skillc.remotes.folders import write_folder
 from skillc.remotes.hosts import address_after
 from skillc.remotes.protocol import (
     Answer,
@@ -220,16 +220,12 @@ class ClawHubRemote:
         version, address = table_of(table_of(data).get("version")), skill.download_address(base)
         if not version:
             raise Failure(f"'{skill.slug}' has no version '{skill.version}' in the registry")
-        temporary = atomic.temporary_path(folder)
-        try:
+        with write_folder(folder) as temporary:
             response = self.session.get_file(address, MAX_PACKED)
             unpack_skill(response.data, temporary, address)
             if not has_main_file(temporary):
                 raise Failure(f"'{skill.slug}' has no SKILL.md")
             _verify(skill.slug, temporary, version)
-            atomic.replace(temporary, folder)
-        finally:
-            atomic.discard(temporary)
         return address_after(address, response.url)
 
     def _about(self, skill: HubSkill, base: str) -> Mapping[str, Any]:

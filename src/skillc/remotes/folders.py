@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -75,18 +76,11 @@ class SkillFolders:
 
     def write(self, folder: str, files: Sequence[RemoteFile], contents: Mapping[str, bytes]) -> None:
         """Write files into a folder, all or none; `contents` are by digest."""
-        temporary = atomic.temporary_path(folder)
-        try:
+        with write_folder(folder) as temporary:
             for file in files:
-                target = os.path.join(temporary, *file.path.split("/"))
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                with open(target, "xb") as stream:
-                    stream.write(contents[file.digest])
+                target = write_file(temporary, file.path, contents[file.digest])
                 if file.is_executable:
                     os.chmod(target, 0o700)
-            atomic.replace(temporary, folder)
-        finally:
-            atomic.discard(temporary)
 
     def collect(self, skill_id: SkillId, files: Sequence[RemoteFile]) -> dict[str, bytes]:
         """Return the bytes of the files that are at hand, by digest, verified now."""
@@ -133,6 +127,26 @@ def _is_same(path: str, file: RemoteFile) -> bool:
         data = stream.read(file.size + 1)
         mode = os.fstat(stream.fileno()).st_mode
     return file.matches(data) and (os.name != "posix" or bool(mode & 0o111) == file.is_executable)
+
+
+@contextmanager
+def write_folder(folder: str) -> Iterator[str]:
+    """Give a path to write into; it takes the place of a folder at the end, or is gone after an error."""
+    temporary = atomic.temporary_path(folder)
+    try:
+        yield temporary
+        atomic.replace(temporary, folder)
+    finally:
+        atomic.discard(temporary)
+
+
+def write_file(folder: str, path: str, data: bytes) -> str:
+    """Write a new file into a folder, by a path with forward slashes; return where it is."""
+    target = os.path.join(folder, *path.split("/"))
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "xb") as stream:
+        stream.write(data)
+    return target
 
 
 def evict(directory: str, keep: Container[str], max_age: float) -> None:

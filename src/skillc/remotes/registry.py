@@ -16,11 +16,13 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 from skillc import errors
+from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_data
 from skillc.remotes.credentials import check_token, parse_registry
-from skillc.remotes.protocol import Failure, RemoteFile, table_of, text_of
+from skillc.remotes.folders import write_folder
+from skillc.remotes.protocol import Failure, RemoteFile, check_digest, table_of, text_of
 from skillc.remotes.secrets import hide_secrets
 from skillc.remotes.session import BUSY, JSON, MAX_ATTEMPTS, REDIRECTS, TIME_OUT, Response, Session
-from skillc.skills import SkillId
+from skillc.skills import SkillId, digest_files
 from skillc.text import cut, one_line
 
 PUBLISH_TIMES = 10  # so much longer a registry may take to answer when it stores and audits what was sent
@@ -158,10 +160,19 @@ class RegistryApi:
     def archive_address(self, skill_id: str, version: str) -> str:
         return f"{self.registry}/{skill_path(skill_id)}/archive.tar.gz?{urlencode({'version': version})}"
 
-    def archive(self, skill_id: str, version: str, limit: int) -> bytes:
-        """Return all files of a version as .tar.gz."""
+    def fetch(self, skill_id: str, version: str, digest: str, folder: str) -> str:
+        """Write a version into a new folder, whole or not at all; return the address that it came from.
+
+        Raises Failure without a SKILL.md, and WrongDigest (E081) for files other than those of the version.
+        """
+        address = self.archive_address(skill_id, version)
         path = f"{skill_path(skill_id)}/archive.tar.gz"
-        return self.get(path, {"version": version}, limit=limit).data
+        with write_folder(folder) as temporary:
+            unpack_data(self.get(path, {"version": version}, limit=MAX_PACKED).data, temporary, address)
+            if not has_main_file(temporary):
+                raise Failure(f"'{skill_id}' has no SKILL.md")
+            check_digest(skill_id, "the whole archive", digest, f"sha256:{digest_files(temporary)}")
+        return address
 
     def is_registry(self) -> bool:
         """Return whether there is a registry of ours at this address, whatever the caller may do there."""

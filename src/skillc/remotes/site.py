@@ -9,16 +9,15 @@ written; in the older form there are none.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
-from skillc import atomic
 from skillc.remotes.addresses import is_plain
 from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_skill
+from skillc.remotes.folders import write_file, write_folder
 from skillc.remotes.hosts import address_after
 from skillc.remotes.protocol import (
     Answer,
@@ -176,25 +175,22 @@ class SiteRemote:
 
     def fetch_entry(self, entry: Entry, folder: str) -> str:
         """Write a skill into a new folder, whole or not at all; return the address that it came from."""
-        temporary = atomic.temporary_path(folder)
         address = entry.url
-        try:
+        with write_folder(folder) as temporary:
             if entry.kind == "files":
-                _write_files(temporary, self._get_files(entry))
+                for path, data in self._get_files(entry):
+                    write_file(temporary, path, data)
+                return address
+            limit = MAX_SKILL_FILE if entry.kind == "skill-md" else MAX_PACKED
+            response = self.session.get_file(entry.url, limit)
+            address = address_after(entry.url, response.url)
+            check_digest(entry.name, entry.url, entry.digest, digest_of(response.data))
+            if entry.kind == "skill-md":
+                write_file(temporary, "SKILL.md", response.data)
             else:
-                limit = MAX_SKILL_FILE if entry.kind == "skill-md" else MAX_PACKED
-                response = self.session.get_file(entry.url, limit)
-                address = address_after(entry.url, response.url)
-                check_digest(entry.name, entry.url, entry.digest, digest_of(response.data))
-                if entry.kind == "skill-md":
-                    _write_files(temporary, [("SKILL.md", response.data)])
-                else:
-                    unpack_skill(response.data, temporary, entry.url)
-                if not has_main_file(temporary):
-                    raise Failure(f"'{entry.url}' has no SKILL.md")
-            atomic.replace(temporary, folder)
-        finally:
-            atomic.discard(temporary)
+                unpack_skill(response.data, temporary, entry.url)
+            if not has_main_file(temporary):
+                raise Failure(f"'{entry.url}' has no SKILL.md")
         return address
 
     def _get_files(self, entry: Entry) -> Iterator[tuple[str, bytes]]:
@@ -222,11 +218,3 @@ def _skills(index: SiteIndex, address: str) -> Iterator[RemoteSkill | Omission]:
             description = utf8_text(entry.description, "replace")
             key = entry.digest.partition(":")[2]
             yield RemoteSkill(SkillId(entry.name), description, key, entry=entry)
-
-
-def _write_files(folder: str, files: Iterable[tuple[str, bytes]]) -> None:
-    for name, data in files:
-        place = os.path.join(folder, *name.split("/"))
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "xb") as file:
-            file.write(data)
