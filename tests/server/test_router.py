@@ -11,7 +11,7 @@ from starlette.routing import Match, Mount, Route
 from starlette.testclient import TestClient
 from starlette.types import Scope
 
-from skillc.server.registry import ROUTE, Branches
+from skillc.server.router import ROUTE, Branches
 
 PATHS = ("/", "/a", "/a/{x}", "/a/{x}/b", "/{p:path}/.well/{y}", "/b/{z:path}", "/b", "/{any}", "/a/c")
 
@@ -58,4 +58,4 @@ def test_answers() -> None:
     assert client.get("/m/x").text == "/m/x {}"
     assert client.get("/c/x").status_code == 404
     response = client.put("/b")
-    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
+    assert (response.status_code, {*response.headers["Allow"].split(", ")}) == (405, {"GET", "HEAD"})

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from skillc.mcp.registry import create_registry_endpoint
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.registry import Branches
+from skillc.server.router import Branches
 from tests.support.registry import skill_md
 
 HIDDEN, MISSING = "secret/kestrel", "secret/buzzard"  # of the same length

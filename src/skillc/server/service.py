@@ -39,14 +39,16 @@ from skillc.registry import (
     Version,
 )
 from skillc.server.access import Limiter, Proxies
+from skillc.server.audit import audit_package
 from skillc.server.engine_endpoints import for_readers
 from skillc.server.list_cache import Listings
-from skillc.server.request_log import CALLER, QUOTA, Metrics
+from skillc.server.metrics import Metrics
+from skillc.server.request_log import CALLER, QUOTA
 from skillc.server.responses import Refusal
 from skillc.server.settings import ServerSettings as ServerSettings
 from skillc.server.signin.flow import Directory
 from skillc.server.signin.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
-from skillc.server.workplace import Workplace, audit_package
+from skillc.server.workplace import Workplace
 
 log = logging.getLogger("skillc.server")
 P = ParamSpec("P")

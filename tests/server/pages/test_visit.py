@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-import skillc.server.workplace as inspection
+import skillc.server.audit as inspection
 from skillc.audit import Audit
 from skillc.registry import SYSTEM, Registry, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app

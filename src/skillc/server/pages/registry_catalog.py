@@ -14,6 +14,7 @@ from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills
 from skillc.registry import APPROVED, PUBLIC, Caller, Census, Review, Skill, StoredFile, Version
+from skillc.server.audit import inspect_files
 from skillc.server.login import Problem
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
@@ -21,7 +22,7 @@ from skillc.server.pages.visit import NOT_KEPT, Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.signin.sessions import read_cookie
-from skillc.server.workplace import inspect_files, read_members
+from skillc.server.workplace import read_members
 from skillc.skills import find_headings, parse
 
 MAX_OUTLINED = 20  # skills whose unread sections one page lists
