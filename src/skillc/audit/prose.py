@@ -95,7 +95,6 @@ A41  outrank: is against other instructions
 A42  others write: changes other skills
 A42  others disable: is against other skills
 A42  spread: makes the agent spread it
-A43  secret towards write: tells the agent to put secrets at {}
 A43  secret write stash: tells the agent to put secrets aside
 A43  vault, target, covert: names {} near a place of secrets
 A43  secret, =target transfer: sends something to {}, near a sentence about secrets
@@ -129,6 +128,7 @@ A17  grant permit: lets an agent act without asking
 A18  root write: changes what may be run as root
 A14  door write target: lets another machine in
 A14  door write, covert: lets another machine in
+A43  secret towards write: tells the agent to put secrets at {}
 A18  access admit handle: gives rights to others
 A18  access admit target: gives rights to others
 A18  access admit, covert: gives rights to others
