@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import json
 import os
-import pty
 import re
 import shlex
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,8 +22,10 @@ from skillc.cli import load, main
 from skillc.cli.help import TOPICS
 from skillc.cli.summaries import GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
+from tests.cli.calls import fails, ok
 from tests.conftest import SkcRun, World
 from tests.support.examples import examples
+from tests.support.terminal import on_terminal
 
 SKC = [sys.executable, "-m", "skillc"]
 
@@ -57,26 +54,20 @@ COMMANDS: dict[str, tuple[list[str], dict[str, str | int | bool | None]]] = {
 
 def invalid(world: World, *words: str) -> str:
     """The one line of a command that can't be parsed."""
-    result = world.fails("E100", *words)
+    result = fails("E100", *words)
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert line.startswith("error[E100]: ")
     return line
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_topics(world: World, topic: str) -> None:
+def test_topics(world: World) -> None:
     """[RFC-0007] `skc help <topic>`, which the overview names."""
-    lines = world.ok("help", topic).stdout.splitlines()
-    assert lines[0] == TOPICS[topic][0]
-    assert len(lines) > 4
-    assert topic in world.ok("help").stdout
-
-
-@pytest.mark.parametrize(("word", "name"), [("ls", "list"), ("rm", "remove"), ("Upgrade", "update")])
-def test_commands_of_other_tools(world: World, word: str, name: str) -> None:
-    """[SURFACES: Terminal] what another tool calls a command leads to ours."""
-    assert invalid(world, word) == f"error[E100]: unknown command '{word}'; 'skc {name}' does that"
+    for topic, (title, _) in TOPICS.items():
+        lines = ok("help", topic).stdout.splitlines()
+        assert lines[0] == title
+        assert len(lines) > 4
+        assert topic in ok("help").stdout
 
 
 # Help
@@ -85,7 +76,7 @@ def test_commands_of_other_tools(world: World, word: str, name: str) -> None:
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
 def test_overview(world: World, words: list[str]) -> None:
     """[RFC-0007] help names every command once, below what one wants to do."""
-    result = world.ok(*words)
+    result = ok(*words)
     lines = result.stdout.splitlines()
     for title, names in GROUPS.items():
         at = lines.index(f"{title}:")
@@ -95,11 +86,10 @@ def test_overview(world: World, words: list[str]) -> None:
     assert result.stderr == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_command_help(world: World, name: str) -> None:
     """[RFC-0007] a page for each command names all it takes; `help` gives the same."""
-    page = world.ok(name, "--help").stdout
+    page = ok(name, "--help").stdout
     command = load(name).COMMAND
     assert page.startswith(f"Usage: skc {name}")
     for word in (*(a.label for a in command.arguments), *(o.name for o in command.options)):
@@ -107,7 +97,7 @@ def test_command_help(world: World, name: str) -> None:
     assert command.summary.split()[0] in page
     assert all(len(line) <= 100 for line in page.splitlines())
     for words in (["help", name], [name, "-h"], [name, "some", "words", "--help"], ["--help", name]):
-        assert world.ok(*words).stdout == page
+        assert ok(*words).stdout == page
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -187,7 +177,6 @@ def test_unknown_command(world: World, word: str, guess: str) -> None:
     assert f"did you mean {guess}?" in invalid(world, word)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("word", ["zzzzz", "", " ", "a\nb", "\x1b[31m", "-", "--", "../x", "é", "-x", "LIST"])
 def test_what_is_no_command(world: World, word: str) -> None:
     """[RFC-0005] any other word too, on one line."""
@@ -292,7 +281,6 @@ def test_what_can_not_be_parsed(world: World, words: list[str]) -> None:
     invalid(world, *words)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "value", ["0", "-1", "1e3", "９", "٣", "", "+1", " 1", "1.0", "1_0", "0x1", "nan", "1" * 99]
 )
@@ -565,37 +553,11 @@ def test_text_of_a_skill_is_not_changed(world: World) -> None:
 # Terminals
 
 
-def at_terminal(world: World, *words: str, columns: int = 80) -> tuple[int, str, str]:
-    """Run with stderr on a real terminal: status, stdout, and what the terminal got."""
-    terminal, other_end = pty.openpty()
-    fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with subprocess.Popen(
-        [*SKC, *words], cwd=world.project, env=world.env, stdout=subprocess.PIPE, stderr=other_end
-    ) as process:
-        os.close(other_end)
-        seen = b""
-        while True:
-            try:
-                piece = os.read(terminal, 4096)
-            except OSError as error:
-                if error.errno != errno.EIO:  # how Linux says that the other end is closed
-                    raise
-                piece = b""
-            if not piece:
-                break
-            seen += piece
-        assert process.stdout is not None
-        out = process.stdout.read().decode()
-        status = process.wait(60)
-    os.close(terminal)
-    return status, out, seen.decode()
-
-
 def test_progress_at_a_terminal(world: World) -> None:
     """[RFC-0007] `build --all` shows a bar on a terminal's stderr, and takes it away again."""
     for number in range(4):
         world.skill(f"s{number}")
-    status, out, seen = at_terminal(world, "build", "--all")
+    status, out, seen = on_terminal(world, "", "build", "--all")
     assert status == 0
     assert out == "4 of 4 skills built (0 unchanged), 0 failed\n"
     for number in range(4):
@@ -617,7 +579,7 @@ def test_narrow_terminals(world: World, columns: int) -> None:
     """[RFC-0007] the bar stays on its line, and a terminal without a size does no harm."""
     for name in ("a" * 60, "b"):
         world.skill(name)
-    status, _, seen = at_terminal(world, "build", "--all", columns=columns)
+    status, _, seen = on_terminal(world, "", "build", "--all", columns=columns)
     assert status == 0
     if columns:
         assert all(len(part) < columns for part in re.split(r"\r\x1b\[K", seen))
@@ -627,9 +589,9 @@ def test_names_do_not_reach_the_terminal_raw(world: World) -> None:
     """[RFC-0005] a folder's name can't send the terminal commands, in the bar or in an error."""
     world.skill("a\x1b[31mred\nnext", "broken")
     world.skill("b\x1b]0;title\x07", "---\nname: x\ndescription: d\n---\n")
-    status, _, seen = at_terminal(world, "build", "--all")
+    status, _, seen = on_terminal(world, "", "build", "--all")
     assert status == 1
-    for own in ("\r\x1b[K", "\r\n", "\x1b[1;31m", "\x1b[0m"):
+    for own in ("\r\x1b[K", "\n", "\x1b[1;31m", "\x1b[0m"):
         seen = seen.replace(own, "")
     assert seen.isprintable()
 
@@ -648,7 +610,7 @@ def test_one_broken_skill(world: World) -> None:
     assert result.stdout == "2 of 4 skills built (0 unchanged), 2 failed\n"
     for name in ("a", "z"):
         assert (world.home / ".claude" / "skills" / name / "SKILL.md").exists()
-    status, _, seen = at_terminal(world, "build", "--all")
+    status, _, seen = on_terminal(world, "", "build", "--all")
     assert status == 1
     assert "\r\x1b[K\x1b[1;31merror[E011]:\x1b[0m " in seen
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.calls import fails, ok
 from tests.conftest import World
 from tests.support.skills import skill
 from tests.support.terminal import show_on_terminal
@@ -25,7 +26,7 @@ def library(world: World) -> World:
 
 
 def results(world: World, *words: str) -> list[dict[str, Any]]:
-    fields = json.loads(world.ok("find", *words, "--format", "json").stdout)
+    fields = json.loads(ok("find", *words, "--format", "json").stdout)
     assert fields["query"] == words[0]
     found: list[dict[str, Any]] = fields["results"]
     return found
@@ -45,18 +46,18 @@ def test_find(library: World) -> None:
     assert found[0]["section"] == "Attachments"
     assert found[0]["read"] == "skc show invoices --section Attachments"
     assert "secret" not in [f["id"] for f in found]
-    text = library.ok("find", "invoice", "--limit", "1").stdout
+    text = ok("find", "invoice", "--limit", "1").stdout
     assert text.startswith("invoices  (")
     assert "\n  read: skc show invoices --section Attachments\n" in text
-    assert library.ok("find", "xyzzy").stdout == "No skills fit.\n"
+    assert ok("find", "xyzzy").stdout == "No skills fit.\n"
 
 
 def test_what_is_told_to_read_can_be_read(library: World) -> None:
     """[RFC-0002:C-SHOW] the command in a result shows the section."""
-    library.ok("build", "invoices", "--copy")
+    ok("build", "invoices", "--copy")
     found = results(library, "invoice", "--limit", "1")
     assert found[0]["read"].split()[:2] == ["skc", "show"]
-    assert library.ok(*found[0]["read"].split()[1:]).stdout.startswith("## Attachments\n")
+    assert ok(*found[0]["read"].split()[1:]).stdout.startswith("## Attachments\n")
 
 
 def test_copies(library: World) -> None:
@@ -65,7 +66,7 @@ def test_copies(library: World) -> None:
     skill(library.global_store, "bills/invoices", text)
     first = results(library, "invoice", "--limit", "1")[0]
     assert first["copies"] == [{"id": "bills/invoices", "source_name": "user"}]
-    shown = library.ok("find", "invoice").stdout
+    shown = ok("find", "invoice").stdout
     assert "\n  and 1 copy in user: bills/invoices\n" in shown
     assert "bills/invoices" not in [found["id"] for found in results(library, "invoice")]
     every = results(library, "invoice", "--all")
@@ -75,9 +76,9 @@ def test_copies(library: World) -> None:
 
 def test_typos(library: World) -> None:
     """[SURFACES: Library] a word that no skill has is replaced by the nearest, and the answer says so."""
-    shown = library.ok("find", "incoice").stdout
+    shown = ok("find", "incoice").stdout
     assert shown.startswith("incoice: showing invoice\ninvoices  (")
-    fields = json.loads(library.ok("find", "incoice", "--format", "json").stdout)
+    fields = json.loads(ok("find", "incoice", "--format", "json").stdout)
     assert (fields["query"], fields["corrections"]) == ("incoice", {"incoice": "invoice"})
 
 
@@ -101,7 +102,7 @@ def test_limits(library: World) -> None:
     assert ids("--capability", "vault") == []
     (library.project / ".skillc" / "skills.toml").write_text('capabilities = ["vault"]\n')
     assert ids("--capability", "vault") == ["secret"]
-    refusal = library.fails("E100", "find", "invoice", "--repository", "usr").stderr
+    refusal = fails("E100", "find", "invoice", "--repository", "usr").stderr
     assert "there is no repository 'usr'; did you mean 'user'? there are project, " in refusal
 
 
@@ -116,7 +117,7 @@ def test_the_section_to_read_is_named_by_id(library: World) -> None:
     assert reads["office/billing"] == "skc show office/billing --section Total"
     assert reads["invoices"] == f"skc show {library.project}/elsewhere/invoices --section Total"
     for command in reads.values():
-        assert library.ok(*command.split()[1:]).stdout.startswith("## Total\n")
+        assert ok(*command.split()[1:]).stdout.startswith("## Total\n")
 
 
 def test_words_that_say_nothing(library: World) -> None:
@@ -130,11 +131,11 @@ def test_words_that_say_nothing(library: World) -> None:
 
 def test_refusals(library: World) -> None:
     """[D21] [D22] no words are E004, bad options E100, before anything is read."""
-    library.fails("E004", "find", "")
-    library.fails("E004", "find", "?!")
-    library.fails("E100", "find")
-    library.fails("E100", "find", "invoice", "--limit", "0")
-    library.fails("E100", "find", "invoice", "--limit", "1001")
+    fails("E004", "find", "")
+    fails("E004", "find", "?!")
+    fails("E100", "find")
+    fails("E100", "find", "invoice", "--limit", "0")
+    fails("E100", "find", "invoice", "--limit", "1001")
 
 
 def test_a_task_from_standard_input(library: World) -> None:
@@ -161,9 +162,9 @@ def test_changes_of_configuration_count_at_once(library: World) -> None:
     toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
     assert [f["id"] for f in results(library, "invoice")] == ["billing"]
     toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "none"\nrequired = true\n')
-    library.fails("E200", "find", "invoice")
+    fails("E200", "find", "invoice")
     toml.write_text("[[repositories]\n")
-    library.fails("E071", "find", "invoice")
+    fails("E071", "find", "invoice")
     toml.unlink()
     assert results(library, "invoice")[0]["source_name"] == "project"
 
@@ -172,7 +173,7 @@ def test_switched_off(library: World) -> None:
     """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is found, on every surface."""
     assert results(library, "invoice")
     (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
-    assert library.ok("find", "invoice").stdout == "No skills fit.\n"
+    assert ok("find", "invoice").stdout == "No skills fit.\n"
 
 
 def test_a_repository_that_went_away(library: World) -> None:
@@ -183,7 +184,7 @@ def test_a_repository_that_went_away(library: World) -> None:
     for _ in range(2):
         assert [f["id"] for f in results(library, "invoice")] == ["billing"]
     folder.rename(folder.with_name("moved"))
-    library.fails("E200", "find", "invoice")
+    fails("E200", "find", "invoice")
 
 
 def test_a_project_of_the_other_kind(library: World) -> None:
@@ -207,7 +208,7 @@ def test_without_a_home(library: World) -> None:
 
 def test_stop_words(library: World) -> None:
     """[SURFACES: Library] a skill that shares no more than stop words with a task does not fit it."""
-    assert library.ok("find", "the xyzzy of a").stdout == "No skills fit.\n"
+    assert ok("find", "the xyzzy of a").stdout == "No skills fit.\n"
     assert all(result["score"] >= 0.05 for result in results(library, "the invoice of a customer"))
 
 
@@ -216,33 +217,33 @@ def test_more(library: World) -> None:
     shown = show_on_terminal(library, "find", "invoice", "--limit", "1", env={"NO_COLOR": "1"})
     assert shown.endswith("\n1 more: --limit 2 shows it, too\n")
     assert "more" not in show_on_terminal(library, "find", "invoice", env={"NO_COLOR": "1"})
-    assert "more" not in library.ok("find", "invoice", "--limit", "1").stdout
+    assert "more" not in ok("find", "invoice", "--limit", "1").stdout
 
 
 def test_browse(library: World) -> None:
     """[SURFACES: Library] `browse` takes a limit, a repository and a collection; it counts the rest."""
-    *_, last = library.ok("browse", "--limit", "1", "--repository", "project").stdout.splitlines()
+    *_, last = ok("browse", "--limit", "1", "--repository", "project").stdout.splitlines()
     assert last.startswith("1 more: --cursor ")
     cursor = last.split()[3].rstrip(",")
     words = ("browse", "--limit", "1", "--repository", "project", "--cursor", cursor)
-    assert library.ok(*words).stdout == "invoices  Write an invoice\n"
-    library.fails("E100", "browse", "--cursor", cursor)  # of another list
+    assert ok(*words).stdout == "invoices  Write an invoice\n"
+    fails("E100", "browse", "--cursor", cursor)  # of another list
     query = ("--query", "e", "--collection", "extraction", "--format", "json")
-    listing = json.loads(library.ok("browse", *query).stdout)
+    listing = json.loads(ok("browse", *query).stdout)
     assert [entry["id"] for entry in listing["skills"]] == ["extraction/mail"]
-    assert library.ok("browse", "--collection", "extraction").stdout == "extraction/mail  Read e-mail\n"
-    assert library.ok("browse", "--query", "secret", "--repository", "user").stdout == "No skills.\n"
-    library.fails("E100", "browse", "extraction", "--collection", "extraction")
+    assert ok("browse", "--collection", "extraction").stdout == "extraction/mail  Read e-mail\n"
+    assert ok("browse", "--query", "secret", "--repository", "user").stdout == "No skills.\n"
+    fails("E100", "browse", "extraction", "--collection", "extraction")
 
 
 def test_diagnose(library: World) -> None:
     """[SURFACES: Library] `diagnose` ends with totals, also without its filters, and with what to do."""
-    lines = library.ok("diagnose").stdout.splitlines()
+    lines = ok("diagnose").stdout.splitlines()
     assert "0 errors, 6 warnings (4 W014, 1 W022, 1 W023)" in lines
     assert any(line.startswith("Shadowed skills (W022)") for line in lines)
     assert any(line.startswith("Hidden skills (W023)") for line in lines)
-    lines = library.ok("diagnose", "--code", "W023").stdout.splitlines()
+    lines = ok("diagnose", "--code", "W023").stdout.splitlines()
     assert "6 in all, without the filters" in lines
     assert "0 errors, 1 warning (1 W023)" in lines
-    text = library.ok("diagnose", "--errors").stdout
+    text = ok("diagnose", "--errors").stdout
     assert text == "Nothing to report here; 6 without the filters.\n"

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tests.cli.calls import fails, ok
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
 
@@ -42,13 +43,13 @@ def test_with_a_variable(world: World, registry: Stub) -> None:
     assert run.stdout == f"Logged in to {registry.url} as ada (publisher of pay){until}\n"
     assert registry.paths() == ["/whoami"]
     assert SECRET in stored(world)
-    listing = json.loads(world.ok("login", "--format", "json").stdout)
+    listing = json.loads(ok("login", "--format", "json").stdout)
     assert listing == {"registries": [{"registry": registry.url, "subject": "ada"}]}
-    assert world.ok("login").stdout.splitlines()[1].split() == [registry.url, "ada"]
-    assert json.loads(world.ok("logout", registry.url, "--format", "json").stdout)["removed"] is True
-    assert "not logged in" in world.ok("logout", registry.url).stdout
+    assert ok("login").stdout.splitlines()[1].split() == [registry.url, "ada"]
+    assert json.loads(ok("logout", registry.url, "--format", "json").stdout)["removed"] is True
+    assert "not logged in" in ok("logout", registry.url).stdout
     assert SECRET not in stored(world)
-    assert "no registry" in world.ok("login").stdout
+    assert "no registry" in ok("login").stdout
 
 
 def test_with_stdin(world: World, registry: Stub) -> None:
@@ -99,7 +100,7 @@ def test_no_token(world: World, registry: Stub, words: tuple[str, ...], reason: 
     run = world.fails("E100", "login", registry.url, *words, env={"TEAM": SECRET, "ODD": "a b"})
     assert reason in run.stderr
     assert registry.requests == []
-    assert "E100" in world.fails("E100", "login", "--token-env", "TEAM").stderr
+    assert "E100" in fails("E100", "login", "--token-env", "TEAM").stderr
 
 
 def test_wrong_token(world: World, registry: Stub) -> None:

@@ -156,6 +156,8 @@ def test_status_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Terminal] The line makes way for output, and overwrites no line that has not ended."""
     controller, terminal = pty.openpty()
     monkeypatch.setenv("TERM", "xterm")
+    now = 10.0
+    monkeypatch.setattr("skillc.cli.progress.monotonic", lambda: now)
     with open(terminal, "w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         line = StatusLine()
@@ -165,7 +167,7 @@ def test_status_line(monkeypatch: pytest.MonkeyPatch) -> None:
             line.make_way(text)
             stream.write(text)
             stream.flush()
-            time.sleep(0.9)  # longer than the line waits
+            now += 0.9  # seconds, longer than the line waits
         line.tick()
         line.pop()
     seen = b""

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.cli.calls import fails, ok
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -20,17 +21,17 @@ def library(world: World) -> World:
 @pytest.mark.slow
 def test_browse(library: World) -> None:
     """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path."""
-    listing = json.loads(library.ok("browse", "extraction", "--format", "json").stdout)
+    listing = json.loads(ok("browse", "extraction", "--format", "json").stdout)
     assert (listing["type"], listing["path"]) == ("listing", "extraction")
     assert listing["subcollections"] == [
         {"path": "extraction/medical", "description": "1 skills", "count": 1}
     ]
     assert [s["id"] for s in listing["skills"]] == ["extraction/email-extractor"]
     assert listing["skills"][0]["source_name"] == "project"
-    found = json.loads(library.ok("browse", "nowhere", "--query", "diagnosis", "--format", "json").stdout)
+    found = json.loads(ok("browse", "nowhere", "--query", "diagnosis", "--format", "json").stdout)
     assert [s["id"] for s in found["skills"]] == ["extraction/medical/diagnosis"]
-    assert library.ok("browse", "nowhere").stdout == "No skills.\n"
-    assert "extraction/  (2)\n" in library.ok("browse").stdout
+    assert ok("browse", "nowhere").stdout == "No skills.\n"
+    assert "extraction/  (2)\n" in ok("browse").stdout
 
 
 @pytest.mark.slow
@@ -38,30 +39,30 @@ def test_browse_in_pages(world: World) -> None:
     """[D60] a page ends with how many follow, the cursor that leads there, and how to search them."""
     for number in range(60):
         skill(world.store, f"skill-{number:02}", f"---\nname: s\ndescription: {'long ' * 90}\n---\n")
-    *lines, last = world.ok("browse").stdout.splitlines()
+    *lines, last = ok("browse").stdout.splitlines()
     assert len(lines) == 50
     assert all(len(line) <= 250 for line in lines)
     words = last.split()
     assert " ".join(words[:3]) == "13 more: --cursor"
     assert last.endswith('or search them with: skc find "<task>"')
-    rest = world.ok("browse", "--cursor", words[3].strip("',")).stdout.splitlines()
+    rest = ok("browse", "--cursor", words[3].strip("',")).stdout.splitlines()
     assert len(rest) == 13
     assert not set(lines) & set(rest)
-    world.fails("E100", "browse", "--cursor", "skill-48")
-    assert "E100" in world.fails("E100", "browse", "--query", "long", "--cursor", words[3].strip("',")).stderr
+    fails("E100", "browse", "--cursor", "skill-48")
+    assert "E100" in fails("E100", "browse", "--query", "long", "--cursor", words[3].strip("',")).stderr
 
 
 def test_diagnose_ends_in_a_total(world: World) -> None:
     """[D60] the last line counts errors and warnings."""
-    assert world.ok("diagnose").stdout == "Nothing to report.\n"
+    assert ok("diagnose").stdout == "Nothing to report.\n"
     (skill(world.store, "bad") / "SKILL.md").write_text("no frontmatter")
-    line, total, advice = world.ok("diagnose").stdout.splitlines()
+    line, total, advice = ok("diagnose").stdout.splitlines()
     assert total.startswith(("1 error, 0 warnings (", "0 errors, 1 warning ("))
     code = total.partition("(1 ")[2].rstrip(")")
     assert f"[{code}]: project: " in line
     assert "skc lint <path>" in advice
-    assert world.ok("diagnose", "--code", code.lower()).stdout.splitlines()[0] == line
-    other = world.ok("diagnose", "--code", "W022").stdout
+    assert ok("diagnose", "--code", code.lower()).stdout.splitlines()[0] == line
+    other = ok("diagnose", "--code", "W022").stdout
     assert other == "Nothing to report here; 1 without the filters.\n"
 
 
@@ -69,34 +70,32 @@ def test_diagnose_ends_in_a_total(world: World) -> None:
 def test_load(library: World) -> None:
     """[LIB: Injection mode (per-turn / pre-load)] [D30a] [SURFACES: Library] the block; E001 and E070."""
     block = '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'
-    assert library.ok("load", "pdf-processing").stdout == block + "\n"
-    fields = json.loads(library.ok("load", "pdf-processing", "--format", "json").stdout)
+    assert ok("load", "pdf-processing").stdout == block + "\n"
+    fields = json.loads(ok("load", "pdf-processing", "--format", "json").stdout)
     assert fields == {
         "id": "pdf-processing",
         "name": "pdf-processing",
         "body": block,
         "byte_size": len(block),
     }
-    library.fails("E001", "load", "not/there")
-    library.fails("E070", "load", "../etc")
+    fails("E001", "load", "not/there")
+    fails("E070", "load", "../etc")
 
 
 def test_inventory(library: World) -> None:
     """[LIB: Inventory mode (system prompt)] [SURFACES: Library] mode, XML, preloaded skills marked."""
-    fields = json.loads(library.ok("inventory", "--preload", "pdf-processing", "--format", "json").stdout)
+    fields = json.loads(ok("inventory", "--preload", "pdf-processing", "--format", "json").stdout)
     assert fields["mode"] == "flat"
     assert '<skill id="pdf-processing" active="true">' in fields["xml"]
-    library.fails("E001", "inventory", "--preload", "not/there")
+    fails("E001", "inventory", "--preload", "not/there")
     (library.project / ".skillc" / "skills.toml").write_text("inventory_threshold = 2\n")
-    assert 'mode="collections"' in library.ok("inventory").stdout
+    assert 'mode="collections"' in ok("inventory").stdout
 
 
 @pytest.mark.slow
 def test_turn(library: World) -> None:
     """[D31] [LIB: Failure semantics] [SURFACES: Library] what a model would get, with events and notices."""
-    turn = json.loads(
-        library.ok("turn", "/pdf-processing go", "--ref", "not/there", "--format", "json").stdout
-    )
+    turn = json.loads(ok("turn", "/pdf-processing go", "--ref", "not/there", "--format", "json").stdout)
     assert turn["message"].endswith("</skill>\n\ngo")
     assert [event["type"] for event in turn["events"]] == ["SkillsResolved", "SkillResolutionFailed"]
     assert turn["events"][1] == {
@@ -105,20 +104,17 @@ def test_turn(library: World) -> None:
         "error": "skill 'not/there' not found",
     }
     assert turn["notices"] == ["skill 'not/there' not found"]
-    preloaded = json.loads(library.ok("turn", "go", "--preload", "pdf-processing", "--format", "json").stdout)
+    preloaded = json.loads(ok("turn", "go", "--preload", "pdf-processing", "--format", "json").stdout)
     assert preloaded["system"].endswith("</skill>")
     assert preloaded["message"] == "go"
-    library.fails("E001", "turn", "go", "--preload", "not/there")
+    fails("E001", "turn", "go", "--preload", "not/there")
 
 
 def test_repo_list_and_diagnose(library: World) -> None:
     """[D27] [D25] [SURFACES: Library] each repository's state, and what was quarantined or shadowed."""
     skill(library.store, "silent", "# no frontmatter\n")
     skill(library.global_store, "pdf-processing")
-    states = {
-        r["name"]: r
-        for r in json.loads(library.ok("repo", "list", "--format", "json").stdout)["repositories"]
-    }
+    states = {r["name"]: r for r in json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]}
     assert states["project"] == {
         "name": "project",
         "type": "filesystem",
@@ -130,12 +126,12 @@ def test_repo_list_and_diagnose(library: World) -> None:
     }
     assert (states["user"]["skills"], states["user"]["shadowed"]) == (0, 1)
     assert states["user-rkat"]["status"] == "unused"
-    told = json.loads(library.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    told = json.loads(ok("diagnose", "--format", "json").stdout)["diagnostics"]
     assert [(d["source_name"], d["code"], d["severity"]) for d in told] == [
         ("project", "E011", "error"),
         ("user", "W022", "warning"),
     ]
-    library.fails("E100", "repo", "frobnicate")
+    fails("E100", "repo", "frobnicate")
 
 
 def test_a_repository_that_is_not_there(library: World) -> None:
@@ -144,8 +140,8 @@ def test_a_repository_that_is_not_there(library: World) -> None:
         '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\n'
         '[[repositories]]\nname="here"\ntype="filesystem"\npath=".skillc/skills"\n'
     )
-    assert "pdf-processing" in library.ok("browse").stdout
-    states = json.loads(library.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    assert "pdf-processing" in ok("browse").stdout
+    states = json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]
     assert [(s["name"], s["status"]) for s in states] == [
         ("gone", "unavailable"),
         ("here", "ok"),
@@ -153,29 +149,29 @@ def test_a_repository_that_is_not_there(library: World) -> None:
     ]
     assert "No such file" in states[0]["error"]
     (library.project / ".skillc" / "skills.toml").write_text("x = [")
-    library.fails("E071", "browse")
+    fails("E071", "browse")
 
 
 def test_switched_off(library: World) -> None:
     """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is said, listed or loaded."""
     (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
-    assert library.ok("inventory").stdout == "\n"
-    assert library.ok("browse").stdout == "No skills.\n"
-    assert "skills are switched off" in library.fails("E001", "load", "pdf-processing").stderr
-    turn = json.loads(library.ok("turn", "/pdf-processing go", "--format", "json").stdout)
+    assert ok("inventory").stdout == "\n"
+    assert ok("browse").stdout == "No skills.\n"
+    assert "skills are switched off" in fails("E001", "load", "pdf-processing").stderr
+    turn = json.loads(ok("turn", "/pdf-processing go", "--format", "json").stdout)
     assert turn == {"system": "", "message": "/pdf-processing go", "events": [], "notices": []}
 
 
 def test_browse_nothing(world: World) -> None:
     """[SURFACES: Library] where nothing is listed, `browse` says what to do; stdout says it as ever."""
-    result = world.ok("browse", "--query", "xyzzy plugh")
+    result = ok("browse", "--query", "xyzzy plugh")
     assert result.stdout == "No skills.\n"
     hint = "'skc find \"xyzzy plugh\"' reads more"
     assert result.stderr == f"note: no name or description has these words; {hint}\n"
     (world.project / "none").mkdir()
     config = world.project / ".skillc" / "skills.toml"
     config.write_text("[[repositories]]\nname = 'here'\ntype = 'filesystem'\npath = 'none'\n")
-    result = world.ok("browse", "--repository", "here")
+    result = ok("browse", "--repository", "here")
     assert result.stdout == "No skills.\n"
     assert result.stderr == "note: the repository 'here' lists no skills; 'skc repo list' shows its state\n"
 
@@ -185,8 +181,8 @@ def test_diagnose_where_all_is_broken(library: World) -> None:
     (library.project / ".skillc" / "skills.toml").write_text(
         '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\nrequired=true\n'
     )
-    library.fails("E200", "browse")
-    told = json.loads(library.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    fails("E200", "browse")
+    told = json.loads(ok("diagnose", "--format", "json").stdout)["diagnostics"]
     assert [(d["source_name"], d["code"]) for d in told] == [("gone", "E200")]
-    states = json.loads(library.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    states = json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]
     assert (states[0]["name"], states[0]["status"]) == ("gone", "unavailable")

@@ -15,6 +15,7 @@ import yaml
 
 from skillc.registry import SYSTEM, Role, open_registry
 from skillc.server import PublishingSettings, SignInSettings
+from tests.cli.calls import fails, ok
 from tests.conftest import World
 from tests.support.ci import Runner, running_runner
 from tests.support.issuer import Issuer, running_issuer
@@ -37,7 +38,7 @@ def as_json(world: World, *words: str, **options: Any) -> dict[str, Any]:
 
 def test_publishers(admin: World, team: Team) -> None:
     """[SURFACES: Sign-in] trusted publishers are added, listed and removed; GitHub is the default."""
-    assert admin.ok("publisher", "list").stdout == "No trusted publishers.\n"
+    assert ok("publisher", "list").stdout == "No trusted publishers.\n"
     words = ("acme/skills", "release.yml", "--prefix", "payments", "--ref", "refs/tags/v*")
     made = as_json(admin, "publisher", "add", *words)
     assert made == {
@@ -50,18 +51,18 @@ def test_publishers(admin: World, team: Team) -> None:
         "issuer": "https://token.actions.githubusercontent.com",
         "registry": team.url,
     }
-    run = admin.ok(
+    run = ok(
         *("publisher", "add", "acme/tools/skills", ".gitlab-ci.yml", "--prefix", "tools"),
         *("--issuer", "https://gitlab.com", "--environment", "release"),
     )
     assert ".gitlab-ci.yml of acme/tools/skills may publish below tools now" in run.stdout
     first, second = as_json(admin, "publisher", "list")["publishers"]
     assert (first["id"], second["issuer"]) == (made["id"], "https://gitlab.com")
-    rows = [line.split() for line in admin.ok("publisher", "list").stdout.splitlines()]
+    rows = [line.split() for line in ok("publisher", "list").stdout.splitlines()]
     assert (rows[0][0], rows[1][:3]) == ("ID", [made["id"], "acme/skills", "release.yml"])
-    assert "its tokens ended" in admin.ok("publisher", "remove", made["id"]).stdout
+    assert "its tokens ended" in ok("publisher", "remove", made["id"]).stdout
     assert len(as_json(admin, "publisher", "list")["publishers"]) == 1
-    admin.fails("E062", "publisher", "remove", made["id"])
+    fails("E062", "publisher", "remove", made["id"])
 
 
 @pytest.mark.parametrize(
@@ -81,16 +82,16 @@ def test_publishers(admin: World, team: Team) -> None:
 )
 def test_mistakes(admin: World, code: str, words: tuple[str, ...]) -> None:
     """[SURFACES: Sign-in] a mistake is one coded line."""
-    admin.fails(code, "publisher", *words)
+    fails(code, "publisher", *words)
 
 
 def test_admins(world: World, team: Team) -> None:
     """[SURFACES: Sign-in] only admins of the path trust workflows."""
     token = team.token("ada", Role.ADMIN, "payments")
     world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": token})
-    world.ok("publisher", "add", "acme/skills", "release.yml", "--prefix", "payments/eu")
-    world.fails("E090", "publisher", "add", "acme/skills", "release.yml", "--prefix", "other")
-    world.fails("E090", "publisher", "add", "acme/skills", "release.yml", "--prefix", "")
+    ok("publisher", "add", "acme/skills", "release.yml", "--prefix", "payments/eu")
+    fails("E090", "publisher", "add", "acme/skills", "release.yml", "--prefix", "other")
+    fails("E090", "publisher", "add", "acme/skills", "release.yml", "--prefix", "")
 
 
 @dataclass
@@ -218,7 +219,7 @@ def test_jobs_that_lack_something(job: World, ci: Ci) -> None:
     assert "the job needs 'permissions: id-token: write'" in github.stderr
     gitlab = job.fails("E090", *words, env={"GITLAB_CI": "true"})
     assert f'SKILLC_ID_TOKEN: {{ aud: "{ci.url}" }}' in gitlab.stderr
-    here = job.fails("E090", *words)
+    here = fails("E090", *words)
     assert "skc login" in here.stderr
 
 

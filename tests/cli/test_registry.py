@@ -9,6 +9,7 @@ import pytest
 
 from skillc.errors import SkillNotFound
 from skillc.registry import SYSTEM, Role
+from tests.cli.calls import fails, ok
 from tests.conftest import World
 from tests.support.http import Stub, page
 from tests.support.team import Team
@@ -40,7 +41,7 @@ def test_yank_and_undo(admin: World, team: Team) -> None:
     assert skill.versions[0].yanked == "pays twice"
     with pytest.raises(SkillNotFound):
         skill.resolve("latest")
-    run = admin.ok("yank", "payments/refunds@1.0.0", "--undo")
+    run = ok("yank", "payments/refunds@1.0.0", "--undo")
     assert run.stdout == f"Unyanked payments/refunds 1.0.0 in {team.url}\n"
     assert team.registry.skill(SYSTEM, "payments/refunds").versions[0].yanked is None
 
@@ -48,13 +49,13 @@ def test_yank_and_undo(admin: World, team: Team) -> None:
 def test_yank_mistakes(admin: World, team: Team) -> None:
     """[SURFACES: Registry] what can't be yanked is a coded line."""
     team.publish("refunds", version="1.0.0")
-    admin.fails("E100", "yank", "refunds", "--reason", "x")
-    admin.fails("E100", "yank", "refunds@1.0.0")
-    admin.fails("E100", "yank", "refunds@1.0.0", "--undo", "--reason", "x")
-    admin.fails("E062", "yank", "refunds@one", "--reason", "x")
-    admin.fails("E062", "yank", "refunds@1.0.0", "--reason", " ")
-    admin.fails("E001", "yank", "refunds@2.0.0", "--reason", "x")
-    admin.fails("E070", "yank", "@1.0.0", "--reason", "x")
+    fails("E100", "yank", "refunds", "--reason", "x")
+    fails("E100", "yank", "refunds@1.0.0")
+    fails("E100", "yank", "refunds@1.0.0", "--undo", "--reason", "x")
+    fails("E062", "yank", "refunds@one", "--reason", "x")
+    fails("E062", "yank", "refunds@1.0.0", "--reason", " ")
+    fails("E001", "yank", "refunds@2.0.0", "--reason", "x")
+    fails("E070", "yank", "@1.0.0", "--reason", "x")
     token = team.token("ada", Role.PUBLISHER)
     run = admin.fails(
         "E090", "yank", "refunds@1.0.0", "--reason", "x", "--to", team.url, env={"SKILLC_TOKEN": token}
@@ -76,7 +77,7 @@ def test_tokens(admin: World, team: Team) -> None:
     assert team.registry.accounts.authenticate(token["token"]).allows(Role.PUBLISHER, "payments/x")
     listing = as_json(admin, "token", "list")["tokens"]
     assert {each["id"] for each in listing} >= {token["id"]}
-    text = admin.ok("token", "list").stdout
+    text = ok("token", "list").stdout
     assert text.splitlines()[0].split() == [
         "ID",
         "OWNER",
@@ -90,12 +91,12 @@ def test_tokens(admin: World, team: Team) -> None:
     assert token["token"] not in text + json.dumps(listing)
     assert as_json(admin, "token", "revoke", token["id"])["revoked"] is True
     admin.fails("E090", "token", "list", "--to", team.url, env={"SKILLC_TOKEN": token["token"]})
-    admin.fails("E062", "token", "revoke", "nothing")
+    fails("E062", "token", "revoke", "nothing")
 
 
 def test_token_as_text(admin: World, team: Team) -> None:
     """[SURFACES: Registry] the first line is the token alone, for a pipe; the default role is reader."""
-    first, second = admin.ok("token", "create").stdout.splitlines()
+    first, second = ok("token", "create").stdout.splitlines()
     caller = team.registry.accounts.authenticate(first)
     assert not caller.allows(Role.PUBLISHER, "x")
     assert caller.allows(Role.READER, "x")
@@ -127,7 +128,7 @@ def test_token_for_another(admin: World, team: Team) -> None:
 )
 def test_token_mistakes(admin: World, words: tuple[str, ...]) -> None:
     """[SURFACES: Registry] words that make no sense are E100."""
-    admin.fails("E100", "token", *words)
+    fails("E100", "token", *words)
 
 
 def test_grants(admin: World, team: Team) -> None:
@@ -138,17 +139,17 @@ def test_grants(admin: World, team: Team) -> None:
         "prefix": "payments",
         "registry": team.url,
     }
-    admin.ok("grant", "add", "ada", "maintainer", "--prefix", "payments")
+    ok("grant", "add", "ada", "maintainer", "--prefix", "payments")
     grants = as_json(admin, "grant", "list")["grants"]
     assert {"subject": "ada", "role": "maintainer", "prefix": "payments"} in grants
     assert len(grants) == 2
-    rows = [line.split() for line in admin.ok("grant", "list").stdout.splitlines()]
+    rows = [line.split() for line in ok("grant", "list").stdout.splitlines()]
     assert rows[0] == ["SUBJECT", "ROLE", "PREFIX"]
     assert ["ada", "maintainer", "payments"] in rows
-    assert "no role" in admin.ok("grant", "remove", "ada", "--prefix", "payments").stdout
+    assert "no role" in ok("grant", "remove", "ada", "--prefix", "payments").stdout
     assert len(as_json(admin, "grant", "list")["grants"]) == 1
-    admin.fails("E062", "grant", "remove", "ada")
-    admin.fails("E062", "grant", "remove", "admin")  # the last admin stays
+    fails("E062", "grant", "remove", "ada")
+    fails("E062", "grant", "remove", "admin")  # the last admin stays
 
 
 @pytest.mark.parametrize(
@@ -160,24 +161,24 @@ def test_grants(admin: World, team: Team) -> None:
 )
 def test_grant_mistakes(admin: World, words: tuple[str, ...]) -> None:
     """[SURFACES: Registry] words that make no sense are E100."""
-    admin.fails("E100", "grant", *words)
+    fails("E100", "grant", *words)
 
 
 def test_not_an_admin(ada: World, team: Team) -> None:
     """[SURFACES: Registry] only admins grant; others see their own grants."""
-    ada.fails("E090", "grant", "add", "eve", "reader")
+    fails("E090", "grant", "add", "eve", "reader")
     assert [each["subject"] for each in as_json(ada, "grant", "list")["grants"]] == ["ada"]
 
 
 def test_text_of_others(world: World, stub: Stub) -> None:
     """[SURFACES: Registry] [SURFACES: Terminal] what a registry says stays on its line."""
     stub.gives(page({"tokens": [{"id": "1\n2", "label": "a\u202eb", "expires_at": 3}, 4]}))
-    rows = world.ok("token", "list", "--to", stub.url).stdout.splitlines()
+    rows = ok("token", "list", "--to", stub.url).stdout.splitlines()
     assert [row.split() for row in rows[1:]] == [["1\\n2", "a\\u202eb", "3"]]
 
 
 def test_completion_of_registries(admin: World, team: Team) -> None:
     """[SURFACES: Registry] the shell offers the registries you are logged in to."""
-    assert admin.ok("__complete", "publish", "x", "--to", "").stdout.split() == [team.url]
-    assert admin.ok("__complete", "logout", "").stdout.split() == [team.url]
-    assert admin.ok("__complete", "grant", "add", "ada", "p").stdout.split() == ["publisher"]
+    assert ok("__complete", "publish", "x", "--to", "").stdout.split() == [team.url]
+    assert ok("__complete", "logout", "").stdout.split() == [team.url]
+    assert ok("__complete", "grant", "add", "ada", "p").stdout.split() == ["publisher"]

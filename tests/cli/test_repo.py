@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.calls import call, fails, ok
 from tests.conftest import World
 from tests.support.git import Origin, Server, serving
 from tests.support.http import LIST, Stub, page
@@ -24,7 +25,7 @@ def configured(root: Path, directory: str = ".skillc") -> list[dict[str, Any]]:
 
 
 def answer(world: World, *words: str) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads(world.ok("repo", *words, "--format", "json").stdout)
+    fields: dict[str, Any] = json.loads(ok("repo", *words, "--format", "json").stdout)
     return fields
 
 
@@ -39,8 +40,8 @@ def test_add_and_remove(world: World) -> None:
     assert "Added 'shared' (filesystem, guessed from the address" in result.stdout
     assert result.stderr == ""
     assert configured(world.project) == [{"name": "shared", "type": "filesystem", "path": "shared/skills"}]
-    assert "pdf" in world.ok("browse").stdout
-    removed = world.ok("repo", "remove", "shared")
+    assert "pdf" in ok("browse").stdout
+    removed = ok("repo", "remove", "shared")
     assert "Removed 'shared'" in removed.stdout
     assert "default folders are searched again" in removed.stderr
     assert (world.project / ".skillc" / "skills.toml").read_text() == ""
@@ -51,13 +52,13 @@ def test_paths(world: World) -> None:
     """[D23a] outside the project: relative stays relative, absolute absolute; the home's, to the home."""
     (world.root / "elsewhere").mkdir()
     (world.home / "mine").mkdir()
-    world.ok("repo", "add", "a", "../elsewhere")
-    world.ok("repo", "add", "b", str(world.root / "elsewhere"))
+    ok("repo", "add", "a", "../elsewhere")
+    ok("repo", "add", "b", str(world.root / "elsewhere"))
     assert [table["path"] for table in configured(world.project)] == [
         "../elsewhere",
         str(world.root / "elsewhere"),
     ]
-    world.ok("repo", "add", "c", str(world.home / "mine"), "--global")
+    ok("repo", "add", "c", str(world.home / "mine"), "--global")
     assert configured(world.home) == [{"name": "c", "type": "filesystem", "path": "mine"}]
     assert [s["name"] for s in answer(world, "list")["repositories"]] == ["a", "b", "c", "embedded"]
     assert all(s["status"] == "ok" for s in answer(world, "list")["repositories"])
@@ -65,11 +66,8 @@ def test_paths(world: World) -> None:
 
 def test_missing_folder(world: World) -> None:
     """[D23a] E022; what looks like a name on GitHub gets a hint."""
-    assert "hint" not in world.fails("E022", "repo", "add", "x", "nothing").stderr
-    assert (
-        "https://github.com/company/skills"
-        in world.fails("E022", "repo", "add", "x", "company/skills").stderr
-    )
+    assert "hint" not in fails("E022", "repo", "add", "x", "nothing").stderr
+    assert "https://github.com/company/skills" in fails("E022", "repo", "add", "x", "company/skills").stderr
 
 
 @pytest.mark.slow
@@ -155,7 +153,7 @@ def test_all_options(world: World) -> None:
 )
 def test_words_that_do_not_fit(world: World, words: tuple[str, ...]) -> None:
     """[RFC-0005] E100, and no file is made."""
-    world.fails("E100", "repo", *words)
+    fails("E100", "repo", *words)
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
@@ -164,18 +162,18 @@ def test_words_that_do_not_fit(world: World, words: tuple[str, ...]) -> None:
 def test_git_settings_are_checked(world: World, words: tuple[str, ...]) -> None:
     """[D29] what would be refused later is refused now, also where the address is a variable."""
     for place in ("https://example.com/x.git", "${PLACE}"):
-        world.fails("E071", "repo", "add", "x", place, "--type", "git", *words)
-    world.fails("E071", "repo", "add", "x", "git@example.com:x", "--auth-token-env", "TOKEN")
+        fails("E071", "repo", "add", "x", place, "--type", "git", *words)
+    fails("E071", "repo", "add", "x", "git@example.com:x", "--auth-token-env", "TOKEN")
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
 def test_a_site(world: World) -> None:
     """[SURFACES: Well-known discovery] by its address, with the settings of a server; --strict is E100."""
-    world.ok("repo", "add", "x", "https://h", "--type", "well-known", "--auth-token-env", "TOKEN")
+    ok("repo", "add", "x", "https://h", "--type", "well-known", "--auth-token-env", "TOKEN")
     text = (world.project / ".skillc" / "skills.toml").read_text()
     assert 'type = "well-known"\nurl = "https://h"\nauth_token = "${TOKEN}"\n' in text
-    world.fails("E100", "repo", "add", "y", "https://i", "--type", "well-known", "--strict")
-    world.fails("E100", "repo", "add", "y", "./folder", "--type", "well-known")
+    fails("E100", "repo", "add", "y", "https://i", "--type", "well-known", "--strict")
+    fails("E100", "repo", "add", "y", "./folder", "--type", "well-known")
 
 
 @pytest.mark.parametrize(
@@ -183,20 +181,20 @@ def test_a_site(world: World) -> None:
 )
 def test_clawhub(world: World, words: tuple[str, ...]) -> None:
     """[SURFACES: Library] A ClawHub registry is one by --type, or by the address of its discovery."""
-    world.ok("repo", "add", "x", *words, "--auth-token-env", "TOKEN")
+    ok("repo", "add", "x", *words, "--auth-token-env", "TOKEN")
     text = (world.project / ".skillc" / "skills.toml").read_text()
     assert f'type = "clawhub"\nurl = "{words[0]}"\nauth_token = "${{TOKEN}}"\n' in text
-    world.fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--strict")
-    world.fails("E100", "repo", "add", "y", "./folder", "--type", "clawhub")
-    world.fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--ref", "main")
+    fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--strict")
+    fails("E100", "repo", "add", "y", "./folder", "--type", "clawhub")
+    fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--ref", "main")
 
 
 def test_an_mcp_server(world: World) -> None:
     """[SURFACES: Serving] by its URL; a command that it starts with is for the home's file alone."""
-    world.ok("repo", "add", "x", "https://h/mcp", "--type", "mcp", "--auth-token-env", "TOKEN")
+    ok("repo", "add", "x", "https://h/mcp", "--type", "mcp", "--auth-token-env", "TOKEN")
     text = (world.project / ".skillc" / "skills.toml").read_text()
     assert 'type = "mcp"\nurl = "https://h/mcp"\nauth_token = "${TOKEN}"\n' in text
-    assert "command = " in world.fails("E100", "repo", "add", "y", "npx server", "--type", "mcp").stderr
+    assert "command = " in fails("E100", "repo", "add", "y", "npx server", "--type", "mcp").stderr
 
 
 SECRET = "ghp_0123456789abcdef"
@@ -215,7 +213,7 @@ SECRET = "ghp_0123456789abcdef"
 )
 def test_secrets_are_refused(world: World, words: tuple[str, ...]) -> None:
     """[D24] nothing on disk, nothing on the screen, and what to do instead."""
-    result = world.fails("E100", "repo", "add", "x", *words)
+    result = fails("E100", "repo", "add", "x", *words)
     assert SECRET not in result.stdout + result.stderr
     assert "variable" in result.stderr
     assert not (world.project / ".skillc" / "skills.toml").exists()
@@ -231,12 +229,12 @@ def test_variables_are_no_secrets(world: World) -> None:
 @pytest.mark.slow
 def test_names(world: World) -> None:
     """[D23a] a name that is taken; one that is not there, or in the other file."""
-    world.ok("repo", "add", "x", "http://h")
-    assert "take another name, or remove" in world.fails("E100", "repo", "add", "x", "http://i").stderr
-    world.ok("repo", "add", "x", "http://j", "--global")  # the project's counts there
-    world.ok("repo", "add", "y", "http://j", "--global")
-    assert "; there is x\n" in world.fails("E100", "repo", "remove", "z").stderr
-    assert "skc repo remove y --global" in world.fails("E100", "repo", "remove", "y").stderr
+    ok("repo", "add", "x", "http://h")
+    assert "take another name, or remove" in fails("E100", "repo", "add", "x", "http://i").stderr
+    ok("repo", "add", "x", "http://j", "--global")  # the project's counts there
+    ok("repo", "add", "y", "http://j", "--global")
+    assert "; there is x\n" in fails("E100", "repo", "remove", "z").stderr
+    assert "skc repo remove y --global" in fails("E100", "repo", "remove", "y").stderr
     assert answer(world, "remove", "y", "--global")["left"] == ["x"]
 
 
@@ -267,7 +265,7 @@ def test_invalid_file(world: World) -> None:
     path = world.project / ".skillc" / "skills.toml"
     path.write_text("# hm\nx = = 1\n")
     for words in (("add", "x", "http://h"), ("remove", "x"), ("sync",)):
-        assert "(at line 2, column 5)" in world.fails("E071", "repo", *words).stderr
+        assert "(at line 2, column 5)" in fails("E071", "repo", *words).stderr
     assert path.read_text() == "# hm\nx = = 1\n"
 
 
@@ -276,16 +274,16 @@ def test_the_default_folders(world: World) -> None:
     """[D23a] the first repository ends the default chain: a note says so, with the command to go on."""
     world.skill("own")
     world.skill("mine", store=world.global_store)
-    noted = world.ok("repo", "add", "x", "http://127.0.0.1:9").stderr
+    noted = ok("repo", "add", "x", "http://127.0.0.1:9").stderr
     assert noted.startswith("note: configured repositories replace the default folders")
     assert f"skc repo add project {world.store}" in noted
     assert f"skc repo add user {world.global_store}" in noted
     assert noted.count("\n") == 1
-    assert world.ok("repo", "add", "project", str(world.store)).stderr == ""
-    assert "own" in world.ok("browse").stdout
-    world.ok("repo", "remove", "x")
-    world.ok("repo", "remove", "project")
-    assert "project " not in world.ok("repo", "add", "project", ".skillc/skills").stderr
+    assert ok("repo", "add", "project", str(world.store)).stderr == ""
+    assert "own" in ok("browse").stdout
+    ok("repo", "remove", "x")
+    ok("repo", "remove", "project")
+    assert "project " not in ok("repo", "add", "project", ".skillc/skills").stderr
 
 
 @pytest.mark.slow
@@ -293,16 +291,14 @@ def test_keep_defaults(world: World) -> None:
     """[D23a] --keep-defaults writes them down, before the new one; the home's file can't for projects."""
     world.skill("own")
     world.skill("mine", store=world.global_store)
-    result = world.ok("repo", "add", "x", "http://127.0.0.1:9", "--keep-defaults")
+    result = ok("repo", "add", "x", "http://127.0.0.1:9", "--keep-defaults")
     assert result.stderr == ""
     assert [(table["name"], table.get("path")) for table in configured(world.project)] == [
         ("project", ".skillc/skills"),
         ("user", "~/.skillc/skills"),
         ("x", None),
     ]
-    assert {"own", "mine"} <= {
-        s["id"] for s in json.loads(world.ok("browse", "--format", "json").stdout)["skills"]
-    }
+    assert {"own", "mine"} <= {s["id"] for s in json.loads(ok("browse", "--format", "json").stdout)["skills"]}
     fields = answer(world, "add", "y", "http://127.0.0.1:9", "--keep-defaults", "--global")
     assert (fields["kept"], fields["left"]) == ([str(world.global_store)], [str(world.store)])
     assert [table["name"] for table in configured(world.home)] == ["user", "y"]
@@ -313,13 +309,13 @@ def test_completion(world: World) -> None:
     """[RFC-0007] the actions, and the names where one is wanted."""
 
     def offered(*words: str) -> list[str]:
-        return world.ok("__complete", "repo", *words).stdout.split()
+        return ok("__complete", "repo", *words).stdout.split()
 
     assert offered("") == ["list", "add", "remove", "sync"]
     assert offered("sync", "") == ["project", "project-rkat", "user", "user-rkat"]
     assert offered("remove", "") == []
-    world.ok("repo", "add", "company", "http://h")
-    world.ok("repo", "add", "team", "http://h", "--global")
+    ok("repo", "add", "company", "http://h")
+    ok("repo", "add", "team", "http://h", "--global")
     assert offered("remove", "") == offered("sync", "") == ["company", "team"]
     assert offered("sync", "t") == ["team"]
     assert offered("add", "") == []
@@ -356,16 +352,16 @@ def test_sync(world: World, origin: Origin, server: Server, stub: Stub) -> None:
     """[D28] [D29] folders, git and HTTP: what there was, what there is, and of which commit."""
     stub.gives(page(LIST))
     skill(world.project, "shared/one")
-    world.ok("repo", "add", "shared", "shared")
-    world.ok("repo", "add", "company", server.url)
-    world.ok("repo", "add", "team", stub.url)
+    ok("repo", "add", "shared", "shared")
+    ok("repo", "add", "company", server.url)
+    ok("repo", "add", "team", stub.url)
     first = origin.git("rev-parse", "HEAD")
-    ok = {"status": "ok", "error": None}
-    company = {"name": "company", "type": "git", "before": None, "skills": 2, "commit": first} | ok
+    fine = {"status": "ok", "error": None}
+    company = {"name": "company", "type": "git", "before": None, "skills": 2, "commit": first} | fine
     assert answer(world, "sync")["repositories"] == [
-        {"name": "shared", "type": "filesystem", "before": None, "skills": 1, "commit": None} | ok,
+        {"name": "shared", "type": "filesystem", "before": None, "skills": 1, "commit": None} | fine,
         company,
-        {"name": "team", "type": "http", "before": None, "skills": 3, "commit": None} | ok,
+        {"name": "team", "type": "http", "before": None, "skills": 3, "commit": None} | fine,
     ]
     second = origin.push("new")
     fetches = server.fetches
@@ -374,8 +370,7 @@ def test_sync(world: World, origin: Origin, server: Server, stub: Stub) -> None:
     ]
     assert server.fetches == fetches + 1
     assert (
-        f"company     git   ok      3       3       {second[:12]}\n"
-        in world.ok("repo", "sync", "company").stdout
+        f"company     git   ok      3       3       {second[:12]}\n" in ok("repo", "sync", "company").stdout
     )
 
 
@@ -383,15 +378,15 @@ def test_sync(world: World, origin: Origin, server: Server, stub: Stub) -> None:
 def test_sync_that_fails(world: World, origin: Origin, server: Server, stub: Stub) -> None:
     """[D27] [D28] [D29] the others are done; each is told of, the first with its code; status 1."""
     skill(world.project, "shared/one")
-    world.ok("repo", "add", "team", stub.url)
-    world.ok("repo", "add", "company", server.url)
-    world.ok("repo", "add", "shared", "shared")
-    world.ok("repo", "add", "secret", "http://h", "--auth-token-env", "NOT_SET_HERE")
-    world.skc("repo", "sync", "company")
+    ok("repo", "add", "team", stub.url)
+    ok("repo", "add", "company", server.url)
+    ok("repo", "add", "shared", "shared")
+    ok("repo", "add", "secret", "http://h", "--auth-token-env", "NOT_SET_HERE")
+    call("repo", "sync", "company")
     origin.push("new")
     server.fault = "500"
     stub.gives(page({}, 500))
-    result = world.fails("E200", "repo", "sync", "--format", "json")
+    result = fails("E200", "repo", "sync", "--format", "json")
     found = {one["name"]: one for one in json.loads(result.stdout)["repositories"]}
     assert {name: (one["status"], one["skills"]) for name, one in found.items()} == {
         "team": ("unavailable", 0),
@@ -409,8 +404,6 @@ def test_sync_that_fails(world: World, origin: Origin, server: Server, stub: Stu
 
 def test_sync_of_what_is_not_there(world: World) -> None:
     """[D23] E100 that lists the names; the default folders have theirs."""
-    assert (
-        "there are project, project-rkat, user, user-rkat" in world.fails("E100", "repo", "sync", "x").stderr
-    )
+    assert "there are project, project-rkat, user, user-rkat" in fails("E100", "repo", "sync", "x").stderr
     found = answer(world, "sync")["repositories"]
     assert [(one["name"], one["status"]) for one in found][1] == ("project-rkat", "unused")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.calls import fails, ok
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -34,7 +35,7 @@ def configure(world: World, text: str) -> None:
 
 
 def states(world: World) -> dict[str, dict[str, object]]:
-    found = json.loads(world.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    found = json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]
     return {state["name"]: state for state in found}
 
 
@@ -42,11 +43,11 @@ def states(world: World) -> dict[str, dict[str, object]]:
 def test_http_from_configuration(world: World, served: str) -> None:
     """[LIB: 1. Elephant — SDK with remote skill source] [D28] another `skc serve` as a repository."""
     configure(world, f'[[repositories]]\nname = "team"\ntype = "http"\nurl = "{served}/"\n')
-    listing = json.loads(world.ok("browse", "--format", "json").stdout)
+    listing = json.loads(ok("browse", "--format", "json").stdout)
     assert listing["subcollections"] == [
         {"path": "extraction", "description": "Entities from text", "count": 1}
     ]
-    assert "Body." in world.ok("load", "extraction/email-extractor").stdout
+    assert "Body." in ok("load", "extraction/email-extractor").stdout
     assert (states(world)["team"]["type"], states(world)["team"]["status"]) == ("http", "ok")
 
 
@@ -58,10 +59,10 @@ def test_git_from_configuration(world: World, repository: Path) -> None:
         f'[[repositories]]\nname = "company"\ntype = "git"\nurl = "{repository.as_uri()}"\n'
         'git_ref = "v1"\nref_type = "tag"\nskills_root = "skills"\n',
     )
-    assert "Body." in world.ok("load", "billing/refunds").stdout
+    assert "Body." in ok("load", "billing/refunds").stdout
     assert (states(world)["company"]["type"], states(world)["company"]["skills"]) == ("git", 1)
     repository.rename(repository.with_name("vanished"))
-    assert "Body." in world.ok("load", "billing/refunds").stdout
+    assert "Body." in ok("load", "billing/refunds").stdout
 
 
 @pytest.mark.slow
@@ -73,7 +74,7 @@ def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
         f'[[repositories]]\nname = "company"\ntype = "git"\nurl = "{repository.as_uri()}"\n'
         'skills_root = "skills"\n',
     )
-    assert "billing" in world.ok("browse").stdout
+    assert "billing" in ok("browse").stdout
     assert states(world)["gone"]["status"] == "unavailable"
 
 
@@ -82,11 +83,11 @@ def test_variables_of_what_is_used(world: World) -> None:
     """[D57] a variable that is not set is named; it makes its repository unavailable, and no other."""
     unset = '[[repositories]]\nname = "x"\ntype = "http"\nurl = "http://h"\nauth_token = "${NOT_SET_HERE}"\n'
     configure(world, unset)
-    assert "NOT_SET_HERE" in world.fails("E200", "browse").stderr
+    assert "NOT_SET_HERE" in fails("E200", "browse").stderr
     world.skill("pdf")
     configure(world, unset + '[[repositories]]\nname = "own"\ntype = "filesystem"\npath = ".skillc/skills"\n')
     for command in (("browse",), ("find", "pdf"), ("load", "pdf"), ("inventory",)):
-        run = world.ok(*command)
+        run = ok(*command)
         assert "pdf" in run.stdout
         assert "warning[W200]: repository 'x' is left out" in run.stderr
         assert "the variable NOT_SET_HERE is not set" in run.stderr
@@ -96,7 +97,7 @@ def test_variables_of_what_is_used(world: World) -> None:
         unset + "required = true\n" + '[[repositories]]\nname = "own"\ntype = "filesystem"\n'
         'path = ".skillc/skills"\n',
     )
-    assert "NOT_SET_HERE" in world.fails("E200", "browse").stderr
+    assert "NOT_SET_HERE" in fails("E200", "browse").stderr
 
 
 @pytest.mark.slow
@@ -120,4 +121,4 @@ def test_what_can_not_be_set_up(world: World) -> None:
     assert {seen[name]["status"] for name in bad} == {"unavailable"}
     assert seen["own"]["status"] == "ok"
     for command in (("browse",), ("find", "pdf"), ("load", "pdf")):
-        assert "pdf" in world.ok(*command).stdout
+        assert "pdf" in ok(*command).stdout

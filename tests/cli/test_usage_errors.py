@@ -8,11 +8,11 @@ import pytest
 
 from skillc.cli.summaries import NAMES
 from skillc.cli.usage_errors import OTHER_NAMES
+from tests.cli.calls import call, fails, ok
 from tests.conftest import World
 from tests.support.skills import skill
 
 COLLECTION = "there is no collection 'biling'; did you mean 'billing'?"
-ELSEWHERE = sorted(other for others in OTHER_NAMES.values() for other in others.split())
 FRONTMATTER = "---\nname: refunds\ndescription: Give money back\ntags: [money]\n---\n"
 
 
@@ -30,90 +30,88 @@ def shop(world: World) -> World:
     return world
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "hint"),
-    [
-        ("show pdf-forms --section Giude", "E020", "  - Guide (references/guide.md)"),
-        ("show pdf-forms --section Guide --file references/gide.md", "E021", "'references/guide.md'"),
-        ("open pdf-forms SKIL.md", "E021", "hint: did you mean 'SKILL.md'?"),
-        ("open pdf-forms references/gide.md", "E021", "hint: did you mean 'references/guide.md'?"),
-        ("sources pdf-forms --dir refrences", "E022", "hint: did you mean 'references'?"),
-        ("outline pdf-form", "E001", "hint: did you mean 'pdf-forms'?"),
-        ("remove pdf-form", "E001", "hint: did you mean 'pdf-forms'?"),
-        ("load biling/refunds", "E001", "hint: did you mean 'billing/refunds'?"),
-        ("build pdf-forms --target cluade", "E100", "did you mean 'claude'"),
-        ("disable pdf-forms --target curser", "E100", "did you mean 'cursor'"),
-        ("mcp --install cluade", "E100", "did you mean 'claude'?"),
-        ("import --from cluade", "E100", "did you mean 'claude'"),
-        ("find money --repository compny", "E100", "did you mean 'company'? there are project, company"),
-        ("browse --repository compny", "E100", "did you mean 'company'? there are project, company"),
-        ("diagnose --repository compny", "E100", "did you mean 'company'? there are project, company"),
-        ("repo sync compny", "E100", "did you mean 'company'? there are project, company"),
-        ("repo remove compny", "E100", "did you mean 'company'? there are project, company"),
-        ("diagnose --code W222", "E100", "did you mean 'W022'?"),
-        ("stats pdf-forms --group-by section", "E030", "hint: did you mean 'sections'?"),
-        ("stats pdf-forms --group-by xyz", "E030", "hint: there are summary, "),
-        ("list --status bult", "E100", "normal, not-built, obsolete or all, not 'bult'; did"),
-        ("list --format jsn", "E100", "did you mean json?"),
-        ("list --formt json", "E100", "did you mean --format?"),
-        ("find money --sauce x", "E100", "see 'skc find --help'"),
-        ("repo ad x y", "E100", "did you mean add?"),
-        ("trust alow", "E100", "did you mean allow?"),
-        ("trash lst", "E100", "did you mean list?"),
-        ("token lits", "E100", "did you mean list?"),
-        ("completion fsh", "E100", "did you mean fish?"),
-        ("mcp --tools gatway", "E100", "did you mean gateway?"),
-        ("help nams", "E100", "did you mean names?"),
-        ("grant add ada", "E100", "<role> is missing; usage: skc grant add <subject> <role>; see"),
-        ("grant list ada", "E100", "that is a word too many; usage: skc grant list; see"),
-        ("publisher add x", "E100", "<workflow> is missing; usage: skc publisher add <repository>"),
-        ("publisher add x y", "E100", "--prefix is missing; usage: skc publisher add <repository>"),
-        ("build pdf-forms --target", "E100", "--target needs a value: --target <"),
-        ("list --format", "E100", "--format needs a value: --format text|json"),
-        ("help buidl", "E100", "did you mean build?"),
-        ("help ls", "E100", "'skc help list' explains ours"),
-        ("serch pdf-forms x", "E100", "did you mean search?"),
-        ("search pdf", "E100", "to find a skill: skc find pdf;"),
-        ("install pdf", "E100", "'skc add pdf' gets a new skill"),
-        ("list pdf", "E100", "'skc list --pattern '*pdf*''"),
-    ],
-)
-def test_near_misses(shop: World, command: str, code: str, hint: str) -> None:
+NEAR_MISSES = [
+    ("show pdf-forms --section Giude", "E020", "  - Guide (references/guide.md)"),
+    ("show pdf-forms --section Guide --file references/gide.md", "E021", "'references/guide.md'"),
+    ("open pdf-forms SKIL.md", "E021", "hint: did you mean 'SKILL.md'?"),
+    ("open pdf-forms references/gide.md", "E021", "hint: did you mean 'references/guide.md'?"),
+    ("sources pdf-forms --dir refrences", "E022", "hint: did you mean 'references'?"),
+    ("outline pdf-form", "E001", "hint: did you mean 'pdf-forms'?"),
+    ("remove pdf-form", "E001", "hint: did you mean 'pdf-forms'?"),
+    ("load biling/refunds", "E001", "hint: did you mean 'billing/refunds'?"),
+    ("build pdf-forms --target cluade", "E100", "did you mean 'claude'"),
+    ("disable pdf-forms --target curser", "E100", "did you mean 'cursor'"),
+    ("mcp --install cluade", "E100", "did you mean 'claude'?"),
+    ("import --from cluade", "E100", "did you mean 'claude'"),
+    ("find money --repository compny", "E100", "did you mean 'company'? there are project, company"),
+    ("browse --repository compny", "E100", "did you mean 'company'? there are project, company"),
+    ("diagnose --repository compny", "E100", "did you mean 'company'? there are project, company"),
+    ("repo sync compny", "E100", "did you mean 'company'? there are project, company"),
+    ("repo remove compny", "E100", "did you mean 'company'? there are project, company"),
+    ("diagnose --code W222", "E100", "did you mean 'W022'?"),
+    ("stats pdf-forms --group-by section", "E030", "hint: did you mean 'sections'?"),
+    ("stats pdf-forms --group-by xyz", "E030", "hint: there are summary, "),
+    ("list --status bult", "E100", "normal, not-built, obsolete or all, not 'bult'; did"),
+    ("list --format jsn", "E100", "did you mean json?"),
+    ("list --formt json", "E100", "did you mean --format?"),
+    ("find money --sauce x", "E100", "see 'skc find --help'"),
+    ("repo ad x y", "E100", "did you mean add?"),
+    ("trust alow", "E100", "did you mean allow?"),
+    ("trash lst", "E100", "did you mean list?"),
+    ("token lits", "E100", "did you mean list?"),
+    ("completion fsh", "E100", "did you mean fish?"),
+    ("mcp --tools gatway", "E100", "did you mean gateway?"),
+    ("help nams", "E100", "did you mean names?"),
+    ("grant add ada", "E100", "<role> is missing; usage: skc grant add <subject> <role>; see"),
+    ("grant list ada", "E100", "that is a word too many; usage: skc grant list; see"),
+    ("publisher add x", "E100", "<workflow> is missing; usage: skc publisher add <repository>"),
+    ("publisher add x y", "E100", "--prefix is missing; usage: skc publisher add <repository>"),
+    ("build pdf-forms --target", "E100", "--target needs a value: --target <"),
+    ("list --format", "E100", "--format needs a value: --format text|json"),
+    ("help buidl", "E100", "did you mean build?"),
+    ("help ls", "E100", "'skc help list' explains ours"),
+    ("serch pdf-forms x", "E100", "did you mean search?"),
+    ("search pdf", "E100", "to find a skill: skc find pdf;"),
+    ("install pdf", "E100", "'skc add pdf' gets a new skill"),
+    ("list pdf", "E100", "'skc list --pattern '*pdf*''"),
+]
+
+
+def test_near_misses(shop: World) -> None:
     """[SURFACES: Near misses] an error names what was probably meant."""
-    assert hint in shop.fails(code, *command.split()).stderr
+    for command, code, hint in NEAR_MISSES:
+        assert hint in fails(code, *command.split()).stderr, command
 
 
-@pytest.mark.parametrize(
-    ("words", "note"),
-    [
-        (("find", "money", "--collection", "biling"), COLLECTION),
-        (("find", "money", "--tag", "mony"), "no skill has the tag 'mony'; did you mean 'money'?"),
-        (("find", "money", "--capability", "shell"), "no skill needs the capability 'shell'"),
-        (("browse", "biling"), COLLECTION),
-        (("browse", "--collection", "biling"), COLLECTION),
-    ],
-)
-def test_filters(shop: World, words: tuple[str, ...], note: str) -> None:
+def test_filters(shop: World) -> None:
     """[SURFACES: Near misses] a filter that no skill meets is no error: a note says what is not there."""
-    result = shop.ok(*words)
-    assert result.stderr == f"note: {note}\n"
-    assert result.stdout.startswith("No skills")
-    assert json.loads(shop.ok(*words, "--format", "json").stdout)
+    notes = {
+        "find money --collection biling": COLLECTION,
+        "find money --tag mony": "no skill has the tag 'mony'; did you mean 'money'?",
+        "find money --capability shell": "no skill needs the capability 'shell'",
+        "browse biling": COLLECTION,
+        "browse --collection biling": COLLECTION,
+    }
+    for command, note in notes.items():
+        result = ok(*command.split())
+        assert result.stderr == f"note: {note}\n"
+        assert result.stdout.startswith("No skills")
+        assert json.loads(ok(*command.split(), "--format", "json").stdout)
 
 
 def test_filters_that_are_met(shop: World) -> None:
     """[SURFACES: Near misses] nothing is said where the filter is right and only the words are not."""
     for words in (("--collection", "billing"), ("--tag", "MONEY")):
-        assert shop.ok("find", "xyzzy", *words).stderr == ""
+        assert ok("find", "xyzzy", *words).stderr == ""
 
 
 def test_hidden_skills(shop: World) -> None:
     """[SURFACES: Near misses] skills that need a capability are hidden, and `find` says what shows them."""
     text = "---\nname: runner\ndescription: Run money\nrequires_capabilities: [shell]\n---\n# R\n"
     skill(shop.store, "runner").joinpath("SKILL.md").write_text(text)
-    stderr = shop.ok("find", "money", "--capability", "shell").stderr
+    stderr = ok("find", "money", "--capability", "shell").stderr
     assert stderr == "note: skills that need 'shell' are hidden; 'capabilities' in skills.toml shows them\n"
-    assert "did you mean 'shell'?" in shop.ok("find", "money", "--capability", "shel").stderr
+    assert "did you mean 'shell'?" in ok("find", "money", "--capability", "shel").stderr
 
 
 @pytest.mark.parametrize(
@@ -128,56 +126,54 @@ def test_hidden_skills(shop: World) -> None:
 def test_repositories_of_a_file(shop: World, table: str, note: str) -> None:
     """[SURFACES: Near misses] a key, a type or a kind of ref in skills.toml."""
     (shop.project / ".skillc" / "skills.toml").write_text(f'[[repositories]]\nname = "a"\n{table}\n')
-    assert note in shop.skc("browse").stderr
+    assert note in call("browse").stderr
 
 
 def test_settings(shop: World) -> None:
     """[SURFACES: Near misses] a key of config.toml."""
     (shop.project / ".skillc" / "config.toml").write_text('registy = "x"\n[search]\ntokeniser = "cjk"\n')
-    stderr = shop.ok("build", "pdf-forms", "--force").stderr
+    stderr = ok("build", "pdf-forms", "--force").stderr
     assert "unknown key 'registy'; did you mean 'registry'?" in stderr
     assert "unknown key 'search.tokeniser'; did you mean 'tokenizer'?" in stderr
 
 
 def test_tools(shop: World) -> None:
     """[SURFACES: Near misses] a tool of a skill, and a parameter of a tool."""
-    assert "did you mean 'find'? there are find, read, count" in shop.skc("run", "files", "fnd").stderr
-    stderr = shop.skc("run", "files", "find", "--param", "nme=x").stderr
+    assert "did you mean 'find'? there are find, read, count" in call("run", "files", "fnd").stderr
+    stderr = call("run", "files", "find", "--param", "nme=x").stderr
     assert "invalid parameter 'nme': unknown; did you mean 'name'? there are name" in stderr
 
 
 def test_lock_and_login(shop: World) -> None:
     """[SURFACES: Near misses] what is in no lock, and a registry that was not logged in to."""
-    stderr = shop.fails("E001", "update", "pdf-forms").stderr
+    stderr = fails("E001", "update", "pdf-forms").stderr
     assert "hint: skills that 'skc add' brought are; 'skc lock' lists them" in stderr
     login = {"registry": "https://skills.example.com", "token": "skc_t", "subject": "ada"}
     path = shop.home / ".skillc" / "credentials.json"
     path.write_text(json.dumps({"version": 1, "tokens": [login]}))
     path.chmod(0o600)
-    line = shop.ok("logout", "https://skils.example.com").stdout
+    line = ok("logout", "https://skils.example.com").stdout
     assert line.endswith("to https://skils.example.com; did you mean 'https://skills.example.com'?\n")
 
 
 def test_trash(shop: World) -> None:
     """[SURFACES: Near misses] `restore` names what is in the trash."""
-    shop.ok("remove", "pdf-forms", "--yes")
-    assert "hint: did you mean 'pdf-forms'?" in shop.fails("E051", "restore", "pdf-form").stderr
+    ok("remove", "pdf-forms", "--yes")
+    assert "hint: did you mean 'pdf-forms'?" in fails("E051", "restore", "pdf-form").stderr
 
 
 def test_agents_are_listed(shop: World) -> None:
     """[D13] the known agents are in the hint, below the line that names the nearest."""
-    first, second = shop.fails(
-        "E100", "build", "pdf-forms", "--target", "nothing-like-it"
-    ).stderr.splitlines()
+    first, second = fails("E100", "build", "pdf-forms", "--target", "nothing-like-it").stderr.splitlines()
     assert first == "error[E100]: unknown agent 'nothing-like-it' for --target"
     assert second.startswith("hint: --target takes a path, such as ./skills, or: adal, ")
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_other_tools(name: str, world: World) -> None:
+def test_other_tools(world: World) -> None:
     """[SURFACES: Near misses] what other tools call a command leads to ours, and is none of ours."""
-    ours = next(ours for ours, others in OTHER_NAMES.items() if name in others.split())
-    assert ours in NAMES
-    assert name not in NAMES
-    expected = f"error[E100]: unknown command '{name}'; 'skc {ours}' does that\n"
-    assert world.fails("E100", name).stderr == expected
+    for ours, others in OTHER_NAMES.items():
+        assert ours in NAMES
+        for name in others.split():
+            assert name not in NAMES
+            expected = f"error[E100]: unknown command '{name}'; 'skc {ours}' does that\n"
+            assert fails("E100", name).stderr == expected

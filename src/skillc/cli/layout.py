@@ -141,7 +141,7 @@ def _align(table: Table, console: Console) -> str:
     widths = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
     if sum(widths) + 2 * (len(widths) - 1) > console.width:
         columns = [n for n in columns if any(row[n] for row in rows)] or columns
-    wanted = {n: widths[n] for n in columns}
+    wanted = {n: min(widths[n], console.width) for n in columns}
     room = console.width - 2 * (len(columns) - 1)
     _shrink(wanted, room, [n for n in columns if n and header[n] != "ID"])
     _shrink(wanted, room, columns)
@@ -200,8 +200,9 @@ def _find_breaks(text: str, first: int, others: int, *, fold: bool) -> list[int]
             breaks.append(start := word.start())
             size, room = cell_len(word[0]), others
         while fold and size > room:  # the word stands alone on its line
-            breaks.append(start := start + max(1, len(_crop(text[start : word.end()], room))))
-            size, room = cell_len(text[start : word.end()]), others
+            piece = _crop(text[start : start + room], room) or text[start]
+            breaks.append(start := start + len(piece))
+            size, room = size - cell_len(piece), others
         room, end = room - size, word.end()
     return breaks
 
