@@ -1,8 +1,14 @@
-"""How many examples hypothesis tries: few at the gate, all with `scripts/test --all-examples`."""
+"""How many examples are tried: few at the gate, all with `scripts/test --all-examples`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+from typing import TypeVar
+
 from hypothesis import HealthCheck, settings
+
+Item = TypeVar("Item")
 
 FEW = 30
 ALL = 200  # of a test that names no number
@@ -25,3 +31,8 @@ def choose_examples(every: bool) -> None:
 def examples(number: int) -> settings:
     """Return the setting for a test that needs this number of examples to be complete."""
     return settings(max_examples=number if is_complete else min(number, FEW))
+
+
+def sample(items: Iterable[Item], step: int) -> Iterable[Item]:
+    """Return each `step`-th of the places where a test does damage; all of them if the run is complete."""
+    return islice(items, 0, None, 1 if is_complete else step)

@@ -33,7 +33,7 @@ import skillc
 REPOSITORY = Path(__file__).parent.parent.parent
 LOCALE = "C.UTF-8"  # of the server, and so of all commands
 # What no command imports, and what takes a second to import for one command, and is imported when that comes.
-OTHERS, COLD = "skillc.adapters.", ("skillc.mcp.", "skillc.library.mcp.")
+OTHERS, COLD = ("skillc.adapters.",), ("skillc.mcp.", "skillc.library.mcp.")
 INTERPRETER = ("PYTHON", "LC_", "LD_", "MALLOC_")  # begin the variables that are read before any command is
 WARM = ("dulwich.worktree", "tree_sitter", "tree_sitter_bash")  # imported in functions, by several commands
 NUMBER = struct.Struct("i")
@@ -89,6 +89,8 @@ def can_fork(env: Mapping[str, str]) -> bool:
     """Return whether a fork runs a command as a new interpreter with this environment would."""
     if not hasattr(os, "pidfd_open") or env.get("LANG") != LOCALE:
         return False
+    if "256" in env.get("TERM", "") or "COLORTERM" in env:
+        return False  # `cli.style` looks at them when it is imported
     return not any(name.startswith(INTERPRETER) for name in env)
 
 
@@ -138,7 +140,8 @@ def _ask_server(request: bytes, streams: Sequence[int]) -> socket.socket:
 def _start_server() -> socket.socket:
     """Start the server, which ends with this process."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    env = {name: text for name, text in os.environ.items() if not name.startswith(INTERPRETER)}
+    without = (*INTERPRETER, "TERM", "COLORTERM")
+    env = {name: text for name, text in os.environ.items() if not name.startswith(without)}
     with theirs:
         server = subprocess.Popen(
             [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())],
@@ -162,7 +165,7 @@ def serve(requests: socket.socket) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     modules = [module.name for module in pkgutil.walk_packages(skillc.__path__, "skillc.")]
     cold = [name for name in modules if name.startswith(COLD)]
-    _warm([name for name in modules if not name.startswith((OTHERS, *COLD))])
+    _warm([name for name in modules if not name.startswith(OTHERS + COLD)])
     _warm(WARM)
     events = selectors.DefaultSelector()
     events.register(requests, selectors.EVENT_READ)
