@@ -38,7 +38,7 @@ def test_nothing_slow(world: World) -> None:
     fields = "name: pdf\ndescription: >-\n  Fill forms.\n  Use when asked.\nmetadata:\n  author: me"
     body = "# PDF\n\n[Forms](forms.md), run `a.py`.\n"
     put(world, f"---\n{fields}\n---\n{body}", {"forms.md": "# Forms\n", "a.py": "print(1)\n"})
-    slow = ("asyncio", "json", "yaml")
+    slow = ("asyncio", "yaml")
     program = (
         "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
         f"print([name for name in {slow!r} if name in sys.modules], file=sys.stderr); sys.exit(status)"
