@@ -402,7 +402,7 @@ def test_killed(world: World, home: Path, outside: Path, origin: Origin) -> None
         origin.write(f"pdf/references/{number}.md", f"# {number}\n")
     origin.push()
     words = ("add", f"file://{origin.bare}", "--skill", "pdf")
-    for step in range(1, LIMIT, 47):
+    for step in range(1, LIMIT, 23):
         is_complete = run_until(step, world.root, *words, cwd=outside)
         if (world.global_store / "pdf").exists():
             assert len(os.listdir(world.global_store / "pdf/references")) == 20
@@ -413,4 +413,4 @@ def test_killed(world: World, home: Path, outside: Path, origin: Origin) -> None
         assert "pdf" in json.loads((home / ".skillc/skills-lock.json").read_text())["skills"]
         world.ok("remove", "pdf", "--yes", cwd=outside)
     assert is_complete
-    assert step > 5 * 47
+    assert step > 5 * 23

@@ -295,7 +295,7 @@ def test_killed(world: World, origin: Origin, server: Server) -> None:
     names = [f"s{number}" for number in range(12)]
     origin.push(*names)
     lock_skills(world, server.url, *names)
-    for step in range(1, LIMIT, 101):
+    for step in range(1, LIMIT, 53):
         is_complete = run_until(step, world.root, "install", cwd=world.project)
         for folder in world.store.iterdir():
             if not folder.name.startswith("."):
@@ -303,7 +303,7 @@ def test_killed(world: World, origin: Origin, server: Server) -> None:
         if is_complete:
             break
     assert is_complete
-    assert step > 3 * 101
+    assert step > 3 * 53
     assert world.ok("verify").returncode == 0
     assert sorted(n for n in os.listdir(world.store) if n[0] != ".") == sorted(names)
 

@@ -275,7 +275,7 @@ def test_origins_that_are_gone(installed: World, origin: Origin, server: Server)
 def test_killed(installed: World, origin: Origin) -> None:
     """[D52] a killed update leaves the old version or the new one; the next one completes it."""
     file = installed.store / "pdf" / "SKILL.md"
-    for number, step in enumerate(range(10, LIMIT, 47)):
+    for number, step in enumerate(range(3, LIMIT, 19)):
         mine = f"Mine {number}.\n\n"
         file.write_text(file.read_text().replace("Line 1.\n\n", f"{mine}Line 1.\n\n"))
         origin.write("pdf/SKILL.md", TEXT + f"Version {number}.\n")

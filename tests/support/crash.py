@@ -11,13 +11,16 @@ from pathlib import Path
 from skillc.cli import main
 
 LIMIT = 5000  # events; no command of a test comes near it
+READS = ("os.listdir", "os.scandir", "os.walk", "os.fwalk", "glob.glob", "glob.glob/2", "os.chdir")
+WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
 def run_until(step: int, root: Path, *words: str, cwd: Path, status: int = 0) -> bool:
     """Run a command in a fork, kill it at its n-th event below `root`, and return whether it came to its end.
 
     Events are those that Python tells its auditors: opening, renaming, linking, removing, making directories.
-    An exchange of two names has none, but something before it and after it does. A command that comes to its
+    An exchange of two names has none, but something before it and after it does. Reading does not count: a
+    command that is killed there leaves what it would leave at its next change. A command that comes to its
     end exits with `status`. None prints a traceback.
     """
     with tempfile.TemporaryFile() as errors:
@@ -43,11 +46,21 @@ def run_until(step: int, root: Path, *words: str, cwd: Path, status: int = 0) ->
     return True
 
 
+def _changes(event: str, arguments: tuple[object, ...]) -> bool:
+    """Whether a command may change a file by this event."""
+    if event == "open":
+        flags = arguments[2]
+        return isinstance(flags, int) and bool(flags & WRITE)
+    return event not in READS
+
+
 def _die_at(step: int, root: str) -> None:
     left = step
 
     def count(event: str, arguments: tuple[object, ...]) -> None:
         nonlocal left
+        if not _changes(event, arguments):
+            return
         if any(isinstance(argument, str) and root in argument for argument in arguments):
             left -= 1
             if left == 0:

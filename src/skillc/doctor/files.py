@@ -33,7 +33,7 @@ MAX_OWNERS = 3  # files of others that are named
 
 
 def check_home(place: Place) -> Iterator[Check]:
-    """Check that the home's `.skillc` is a directory of the user's that nobody else can write."""
+    """Check that the home's `.skillc` is a directory that only its user can write."""
     own = place.own
     if own is None:
         yield Check("home", ERROR, "there is no home directory", "export HOME=… (or SKILLC_HOME)")

@@ -99,48 +99,41 @@ class _Place:
     is_chosen: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class OfferMaker:
     """Opens sources and makes offers of their skills. Downloads are there until `stack` is closed."""
 
-    def __init__(
-        self,
-        choice: Choice,
-        store: Store,
-        cwd: str,
-        stack: ExitStack,
-        person: Person,
-        progress: Progress,
-        report: Report,
-    ) -> None:
-        self._choice = choice
-        self._store = store
-        self._cwd = cwd
-        self._stack = stack
-        self._person = person
-        self._progress = progress
-        self._report = report
+    choice: Choice
+    store: Store
+    cwd: str
+    stack: ExitStack
+    person: Person
+    progress: Progress
+    report: Report
 
     def make(self) -> list[Offer]:
         """Open all sources, choose the skills, and say what is known of each."""
-        names = list(self._choice.skills)
+        names = list(self.choice.skills)
         places = self._find_places(names)
         policy = read_policy()
         downloads = [self._open(place, names if len(places) == 1 else ()) for place in places]
         choices = self._choose(places, downloads, names)
         offers: list[Offer] = []
-        with self._progress.steps(sum(map(len, choices)), "skills") as steps:
+        entries = read_lock(self.store.root)
+        with self.progress.steps(sum(map(len, choices)), "skills") as steps:
             for download, candidates in zip(downloads, choices, strict=True):
                 download.complete(candidates)
                 for candidate in candidates:
                     steps.step(candidate.name)
-                    offers += _make_offers(download, [candidate], self._store, policy)
+                    entry = entries.get(candidate.name)
+                    offers.append(_make_offer(download, candidate, self.store, policy, entry))
         _check_names(offers)
         return offers
 
     def _find_places(self, names: list[str]) -> list[_Place]:
         """Return what to open. Names of plugins are taken out of `names`: they mean all of a plugin."""
-        choice = self._choice
-        origins = [parse_origin(text, self._cwd, choice.hosts) for text in choice.sources]
+        choice = self.choice
+        origins = [parse_origin(text, self.cwd, choice.hosts) for text in choice.sources]
         places: list[_Place] = []
         plugin_names: set[str] = set()
         for origin in origins:
@@ -158,7 +151,7 @@ class OfferMaker:
         self, marketplace: Marketplace, names: Collection[str], *, has_others: bool
     ) -> Iterator[_Place]:
         """Yield the plugins with these names, and those in which other skills are to be looked for."""
-        everything = self._choice.everything
+        everything = self.choice.everything
         if not names and not has_others and not everything:
             listing = Download(marketplace.origin, "", marketplace.candidates())
             names = {each.name for each in self._choose_from(listing, "plugins")}
@@ -172,12 +165,12 @@ class OfferMaker:
         """Open a place. A plugin without a skill, which may have other things, is left out with a warning."""
         plugin = place.plugin
         names = () if place.is_chosen else names
-        with self._progress.activity(f"Fetching {place.origin.label()}"):
+        with self.progress.activity(f"Fetching {place.origin.label()}"):
             try:
                 opening = open_download(
-                    place.origin, names=names, lazy=True, report=lambda each: self._report((each,))
+                    place.origin, names=names, lazy=True, report=lambda each: self.report((each,))
                 )
-                download = self._stack.enter_context(opening)
+                download = self.stack.enter_context(opening)
             except OriginNotFound as error:
                 if plugin is None or names or not error.reason.startswith("there is no skill"):
                     raise
@@ -185,7 +178,7 @@ class OfferMaker:
         if plugin is not None:
             kept = keep_skills(plugin, download.origin.path, download.candidates)
             if not kept:
-                self._report([warning("W080", plugin.name, "the plugin has no skill")])
+                self.report([warning("W080", plugin.name, "the plugin has no skill")])
             download = download.narrow(kept)
         return download
 
@@ -197,7 +190,7 @@ class OfferMaker:
             _require_names(downloads, names)
         choices: list[Sequence[Candidate]] = []
         for place, download in zip(places, downloads, strict=True):
-            if place.is_chosen or self._choice.everything or (names and len(downloads) == 1):
+            if place.is_chosen or self.choice.everything or (names and len(downloads) == 1):
                 choices.append(download.candidates)
             elif names:
                 choices.append([each for each in download.candidates if each.name in names])
@@ -215,13 +208,13 @@ class OfferMaker:
             return candidates
         if not candidates:
             raise OriginNotFound(label, "none of its skills can be used")
-        if not self._person.can_answer:
+        if not self.person.can_answer:
             names = ", ".join(each.name for each in candidates[:MAX_LISTED])
             more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""
             way = "--skill <name> adds one, --all adds all"
             raise InvalidOption(f"{label} has {len(candidates)} {what}; {way}: {names}{more}")
         title = f"{label} has {len(candidates)} {what}:"
-        chosen = self._person.choose(title, [(each.name, each.description) for each in candidates])
+        chosen = self.person.choose(title, [(each.name, each.description) for each in candidates])
         if not chosen:
             raise InvalidOption("nothing added")
         by_name = {each.name: each for each in candidates}
@@ -247,33 +240,31 @@ def _check_names(offers: Sequence[Offer]) -> None:
             raise InvalidOption(f"two skills are named '{offer.name}': of {places}; add them one by one")
 
 
-def _make_offers(
-    download: Download, candidates: Sequence[Candidate], store: Store, policy: Policy
-) -> Iterator[Offer]:
-    """Yield what is known of candidates whose folders are complete.
+def _make_offer(
+    download: Download, candidate: Candidate, store: Store, policy: Policy, entry: LockEntry | None
+) -> Offer:
+    """Return what is known of a candidate whose folder is complete; `entry` is that of the lock.
 
     Raises SkillExists (E050) for one that is there from elsewhere.
     """
-    entries = read_lock(store.root)
-    for candidate in candidates:
-        origin = download.origin_of(candidate)
-        if is_compiled(candidate.folder):
-            raise InvalidSkill(candidate.folder, "a compiled skill; add its source")
-        data = read_main_file(candidate.folder)
-        metadata = read_metadata(parse(data), candidate.name)
-        files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
-        yield Offer(
-            candidate,
-            download,
-            origin,
-            metadata.description,
-            len(files),
-            sum(file.size for file in files),
-            estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
-            hash_folder(candidate.folder, candidate.links),
-            audit_folder(candidate.folder, candidate.name, policy=policy),
-            is_there(candidate, origin, store, entries.get(candidate.name)),
-        )
+    origin = download.origin_of(candidate)
+    if is_compiled(candidate.folder):
+        raise InvalidSkill(candidate.folder, "a compiled skill; add its source")
+    data = read_main_file(candidate.folder)
+    metadata = read_metadata(parse(data), candidate.name)
+    files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
+    return Offer(
+        candidate,
+        download,
+        origin,
+        metadata.description,
+        len(files),
+        sum(file.size for file in files),
+        estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
+        hash_folder(candidate.folder, candidate.links),
+        audit_folder(candidate.folder, candidate.name, policy=policy),
+        is_there(candidate, origin, store, entry),
+    )
 
 
 def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntry | None) -> bool:
