@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -14,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused, SignInRequired, unexpected
 from skillc.registry import NewSession
+from skillc.server.pages import Problem, SignInPages
 from skillc.server.requests import REQUEST_TIME, receive_body
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
 from skillc.server.service import Service
@@ -54,35 +53,11 @@ async def read_form(request: Request) -> dict[str, str]:
         raise Refusal(400, "the form can't be read") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A sign-in that failed: what happened, and what the person can do."""
-
-    status: int
-    code: str
-    message: str
-    advice: str
-
-
-class Pages(Protocol):
-    """The pages of sign-in."""
-
-    def show_form(self, target: str, problem: str = "", status: int = 200) -> Response:
-        """Show the form for a token; `target` is where to go afterwards."""
-        ...
-
-    def show_question(self, form_token: str) -> Response:
-        """Ask whether to sign out."""
-        ...
-
-    def show_problem(self, problem: Problem, target: str) -> Response: ...
-
-
 def redirect(url: str) -> Response:
     return RedirectResponse(url, 303, HEADERS)
 
 
-def fail(request: Request, error: Exception, pages: Pages, target: str = "/") -> Response:
+def fail(request: Request, error: Exception, pages: SignInPages, target: str = "/") -> Response:
     """Return the page for an error; `target` is where the person wants to go."""
     problem = _describe(request, error)
     response = pages.show_problem(problem, target)
@@ -93,7 +68,7 @@ def fail(request: Request, error: Exception, pages: Pages, target: str = "/") ->
     return response
 
 
-def guard(endpoint: Endpoint, service: Service, pages: Pages) -> Endpoint:
+def guard(endpoint: Endpoint, service: Service, pages: SignInPages) -> Endpoint:
     """Wrap an endpoint: an address asks so often and no more, and an error becomes a page."""
 
     async def respond(request: Request) -> Response:
@@ -122,7 +97,7 @@ def _describe(request: Request, error: Exception) -> Problem:
 class Login:
     """The endpoints; `flow` is None where people sign in with tokens alone."""
 
-    def __init__(self, service: Service, flow: Flow | None, pages: Pages) -> None:
+    def __init__(self, service: Service, flow: Flow | None, pages: SignInPages) -> None:
         self._service = service
         self._registry = service.registry
         self._url = service.settings.url
@@ -205,7 +180,7 @@ class Login:
         return response
 
 
-def routes(service: Service, pages: Pages) -> list[BaseRoute]:
+def routes(service: Service, pages: SignInPages) -> list[BaseRoute]:
     """Return all routes; raises InvalidOption or MissingExtra where the configured issuer can't be used."""
     login = Login(service, _create_flow(service), pages)
     return [

@@ -18,7 +18,7 @@ from skillc.server import api, login, pages, protocols
 from skillc.server.compression import Compression
 from skillc.server.protocols.requests import find_caller
 from skillc.server.request_log import Observer
-from skillc.server.responses import Refusal, fail, failure
+from skillc.server.responses import fail
 from skillc.server.router import Branches
 from skillc.server.service import ServerSettings, Service
 
@@ -93,9 +93,6 @@ class CallerGuard:
         request = Request(scope, receive)
         try:
             scope[_KEY] = await find_caller(self._service, request)
-        except Refusal as error:
-            await failure(error.status, error.code, str(error), error.headers)(scope, receive, send)
-            return
         except Exception as error:
             await fail(request, error)(scope, receive, send)
             return

@@ -141,6 +141,8 @@ def explain(request: Request, error: Exception) -> str:
 
 def fail(request: Request, error: Exception) -> Response:
     """Return the response for an error that an endpoint raised."""
+    if isinstance(error, Refusal):
+        return failure(error.status, error.code, str(error), error.headers)
     status = status_of(error)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": str(RETRY_SECONDS)}}.get(status)
     return failure(status, errors.unexpected(error).code, explain(request, error), headers)
@@ -159,8 +161,6 @@ def guard(endpoint: Endpoint) -> Endpoint:
     async def respond_safely(request: Request) -> Response:
         try:
             return await endpoint(request)
-        except Refusal as error:
-            return failure(error.status, error.code, str(error), error.headers)
         except Exception as error:
             return fail(request, error)
 

@@ -17,7 +17,7 @@ from starlette.types import Scope
 from skillc.server.pages import account, assets, home, maintenance, publish, skill, usage
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.local_catalog import OwnSite
-from skillc.server.pages.registry_catalog import RegistrySite, SignInPages
+from skillc.server.pages.registry_catalog import Problem, RegistrySite, SignInPages
 from skillc.server.pages.visit import Page, Site, prefers_html, serve_page, show_missing
 from skillc.server.responses import refuse_route
 from skillc.workspace import Workspace

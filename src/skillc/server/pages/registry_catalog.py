@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
@@ -15,7 +16,6 @@ from skillc.errors import SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills
 from skillc.registry import APPROVED, PUBLIC, Caller, Census, Review, Skill, StoredFile, Version
 from skillc.server.audit import inspect_files
-from skillc.server.login import Problem
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
 from skillc.server.pages.visit import NOT_KEPT, Visit
@@ -180,6 +180,16 @@ class RegistrySite:
         return Visit(request, self, shelf, caller, session, name=signed_in.name if signed_in else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A sign-in that failed: what happened, and what the person can do."""
+
+    status: int
+    code: str
+    message: str
+    advice: str
+
+
 class SignInPages:
     """The pages that signing in and out shows, each for a visitor of whom nothing is known."""
 
@@ -188,10 +198,12 @@ class SignInPages:
         self._has_issuer = site.service.settings.sign_in.oidc is not None
 
     def show_form(self, target: str, problem: str = "", status: int = 200) -> Response:
+        """Show the form for a token; `target` is where to go afterwards."""
         values = {"next": target, "problem": problem, "has_issuer": self._has_issuer}
         return self._visit.page("sign-in.html", status, NOT_KEPT, **values)
 
     def show_question(self, form_token: str) -> Response:
+        """Ask whether to sign out."""
         return self._visit.page("sign-out.html", 200, NOT_KEPT, form_token=form_token)
 
     def show_problem(self, problem: Problem, target: str) -> Response:
