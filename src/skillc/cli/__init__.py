@@ -95,7 +95,8 @@ def show(
 ) -> int:
     """Print a result: its lines, or with `--format json` its value; return status 0.
 
-    `view` makes the lines that a terminal shows in place of those for a pipe, where they differ.
+    `view` makes the lines that a terminal shows in place of those for a pipe, where they differ. A text there
+    is the name of a style of before, which has no meaning any more.
     """
     if arguments.as_json:
         from skillc.cli.output import print_json
