@@ -13,6 +13,7 @@ from hypothesis import example, given, strategies as st
 from skillc import errors
 from skillc.errors import WARNINGS, Diagnostic, SkillcError, tree, unexpected, warning
 from skillc.text import one_line
+from tests.support.cases import each
 
 # companion.md's tables, word for word.
 ERRORS = {
@@ -118,7 +119,7 @@ def test_every_error_is_on_a_branch() -> None:
         assert error is SkillcError or sum(issubclass(error, branch) for branch in branches) == 1
 
 
-@pytest.mark.parametrize("code", sorted(ERRORS.keys() - COMPUTED))
+@each("code", sorted(ERRORS.keys() - COMPUTED))
 def test_messages(code: str) -> None:
     """[RFC-0005] each error says exactly what the table says."""
     error = with_code(code)(*blanks(ERRORS[code]))
@@ -199,7 +200,7 @@ def test_details_stand_below() -> None:
     assert error.text().splitlines() == ["error[E050]: skill 'pdf' already exists", "hint: more"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "message"),
     [
         (FileNotFoundError(2, "No such file or directory", "a.md"), "'a.md': No such file or directory"),

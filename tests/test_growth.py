@@ -37,6 +37,7 @@ from skillc.spelling import suggest
 from skillc.text import one_line
 from skillc.tools.arguments import check_values, parse_values
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.growth import grows_too_fast
 
 HEAD = "---\nname: pdf\ndescription: Use when x\nversion: 1.0.0\n---\n# pdf\n\n"
@@ -67,7 +68,7 @@ MARKDOWN = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fragments", MARKDOWN, ids=map(repr, MARKDOWN))
+@each("fragments", MARKDOWN)
 def test_markdown(fragments: tuple[str, ...]) -> None:
     """[D6] headings, links, tables, lists and quotes, however deep and many."""
 
@@ -178,7 +179,7 @@ COMMANDS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("start", "fragment"), COMMANDS)
+@each(("start", "fragment"), COMMANDS)
 def test_tool_command(start: str, fragment: str) -> None:
     """[D36] a long template is split and filled in linear time."""
     parameter = ParameterDefinition("x", "string")
@@ -221,7 +222,7 @@ TOML = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fragment", TOML)
+@each("fragment", TOML)
 def test_toml(fragment: str) -> None:
     """[D23a] dotted keys of any length, many keys, tables and lists."""
     make = repeat(fragment)
@@ -245,7 +246,7 @@ YAML = ["a: b\n", "a{}: b\n", "- a\n", "[", "{a: ", "&a a{}: *a\n", "? a\n", "'"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fragment", YAML)
+@each("fragment", YAML)
 def test_yaml(fragment: str) -> None:
     """[D5] YAML of any size, whether it is read or refused."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import skillc
+from tests.support.cases import each
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(skillc.__file__).parent
@@ -35,7 +36,7 @@ def test_no_import_of_a_test_module() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")))
+@each("name", sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")))
 def test_tests_mirror_the_package(name: str) -> None:
     """Every package has a folder of tests, or one test module."""
     assert (TESTS / name / "__init__.py").is_file() or (TESTS / f"test_{name}.py").is_file()

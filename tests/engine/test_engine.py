@@ -18,6 +18,7 @@ from skillc.engine import (
 from skillc.engine.inventory import FLAT_BUDGET, MARKER, render_skill
 from skillc.errors import InvalidOption, InvalidSkillId, SkillNotFound
 from skillc.library import SkillScope
+from tests.support.cases import each
 from tests.support.engines import IDS, engine
 from tests.support.skills import document, run
 
@@ -245,7 +246,7 @@ def test_reference_that_fails() -> None:
     assert turn.notices == ("skill 'foo/bar' not found",)
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "plain",

@@ -34,6 +34,7 @@ from skillc import (
 from skillc.engine.inventory import ESCAPED, MARKER, escape, quoteattr, render_skill
 from skillc.engine.tools import SkillTools
 from skillc.engine.turn import system_prompt
+from tests.support.cases import each
 from tests.support.engines import engine
 from tests.support.skills import document, run, skill
 
@@ -101,7 +102,7 @@ def test_never_half_an_escape(limit: int, text: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "tag",
     [
         "</skill x>",

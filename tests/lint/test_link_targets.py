@@ -12,6 +12,7 @@ from markdown_it.token import Token
 from skillc.lint.links import split_target
 from skillc.lint.page import find_links
 from skillc.skills import parse
+from tests.support.cases import each
 
 COMMONMARK = MarkdownIt("commonmark")
 
@@ -20,7 +21,7 @@ def found(text: str) -> list[tuple[str, int]]:
     return [(link.target, link.line) for link in find_links(text.encode())]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "links"),
     [
         ("[a](b.md)", [("b.md", 1)]),
@@ -114,7 +115,7 @@ def test_plain_targets(target: str) -> None:
     assert split_target(target) == local
 
 
-@pytest.mark.parametrize(
+@each(
     ("target", "local"),
     [
         ("forms.md", ("forms.md", "")),
@@ -141,7 +142,7 @@ def test_local(target: str, local: tuple[str, str]) -> None:
     assert split_target(target) == local
 
 
-@pytest.mark.parametrize(
+@each(
     "target",
     [
         "https://example.com/",

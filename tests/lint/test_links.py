@@ -11,6 +11,7 @@ from skillc.lint import lint_skill
 from skillc.lint.page import slug, slugs
 from tests.conftest import World
 from tests.lint.skills import ALL, GOOD, findings, places, put, rules
+from tests.support.cases import each
 
 FILES: dict[str, str | bytes] = {
     "references/forms.md": "# Forms\n\n## Fill in\n\n## Fill in\n",
@@ -134,7 +135,7 @@ def test_the_anchor_that_was_meant(world: World) -> None:
     assert "did you mean '#forms'?" in findings(world, GOOD + "[x](#Forms)\n")[0].message
 
 
-@pytest.mark.parametrize(
+@each(
     ("heading", "anchor"),
     [
         ("Hello World", "hello-world"),

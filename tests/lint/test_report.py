@@ -27,6 +27,7 @@ from skillc.lint.rules import BY_ID
 from skillc.lint.tokens import estimate_parts
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, front, put, report
+from tests.support.cases import each
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "lint.md"
 
@@ -218,7 +219,7 @@ def test_workflow_commands(severity: str, message: str, path: str, expected: str
 # Tokens
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "least", "most"),
     [
         ("", 0, 0),

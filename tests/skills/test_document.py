@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, MissingField
 from skillc.skills import Document, Metadata, main_file, parse, read_metadata
+from tests.support.cases import each
 from tests.support.deadline import ends
 
 BOM = b"\xef\xbb\xbf"
@@ -145,10 +146,8 @@ NASTY = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("raw", NASTY.values(), ids=NASTY.keys())
-@pytest.mark.parametrize(
-    "start", [b"", b"---\nname: a\ndescription: b\n\n", GOOD], ids=["bare", "unclosed", "body"]
-)
+@each("raw", NASTY.values())
+@each("start", [b"", b"---\nname: a\ndescription: b\n\n", GOOD])
 def test_nasty_documents(start: bytes, raw: bytes) -> None:
     """[D5] a megabyte of anything is read in bounded time."""
     with ends():
@@ -171,7 +170,7 @@ def test_over_64_kib() -> None:
 # Name and description
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "name", "expected"),
     [
         ("name: pdf", "pdf", []),
@@ -197,7 +196,7 @@ def test_name(line: str, name: str, expected: list[str]) -> None:
     assert (found.name, codes(found)) == (name, expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "description", "expected"),
     [
         ("description: Fill forms", "Fill forms", []),
@@ -222,7 +221,7 @@ def test_description(line: str, description: str, expected: list[str]) -> None:
     assert (found.description, codes(found)) == (description, expected)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter, find_frontmatter
+from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
@@ -32,7 +33,7 @@ def said(found: Frontmatter) -> str:
 # Where it is
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -54,9 +55,9 @@ def test_none(text: str) -> None:
     assert find_frontmatter(text) is None
 
 
-@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("fence", ["---", "--- ", "---\t"])
-@pytest.mark.parametrize("body", ["", "# Title\n", "---\nmore\n---\n"])
+@each("eol", ["\n", "\r\n", "\r"])
+@each("fence", ["---", "--- ", "---\t"])
+@each("body", ["", "# Title\n", "---\nmore\n---\n"])
 def test_fences(eol: str, fence: str, body: str) -> None:
     """[D4] every line end, and spaces after a fence; the body starts after the closing line."""
     head = f"{fence}\n{GOOD}{fence}\n".replace("\n", eol)
@@ -154,7 +155,7 @@ def test_duplicate_keys() -> None:
     assert "'name'" in said(found)
 
 
-@pytest.mark.parametrize(
+@each(
     ("yaml", "text"),
     [
         ("name: 42", "42"),
@@ -182,7 +183,7 @@ def test_text(yaml: str, text: str | None) -> None:
 # What is repaired
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         # unquoted colons
@@ -213,7 +214,7 @@ def test_text(yaml: str, text: str | None) -> None:
         ("bell \x07 rings", "bell \x07 rings"),
     ],
 )
-@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@each("eol", ["\n", "\r\n", "\r"])
 def test_repair(value: str, text: str, eol: str) -> None:
     """[D4] a value that is no YAML is read as plain text; its neighbours stay what they are; it is said."""
     yaml = f"name: pdf\nversion: 1.5\ndescription: {value}\ntags: [a, b]"
@@ -311,8 +312,8 @@ def test_size(pad: str) -> None:
     assert (over.fields, text[over.end :], codes(over)) == ({}, "# T\n", ["W016"])
 
 
-@pytest.mark.parametrize("unit", NASTY)
-@pytest.mark.parametrize("close", ["\n---\n", ""], ids=["closed", "unclosed"])
+@each("unit", NASTY)
+@each("close", ["\n---\n", ""])
 def test_nasty_blocks(unit: str, close: str) -> None:
     """[D5] 64 KiB of anything between fences costs no time, and what is read is JSON."""
     text = unit * (60_000 // len(unit.encode()))
@@ -322,8 +323,8 @@ def test_nasty_blocks(unit: str, close: str) -> None:
             json.dumps(found.fields if found else None)
 
 
-@pytest.mark.parametrize("eol", ["\n", "\r", "\r\n", " \n", "\t\r\n"])
-@pytest.mark.parametrize("after", ["x", "---x", "---\n"])
+@each("eol", ["\n", "\r", "\r\n", " \n", "\t\r\n"])
+@each("after", ["x", "---x", "---\n"])
 def test_many_blank_lines(eol: str, after: str) -> None:
     """[D5] a document that begins with blank lines, however many, costs no time."""
     with ends():

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from skillc.errors import InvalidSkillId
 from skillc.skills import SkillId, is_name, to_segment
 from skillc.skills.ids import is_segment
+from tests.support.cases import each
 
 SEGMENT = re.compile(r"[a-z0-9-]{1,64}")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # and at most 64 characters
@@ -35,7 +36,7 @@ def test_valid(value: str, collection: str, name: str) -> None:
     assert (hash(skill), f"{skill}", type(skill)) == (hash(value), value, SkillId)
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         "",
@@ -78,7 +79,7 @@ def test_any_text(text: str) -> None:
             SkillId(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "valid"),
     [
         ("pdf", True),
@@ -110,7 +111,7 @@ def test_any_name(text: str) -> None:
     assert is_name(text) == (bool(NAME.fullmatch(text)) and len(text) <= 64)
 
 
-@pytest.mark.parametrize(
+@each(
     ("directory", "segment"),
     [
         ("pdf", "pdf"),

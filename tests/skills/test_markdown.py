@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.skills import Heading, find_headings, parse
+from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.markdown import LINES, Row, peer, section_ends
 
@@ -56,7 +57,7 @@ def test_any_lines(lines: list[str]) -> None:
 # By hand
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "text"),
     [
         ("# Plain", "Plain"),
@@ -95,7 +96,7 @@ def test_text(source: str, text: str) -> None:
     assert [heading.text for heading in find_headings(source.encode())] == [text]
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "found"),
     [
         ("# a\n## b\n### c\n#### d\n##### e\n###### f\n####### g\n", [1, 2, 3, 4, 5, 6]),
@@ -130,8 +131,8 @@ def test_where(source: str, found: list[int]) -> None:
     assert [heading.level for heading in find_headings(source.encode())] == found
 
 
-@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
+@each("eol", ["\n", "\r\n", "\r"])
+@each(
     ("source", "found"),
     [
         ("# a\n", [(1, 2)]),

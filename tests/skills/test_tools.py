@@ -11,6 +11,7 @@ from skillc.errors import InvalidTool
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition
 from skillc.skills.tools.definition import parse_definition
 from skillc.skills.tools.parameters import find_default
+from tests.support.cases import each
 
 FRONT = "---\nname: demo\nversion: 1.0.0\ndescription: A demonstration\n---\n"
 
@@ -207,7 +208,7 @@ def test_headings_of_every_kind() -> None:
         assert (found.name, found.description, found.command.strip()) == ("go", "Goes.", "ls")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         (FRONT.replace("name: demo\n", "") + tool(), "missing frontmatter field 'name'"),
@@ -247,7 +248,7 @@ def test_fatal_errors(text: str, words: str) -> None:
     assert words in refused(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "words"),
     [
         ("timeout: 0", "from 1 to 300"),
@@ -306,7 +307,7 @@ def test_parameter_tables() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "description", "default"),
     [
         ("integer", "Max results (default: 10).", 10),

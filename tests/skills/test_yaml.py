@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from skillc.skills import yaml
 from skillc.skills.yaml import MAX_DEPTH, MAX_NODES, NotYaml, load_yaml, resolve_scalar
+from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
@@ -25,7 +26,7 @@ def value(text: str) -> Any:
 # What a scalar means
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "meaning"),
     [
         # not in the core schema, whatever YAML 1.1 made of them
@@ -108,8 +109,8 @@ def test_plain_is_the_specification(text: str) -> None:
         assert found == text
 
 
-@pytest.mark.parametrize("digits", [10, 300, 4000, 5000, 60_000])
-@pytest.mark.parametrize("prefix", ["", "-", "0x", "0o", "0.", "1e"])
+@each("digits", [10, 300, 4000, 5000, 60_000])
+@each("prefix", ["", "-", "0x", "0o", "0.", "1e"])
 def test_huge_numbers(prefix: str, digits: int) -> None:
     """[D5] a number of any length gives a value that can be written as JSON."""
     text = prefix + "7" * digits
@@ -122,7 +123,7 @@ def test_huge_numbers(prefix: str, digits: int) -> None:
 # Mappings
 
 
-@pytest.mark.parametrize("key", ["1", "1.0", "true", "null", "~", "2024-05-01", "0x1F", "yes"])
+@each("key", ["1", "1.0", "true", "null", "~", "2024-05-01", "0x1F", "yes"])
 def test_keys_are_text(key: str) -> None:
     """[D4] a key is the text that was written, whatever it would mean as a value."""
     assert value(f"{key}: x") == {key: "x"}
@@ -161,7 +162,7 @@ def test_merge_key_is_a_key() -> None:
 # Tags
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "meaning"),
     [
         ("!!str 12", "12"),
@@ -255,7 +256,7 @@ def test_alias_depth() -> None:
         load_yaml(text.format(inner, "[" * (outer + 1) + "*a" + "]" * (outer + 1)))
 
 
-@pytest.mark.parametrize("unit", NASTY)
+@each("unit", NASTY)
 def test_nasty_input(unit: str) -> None:
     """[D5] 64 KiB of anything is read or refused at once, and what is read is JSON."""
     text = unit * (KIB_64 // len(unit.encode()))

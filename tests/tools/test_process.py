@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.process import GRACE, HEAD, MAX_JSON, TAIL, Output, run
 from skillc.tools.sandbox import Launch
+from tests.support.cases import each
 from tests.tools.conftest import Bench
 from tests.tools.escapes.processes import wait_for
 
@@ -73,7 +74,7 @@ def test_parsed(bare: Bench, stdout: str, parsed: object) -> None:
     assert "warning" in found["output"]
 
 
-@pytest.mark.parametrize(
+@each(
     "stdout",
     ["", " ", "text", "{", "NaN", "[Infinity]", '{"a":1} {}', '["\\ud800"]', "[" * 100_000, "1" * 5000],
 )

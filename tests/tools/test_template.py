@@ -12,6 +12,7 @@ from skillc.errors import InvalidParameter
 from skillc.skills import ParameterDefinition
 from skillc.skills.tools.template import InvalidTemplate, parse_template
 from skillc.tools.arguments import build_command_line, check_values, parse_values
+from tests.support.cases import each
 
 TYPES = {
     "s": "string",
@@ -31,7 +32,7 @@ def argv(template: str, /, **values: Any) -> list[str]:
     return build_command_line(parsed, check_values(PARAMETERS, values))
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "values", "expected"),
     [
         (
@@ -70,7 +71,7 @@ def test_the_documents_examples(template: str, values: dict[str, Any], expected:
     assert argv(template, **values) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "expected"),
     [
         ("p a  b\tc", ["p", "a", "b", "c"]),
@@ -94,7 +95,7 @@ def test_quoting(template: str, expected: list[str]) -> None:
     assert argv(template) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "words"),
     [
         ("", "empty"),
@@ -128,7 +129,7 @@ def test_templates_that_are_refused(template: str, words: str) -> None:
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "values", "expected"),
     [
         ("p {{i:7}}", {}, ["p", "7"]),
@@ -191,7 +192,7 @@ def test_urls(template: str, value: str | None, expected: str) -> None:
     assert argv(template, s=value) == ["p", expected]
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "values", "name"),
     [
         ("p {{s}}", {"s": "--output=x"}, "s"),
@@ -212,7 +213,7 @@ def test_option_injection(template: str, values: dict[str, Any], name: str) -> N
         argv(template, **values)
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "values", "last"),
     [
         ("p -m {{s}}", {"s": "-x"}, "-x"),
@@ -230,7 +231,7 @@ def test_where_a_hyphen_is_harmless(template: str, values: dict[str, Any], last:
     assert argv(template, **values)[-1] == last
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "words"),
     [
         ({"x": 1}, "'x': unknown; there are s, query"),

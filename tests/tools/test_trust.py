@@ -41,6 +41,7 @@ from skillc.tools.trust import (
     may_run,
 )
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Origin
 from tests.support.tools import executable, skill_md, tool
 
@@ -118,7 +119,7 @@ def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
     assert "company" in found.origin
 
 
-@pytest.mark.parametrize(
+@each(
     ("level", "flags", "verdict", "expected"),
     [
         ("bundled", "read_only sandbox", None, True),
@@ -228,8 +229,8 @@ def test_damage_allows_nothing(store: TrustStore, data: bytes) -> None:
 def test_every_byte_counts(store: TrustStore, mask: int) -> None:
     """[D46] one byte that is another is noticed, and allows nothing; what is denied mostly stays so."""
     made = [decision("/a"), decision("/bb", DENY, "xx"), decision("/cc", YES, "yy")]
-    for each in made:
-        store.record(each)
+    for one in made:
+        store.record(one)
     data, denials = Path(store.path).read_bytes(), 0
     for position in range(len(data)):
         other = bytearray(data)

@@ -18,6 +18,7 @@ from skillc.usage import Filters, Stats, find_unread, render_page
 from skillc.usage.log import INSERT
 from skillc.usage.stats import Period
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.examples import examples
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -211,7 +212,7 @@ def test_filters_are_told() -> None:
     assert "only accesses since 2026-03-01T00:00:00Z, until 2026-04-01T00:00:00Z, in /a<b> or /c" in seen
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@each("text", HOSTILE)
 def test_hostile_text(text: str) -> None:
     """[RFC-0003] whatever agents and authors wrote is shown as text, cut where it has no end."""
     hostile = {text: {text: [(1, text), (3, text)]}, "other": {text: [(1, text)]}}
