@@ -266,10 +266,12 @@ TO_DO = ("audit", "cli", "install", "mcp", "registry", "server", "tables")
 # Modules that reading commands load in cases which the test below does not try, and others with a reason.
 RARE = {
     "compiler": "a skill of a repository is indexed when it is read",
+    "databases": "an index or a log that a clone may have brought",
     "gateway.snippets": "sections with thousands of matches",
     "library.locate": "skills of repositories",
     "tools": "help and completion of commands load no rooms",
     "tools.sandbox.supervisor": "is a program, which starts with every run of a tool",
+    "usage.schema": "the first access to a skill creates its log",
 }
 TRICKS = ("\nTYPE_CHECKING = False", "= front_door(", "import value\n")
 READERS = """\

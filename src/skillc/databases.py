@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from sqlite3 import Connection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 MAX_WAL = 1 << 28  # bytes of a log's WAL; a larger one is not ours, and would take long to read
 MAX_VALUE = 1 << 26  # bytes of a text in a log

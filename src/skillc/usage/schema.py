@@ -13,10 +13,12 @@ it separates searches, of which there are many kinds, and failures from reads.
 
 from __future__ import annotations
 
-from sqlite3 import Connection
-
 from skillc import databases, paths
 from skillc.startup import BUSY_SECONDS, sqlite, sqlite_uri
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 EVER = 1 << 62  # more rows than a log can have
 NO_DAY, NO_WEEK = -719_163, -102_737  # of a time that can't be parsed: before the first date
