@@ -298,9 +298,10 @@ def test_tricks_are_in_their_place(tmp_path: Path) -> None:
     """[RFC-0007] Modules that no reading command loads are ordinary Python: plain imports, dataclasses."""
     skill = tmp_path / ".skillc" / "skills" / "pdf"
     skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText.\n")
     env = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"}
     for lines in ("build pdf\n", READERS):
+        text = f"---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText for {len(lines)} commands.\n"
+        (skill / "SKILL.md").write_text(text)  # a file that changed since the build is parsed again
         run = subprocess.run(
             [sys.executable, "-c", PROGRAM],
             input=lines,
