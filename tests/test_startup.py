@@ -268,10 +268,12 @@ RARE = {
     "databases": "the first command makes the log, as the next does",
     "usage.schema": "the first command makes the log",
     "compiler": "a skill of a repository is indexed when it is read",
+    "databases": "an index or a log that a clone may have brought",
     "gateway.snippets": "sections with thousands of matches",
     "library.locate": "skills of repositories",
     "tools": "help and completion of commands load no rooms",
     "tools.sandbox.supervisor": "is a program, which starts with every run of a tool",
+    "usage.schema": "the first access to a skill creates its log",
 }
 TRICKS = ("\nTYPE_CHECKING = False", "= front_door(", "import value\n")
 READERS = """\
@@ -298,9 +300,10 @@ def test_tricks_are_in_their_place(tmp_path: Path) -> None:
     """[RFC-0007] Modules that no reading command loads are ordinary Python: plain imports, dataclasses."""
     skill = tmp_path / ".skillc" / "skills" / "pdf"
     skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText.\n")
     env = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"}
     for lines in ("build pdf\n", READERS):
+        text = f"---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText for {len(lines)} commands.\n"
+        (skill / "SKILL.md").write_text(text)  # a file that changed since the build is parsed again
         run = subprocess.run(
             [sys.executable, "-c", PROGRAM],
             input=lines,

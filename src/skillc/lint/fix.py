@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from skillc.library import Skill
 from skillc.lint.frontmatter import BOM, split_tools
@@ -49,8 +50,7 @@ class Draft:
         return self.text[: self.block.start + start] + new + self.text[self.block.start + end :]
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A fix for a rule, the reader's diagnostic behind it, and the fields that the fix may change."""
 
     rule: str

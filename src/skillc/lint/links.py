@@ -10,8 +10,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from typing import NamedTuple
 
 from skillc import errors
 from skillc.lint.page import Folder, Link, Page, slug
@@ -43,6 +42,8 @@ def split_target(target: str) -> tuple[str, str] | None:
     if _is_plain(target):
         path, _, fragment = target.partition("#")
         return path, fragment
+    from urllib.parse import unquote, urlsplit  # few targets need it, and it takes long to load
+
     try:
         parts = urlsplit(target)
     except ValueError:
@@ -55,8 +56,7 @@ def _is_plain(target: str) -> bool:
     return target.isprintable() and not target.startswith((" ", "//")) and not _SIGNS.intersection(target)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """The target of a link: a real path inside the skill, or the rule that it breaks and why."""
 
     path: str | None

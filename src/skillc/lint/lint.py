@@ -6,7 +6,6 @@ of the files, and checks again.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
@@ -227,6 +226,8 @@ def diff_fixes(skill: Skill, report: Report, folder: str = "") -> Iterator[str]:
 
     `folder` is the path of the skill's folder in it.
     """
+    import difflib  # only for --diff
+
     for name, _, raw, data, _ in _find_changes(skill, report):
         old, new = (list(StringIO(text.decode("utf-8", "replace"), newline="\n")) for text in (raw, data))
         path = os.path.join(folder, name).replace(os.sep, "/").lstrip("/")

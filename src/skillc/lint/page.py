@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 from unicodedata import category
 
 from skillc.errors import SkillcError, os_text
@@ -34,8 +35,7 @@ _EVERYWHERE = re.compile(r"(?s)top|L\d+(C\d+)?(-L\d+(C\d+)?)?|:~:.*")
 _INVISIBLE = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # joiners and selectors that emoji leave behind
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link or an image: its target in the source, and the line it starts on."""
 
     target: str

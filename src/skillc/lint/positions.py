@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillc.skills import MAX_FRONTMATTER, NotYaml, parse_yaml_events
 
@@ -21,8 +21,7 @@ _KEY = re.compile(r"(?m)^(['\"]?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r\n]|\Z)")
 _COLON = re.compile(r"[ \t]*:")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A top-level entry of the YAML: its line, and the range in the block after its colon.
 
     A `simple` one has no anchor, alias, tag or comment, which a new value would lose.

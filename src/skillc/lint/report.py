@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from skillc import errors, sarif
+from skillc import errors
 from skillc.contract import KEY, Failure, hidden
 from skillc.errors import SkillcError
 from skillc.library import Skill
@@ -29,8 +29,7 @@ _MESSAGE_ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY_ESCAPES = _MESSAGE_ESCAPES | str.maketrans({":": "%3A", ",": "%2C"})
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A broken rule, before settings and suppressions are applied.
 
     `cause` is the code of the lenient reader's diagnostic that the problem reports, if any.
@@ -213,6 +212,8 @@ def render_sarif(
     reports: Iterable[Report], base: str, failures: Sequence[SkillcError] = ()
 ) -> dict[str, Any]:
     """Return one SARIF log of all reports; files below the directory `base` are named relative to it."""
+    from skillc import sarif  # loads pathlib, and few ask for SARIF
+
     results = [
         sarif.describe_result(
             finding.number,
@@ -230,6 +231,8 @@ def render_sarif(
 
 
 def _describe_rule(rule: Rule) -> dict[str, Any]:
+    from skillc import sarif
+
     level = "none" if rule.severity == OFF else rule.severity
     entry = sarif.describe_rule(rule.id, rule.name, rule.requirement, level)
     entry["help"] = {"text": rule.advice}

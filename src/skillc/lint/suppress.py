@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from re import Match
+from typing import NamedTuple
 
 from skillc.lint.config import Settings
 from skillc.lint.page import Page
@@ -41,8 +41,7 @@ _DISABLE = ("disable", "disable-next-line", "disable-file")
 _KINDS = (*_DISABLE, "enable")
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(NamedTuple):
     """A comment: its kind, the rules it names (none for all), and the lines that it covers."""
 
     kind: str

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 
 from skillc.index import WIDE
 from skillc.lint.config import Settings
@@ -46,7 +47,6 @@ _COSTS: tuple[tuple[str, Callable[[int], int]], ...] = (
     (r"[\U00010000-\U0010ffff]", lambda length: 2),
     (r".", lambda length: 1),
 )
-_PARTS = re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL)
 
 
 def estimate(text: str) -> int:
@@ -57,9 +57,15 @@ def estimate(text: str) -> int:
     return estimate_parts(text)
 
 
+@cache
+def _parts() -> re.Pattern[str]:
+    """Return the pattern of all parts; it takes long to compile, and plain English does without."""
+    return re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL)
+
+
 def estimate_parts(text: str) -> int:
     """Return about how many tokens a text in any script is, part by part."""
-    parts = _PARTS.finditer(text)
+    parts = _parts().finditer(text)
     return sum(_COSTS[(part.lastindex or 1) - 1][1](part.end() - part.start()) for part in parts)
 
 

@@ -5,7 +5,6 @@ Reading is lenient and does not insist on the rules; `skc lint` reports them one
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,4 +74,6 @@ def read_texts(value: Any) -> dict[str, str] | None:
         return None
     if all(isinstance(item, str) for item in value.values()):
         return value
+    import json  # few skills have such values, and `lint` needs it for nothing else
+
     return {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in value.items()}

@@ -13,11 +13,16 @@ read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
 
-from skillc.errors import Diagnostic, warning
+from skillc.errors import warning
 from skillc.skills.yaml import MAX_NODES, NotYaml, load_yaml
+from skillc.startup import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skillc.errors import Diagnostic
 
 MAX_FRONTMATTER = 64 * 1024  # a larger block is not read [D5]
 
@@ -32,7 +37,7 @@ _BLOCK_SCALAR = re.compile(r"([|>])[-+0-9]*[ \t]+(?=\S)")
 _UNCLOSED = "W012", "it is taken to end at the first blank line"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Frontmatter:
     """A block's fields. `raw` is the YAML source, `end` is where the body starts in the text."""
 

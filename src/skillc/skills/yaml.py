@@ -10,9 +10,12 @@ hold: a mapping, a list, text, a number, true, false or null. Keys are text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from skillc.startup import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 MAX_NODES = 10_000  # values; 64 characters of text count as one, an alias as all the values it repeats
 MAX_DEPTH = 64
@@ -24,7 +27,7 @@ _BLOCK_STYLES = {">": (" ", "\n"), ">-": (" ", ""), "|": ("\n", "\n"), "|-": ("\
 _TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class YamlDocument:
     """What a YAML text holds."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from sqlite3 import Connection
 
 from skillc.errors import Diagnostic
 from skillc.index import UNSETTLED, Stamp
@@ -51,13 +50,13 @@ _BUILD_KEYS = {
 _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text COLLATE NOCASE)"
 
 
-def read_file_states(connection: Connection) -> dict[str, FileState]:
+def read_file_states(connection: sqlite.Connection) -> dict[str, FileState]:
     """Return digest and stamp of every indexed file, by path."""
     rows = connection.execute("SELECT path, digest, size, modified_ns, changed_ns FROM files")
     return {path: (digest, (size, mtime, ctime)) for path, digest, size, mtime, ctime in rows}
 
 
-def read_diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
+def read_diagnostics(connection: sqlite.Connection) -> tuple[Diagnostic, ...]:
     rows = connection.execute("SELECT path, diagnostics FROM files WHERE diagnostics != '' ORDER BY path")
     return tuple(
         Diagnostic(code, message, path)
@@ -66,7 +65,7 @@ def read_diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
     )
 
 
-def has_unsettled_directories(connection: Connection) -> bool:
+def has_unsettled_directories(connection: sqlite.Connection) -> bool:
     """Return whether a directory changed so shortly before the build that its times say nothing."""
     try:
         rows = connection.execute(f"SELECT 1 FROM directories WHERE modified_ns = {UNSETTLED} LIMIT 1")  # noqa: S608
@@ -75,7 +74,7 @@ def has_unsettled_directories(connection: Connection) -> bool:
         return False  # the index is of an older version
 
 
-def probe_index(connection: Connection) -> None:
+def probe_index(connection: sqlite.Connection) -> None:
     """Read a row of every table, so that a damaged index fails here and not after its reuse."""
     connection.execute("SELECT count(*) FROM headings INDEXED BY idx_headings_text").fetchone()
     connection.execute("SELECT rowid FROM sections WHERE sections MATCH 'a' LIMIT 1").fetchone()
@@ -97,7 +96,7 @@ class SectionWriter:
         self._path = path
         self._is_in_memory = copy_of is None and size < LARGE and hasattr(sqlite.Connection, "serialize")
         place = ":memory:" if self._is_in_memory else path
-        self._connection: Connection = sqlite.connect(place, isolation_level=None)
+        self._connection: sqlite.Connection = sqlite.connect(place, isolation_level=None)
         try:
             self._begin(tokenizer, size, is_copy=copy_of is not None)
         except BaseException:
