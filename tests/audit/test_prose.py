@@ -172,3 +172,11 @@ def test_rights_and_wallets(tmp_path: Path, text: str, rule: str) -> None:
 def test_protections_that_are_kept(tmp_path: Path, text: str) -> None:
     """[SURFACES: Getting skills] a protection that must not be switched off."""
     assert page(tmp_path, text) == {}
+
+
+def test_many_instructions(tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] instructions in twenty languages are found, and ordinary ones are not."""
+    _, bad, good = Path(__file__).with_name("instructions.txt").read_text(encoding="utf-8").split("\n\n")
+    missed = [line for line in bad.splitlines() if not page(tmp_path, line)]
+    alarms = [line for line in good.splitlines() if page(tmp_path, line)]
+    assert (missed, alarms) == ([], [])

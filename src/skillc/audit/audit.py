@@ -24,7 +24,7 @@ from skillc.audit.findings import (
 )
 from skillc.audit.markdown import read_markdown, read_notebook
 from skillc.audit.packages import check_requirements
-from skillc.audit.patterns import check_script, load_pattern
+from skillc.audit.patterns import check_modules, check_script, load_pattern
 from skillc.audit.policy import Baseline, Policy, read_notes
 from skillc.audit.prose import check_prose
 from skillc.audit.python import read_python
@@ -40,6 +40,7 @@ MAX_HOSTS = 50  # of one file that look like others
 MAX_FINDINGS = 2000  # of a skill; blocks come first
 _KEYS = load_pattern("keys")
 _FAKE = load_pattern("fake")
+_MODULES = ("python", "javascript", "text")  # scripts that use each other
 _ASK_RULES = {"hosts": "A01", "commands": "A02", "environment": "A03", "writes": "A04"}
 _ASK_TEXTS = {
     "hosts": "contacts {}",
@@ -68,10 +69,14 @@ def audit_folder(
     name = name or os.path.basename(os.path.realpath(folder))
     traces: dict[str, Trace] = {}
     texts: dict[str, str] = {}
+    scripts: dict[str, str] = {}
     for file in read_files(folder, traces):
         texts[file.name] = file.text
+        if file.kind in _MODULES:
+            scripts[file.name] = file.text
         _read_file(file, traces[file.name])
     _report_downloads(traces)
+    check_modules(scripts, traces)
     asks = collect_asks(traces.values())
     page = texts.get(main, "")
     declarations.compare_declarations(_parse(page), asks, traces.setdefault(main, Trace()), page)
@@ -118,6 +123,7 @@ def _read_file(file: File, trace: Trace) -> None:
     characters.check_characters(text, trace)
     _check_keys(text, trace)
     _check_name(file.name, trace)
+    check_requirements(file.name, text, trace)
     if _STARTERS.search(file.name) and re.search(r"^\s*(?:import|from)\s", text, re.MULTILINE):
         trace.report("A14", "is run by Python at each start", 1, file.name)
     if file.kind == "markdown":
@@ -162,7 +168,6 @@ def _read_data(file: File, trace: Trace) -> None:
         check_prose(text, trace, is_script=file.kind != "prose")
         characters.check_blobs(text, trace, check_prose)
     declarations.check_settings(name, text, trace, read_script)
-    check_requirements(name, text, trace)
     if file.kind != "prose":
         _read_values(text, trace)
 

@@ -141,7 +141,8 @@ def check_requirements(name: str, text: str, trace: Trace) -> None:
     counter = LineCounter(text)
     for match in islice(_ELSEWHERE.finditer(text), MAX_PACKAGES):
         group = match.lastindex or 0
-        check_source(match[group], trace, counter.at(match.start(group)), _INDEXES)
+        known = _INDEXES if _STRICT.search(name) else frozenset[str]()
+        check_source(match[group], trace, counter.at(match.start(group)), known)
 
 
 def check_source(address: str, trace: Trace, line: int, known: frozenset[str] = frozenset()) -> None:
@@ -154,6 +155,7 @@ def check_source(address: str, trace: Trace, line: int, known: frozenset[str] = 
 
 _INDEXES = load_names("indexes")
 _FORGES = load_names("forges")
+_STRICT = re.compile(r"\.(?:txt|in|conf|ya?ml)$|rc$|Pipfile$|pyproject\.toml$")  # a forge is no index there
 _LISTS = load_pattern("lists")
 _ELSEWHERE = load_pattern("elsewhere")
 _INDEX_OPTION = re.compile(r"--(?:extra-)?index(?:-url)?|-i|--registry|--find-links|-f|--trusted-host")

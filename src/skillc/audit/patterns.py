@@ -16,6 +16,7 @@ from typing import Any
 from skillc.audit.findings import LineCounter, Trace
 
 MAX_MATCHES = 200  # of one pattern in a script
+MAX_MODULES = 64 << 10  # characters of scripts that are read together
 _COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!!)|//|\*|--[ \t]).*", re.MULTILINE)
 
 _FILE = Path(__file__).with_name("patterns.toml")
@@ -102,12 +103,28 @@ def _find_together(text: str, patterns: list[re.Pattern[str]], near: int) -> int
     return None
 
 
+def check_modules(texts: dict[str, str], traces: dict[str, Trace]) -> None:
+    """Report what the scripts of a small skill do together, where one gets and another one runs."""
+    if len(texts) < 2 or sum(map(len, texts.values())) > MAX_MODULES:
+        return
+    texts = {name: _COMMENT_LINE.sub("", text) for name, text in texts.items()}
+    for row, patterns in _combinations():
+        places = [{name for name, text in texts.items() if each.search(text)} for each in patterns]
+        if row.get("modules") and all(places) and not set.intersection(*places):
+            name = min(places[0])
+            number = _find_together(texts[name], patterns[:1], 0) or 0
+            trace = traces[name]
+            if not any(trace.has(row["rule"]) for trace in traces.values()):
+                trace.report(row["rule"], f"with other scripts: {row['message']}", number + 1, level="review")
+
+
 def check_setting(name: str, text: str, trace: Trace) -> None:
     """Report what is known by a line of a file with some name."""
     for row, files, form in _settings():
         match = form.search(text) if files.search(name) else None
         if match:
-            trace.report(row["rule"], row["message"], text.count("\n", 0, match.end()) + 1)
+            line = text.count("\n", 0, match.end()) + 1
+            trace.report(row["rule"], row["message"], line, level=row.get("level", ""))
 
 
 @cache
