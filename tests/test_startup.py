@@ -265,8 +265,6 @@ SOURCE = Path(skillc.__file__).parent
 TO_DO = ("audit", "cli", "install", "mcp", "registry", "server", "tables")
 # Modules that reading commands load in cases which the test below does not try, and others with a reason.
 RARE = {
-    "databases": "the first command makes the log, as the next does",
-    "usage.schema": "the first command makes the log",
     "compiler": "a skill of a repository is indexed when it is read",
     "databases": "an index or a log that a clone may have brought",
     "gateway.snippets": "sections with thousands of matches",

@@ -16,6 +16,7 @@ from skillc.library import SkillsConfig
 from skillc.library.repositories import source_of
 from skillc.remotes import (
     Credential,
+    Session,
     check_token,
     choose_registry,
     find_token,
@@ -106,6 +107,15 @@ def test_a_file_that_others_can_read(world: World, mode: int) -> None:
     file(world).chmod(mode)
     with pytest.raises(InvalidConfiguration, match="chmod 600"):
         find_token(TEAM)
+
+
+def test_a_request_tells_of_a_file_that_is_not_used(world: World, stub: Stub) -> None:
+    """[SURFACES: Registry] a request that would look for a token in it says so, and is not sent."""
+    store_credential(Credential(TEAM, "one"))
+    file(world).chmod(0o644)
+    with pytest.raises(InvalidConfiguration, match="chmod 600"):
+        Session(stub.url, logins=True).get(stub.url, 99)
+    assert stub.requests == []
 
 
 @pytest.mark.parametrize(

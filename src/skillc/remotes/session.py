@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from skillc import __version__
+from skillc.errors import SkillcError
 from skillc.remotes.addresses import LOOPBACK
 from skillc.remotes.credentials import find_token
 from skillc.remotes.hosts import Hosts, host_of
@@ -230,6 +231,8 @@ class Session:
                     return await self._exchange(self._client, request)
                 async with httpx2.AsyncClient(verify=ssl_context()) as client:
                     return await self._exchange(client, request)
+        except SkillcError:  # of the file with tokens
+            raise
         except Exception as error:
             reason = _explain(error, max(request.time_out, self.time_out), whole)
             failure = error if isinstance(error, Failure) else Failure(reason)
