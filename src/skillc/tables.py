@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from skillc.text import one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Cells = Sequence[Sequence[str]]
+Cells = Sequence[Sequence[str]]
 
 EMOJI_SELECTOR = "\ufe0f"
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from skillc import tools
 from skillc.cli import workspace
 from skillc.cli.progress import Activity, Pause, Progress
 from skillc.text import cut, fold, fold_line, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from skillc.cli.syntax import Arguments
     from skillc.workspace import Workspace
 

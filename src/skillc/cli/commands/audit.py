@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from skillc import audit
 from skillc.cli import print_lines
@@ -14,10 +16,7 @@ from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from skillc.install import Audits
 
 FORMATS = ("text", "json", "sarif")

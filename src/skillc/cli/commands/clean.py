@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import show_result, table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.text import count_of, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from skillc.install import Disposal, Waste
 
 MAX_LINES = 20  # of a kind, for people

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from skillc.cli import workspace
 from skillc.cli.blocks import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
@@ -12,10 +14,7 @@ from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError
 from skillc.text import count_of, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from skillc.doctor import Examination
 
 MAX_LINES = 20  # findings of one check, for people

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillc.cli.approval import attended_workspace
 from skillc.cli.commands.add import read_scope
 from skillc.cli.commands.install import ACCEPT_BLOCKS
@@ -12,7 +14,6 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install import ImportResult
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillc.cli.approval import attended_workspace
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import report_all, show_result
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.text import count_of, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install import InstallResult
 

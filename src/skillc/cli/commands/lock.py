@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillc.cli import workspace
 from skillc.cli.commands.install import GLOBAL, NO_LOCK
 from skillc.cli.output import show_result, table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install import LockProblems
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from skillc.cli.approval import attended_workspace
 from skillc.cli.commands.install import GLOBAL, NO_LOCK
 from skillc.cli.commands.update import MIN_AGE, NAMES
@@ -9,10 +12,7 @@ from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import show_result, table, warn
 from skillc.cli.syntax import FORMAT, Arguments, Command
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from skillc.install import Outdated
 
 EVERY = "Every skill is up to date."

@@ -8,6 +8,8 @@ import ipaddress
 import logging
 import os
 import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from urllib import parse as urls
 
 from skillc import skills
@@ -16,12 +18,7 @@ from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption
 
-TYPE_CHECKING = False
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from skillc.registry import RegistryConfig
     from skillc.server import Launch, ServerSettings, Service
 

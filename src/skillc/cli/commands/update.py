@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillc.cli.approval import attended_workspace
 from skillc.cli.commands.install import ACCEPT_BLOCKS, GLOBAL, NO_LOCK
 from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
@@ -9,7 +11,6 @@ from skillc.cli.output import report_all, show_result
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.text import count_of, one_line, terminal_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install import Update, Updates
 
