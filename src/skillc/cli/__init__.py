@@ -91,7 +91,7 @@ def show(
     arguments: Arguments,
     value: Callable[[], object],
     lines: Callable[[], Iterable[str]],
-    view: Callable[[], Iterable[str]] | str = "",
+    view: Callable[[], Iterable[str]] | None = None,
 ) -> int:
     """Print a result: its lines, or with `--format json` its value; return status 0.
 
@@ -103,7 +103,7 @@ def show(
 
         print_json(value())
     else:
-        print_lines(view() if callable(view) and isinstance(sys.stdout, PlainStream) else lines())
+        print_lines(view() if view and isinstance(sys.stdout, PlainStream) else lines())
     return 0
 
 

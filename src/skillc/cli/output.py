@@ -67,7 +67,7 @@ def show_result(
     arguments: Arguments,
     result: object,
     lines: Callable[[], Iterable[str]],
-    view: Callable[[], Iterable[str]] | str = "",
+    view: Callable[[], Iterable[str]] | None = None,
 ) -> int:
     """Show the result of an operation as `show` does; its fields are its JSON."""
     return cli.show(arguments, lambda: result, lines, view)

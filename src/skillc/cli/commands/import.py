@@ -73,7 +73,7 @@ def run(arguments: Arguments) -> int:
     lines = _lines(result, "would be " if arguments.has("dry_run") else "")
     if lines == [NOTHING] and not arguments.texts("folder") and not arguments.has("lock"):
         lines = [f"{NOTHING} 'skc import <folder>' brings in the skills of a folder."]
-    show_result(arguments, result, lambda: lines, "")
+    show_result(arguments, result, lambda: lines)
     return 0 if result.is_success else 1
 
 

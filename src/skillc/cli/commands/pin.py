@@ -30,4 +30,4 @@ def set_pins(arguments: Arguments, is_pinned: bool) -> int:
     )
     verb = "Pinned" if is_pinned else "Unpinned"
     lines = [one_line(f"{verb} '{each.id}'") for each in result.skills]
-    return show_result(arguments, result, lambda: lines, "")
+    return show_result(arguments, result, lambda: lines)

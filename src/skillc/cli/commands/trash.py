@@ -56,7 +56,7 @@ def _list(arguments: Arguments) -> int:
     pairs = zip(contents.items, contents.sizes, strict=True)
     rows = [(item.id, item.when, f"{size:,}", item.origin) for item, size in pairs]
     lines = table(("ID", "WHEN", "BYTES", "FROM"), rows) if rows else ["The trash is empty."]
-    return show_result(arguments, contents, lambda: lines, "")
+    return show_result(arguments, contents, lambda: lines)
 
 
 def _empty(arguments: Arguments) -> int:
