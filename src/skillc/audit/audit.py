@@ -144,6 +144,7 @@ def _read_file(file: File, trace: Trace) -> None:
     else:
         read_script(trace, file.kind, text, 1, 0)
         check_prose(_CODE_LINE.sub("", text), trace, is_script=True)
+        characters.check_blobs(text, trace, check_prose)
     _check_hosts(text, trace)
     if trace.is_cut:
         trace.report("A09", "has more findings than are listed", 1)

@@ -10,24 +10,13 @@ from typing import Any
 from skillc.audit.commands import Read
 from skillc.audit.findings import Asks, Trace
 from skillc.audit.packages import check_source
-from skillc.audit.patterns import check_setting, load_pattern
+from skillc.audit.patterns import check_setting, load_pattern, word_set
 from skillc.skills import Document, find_blocks
 
 MAX_VALUES = 5000  # of a file of settings
 _SETTINGS = load_pattern("settings")
 _INSTALL_SCRIPTS = ("preinstall", "install", "postinstall", "prepare", "prepublish", "preuninstall")
-_SHELL_TOOLS = (
-    "bash",
-    "shell",
-    "terminal",
-    "execute",
-    "run_command",
-    "exec",
-    "powershell",
-    "code_execution",
-    "computer",
-    "*",
-)
+_SHELL_TOOLS = word_set("bash shell terminal execute run_command exec powershell code_execution computer *")
 MAX_NAMES = 5
 
 

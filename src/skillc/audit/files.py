@@ -28,7 +28,7 @@ LANGUAGES = {
     "javascript": "js mjs cjs jsx ts tsx mts cts",
     "text": "ps1 psm1 bat cmd rb go php pl pm lua swift kt java rs c cc cpp cs scala r jl vbs applescript"
     " awk tcl ex exs clj"
-    " gradle groovy kts sbt dart erl hs ml nim zig vim el coffee psd1 wsf phtml rake gemspec fs vb m",
+    " gradle groovy kts sbt dart erl hs ml nim zig vim el coffee psd1 wsf phtml rake gemspec fs vb m sql",
     "markdown": "md markdown mdx mdc",
     "notebook": "ipynb",
     "make": "mk mak",

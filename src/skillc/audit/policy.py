@@ -216,11 +216,8 @@ class Notes:
     """The notes of one file: rules by the lines that they cover, and those that cover all of it."""
 
     def __init__(self) -> None:
-        self.lines: dict[
-            int, list[tuple[str, int]]
-        ] = {}  # by the line that is covered: rule, the note's line
+        self.lines: dict[int, list[tuple[str, int]]] = {}  # by the line covered: rule, the note's line
         self.whole: list[tuple[str, int]] = []
-        self.unknown: list[tuple[str, int]] = []
         self.uses: set[int] = set()
         self.places: dict[int, None] = {}
 

@@ -43,16 +43,7 @@ MAX_STEPS = (
 _RUN = word_set("exec eval compile builtins.exec builtins.eval")
 _SHELL = load_names("shell")
 _PROCESSES = load_names("processes")
-_HTTP = (
-    "requests.",
-    "httpx.",
-    "urllib.request.",
-    "aiohttp.",
-    "urllib3.",
-    "http.client.",
-    "curl_cffi.",
-    "urllib2.",
-)
+_HTTP = tuple(word_set("requests. httpx. urllib.request. aiohttp. urllib3. http.client. curl_cffi. urllib2."))
 _SEND_METHODS = load_names("send-methods")
 _CONNECTORS = load_names("connectors")
 _GET_METHODS = frozenset(("get", "head", "delete", "send"))

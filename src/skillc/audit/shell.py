@@ -12,25 +12,17 @@ from typing import TYPE_CHECKING
 
 from skillc.audit.commands import DECODED, DOWNLOAD, EMPTY, NOTHING, Machine, Word
 from skillc.audit.indicators import MAX_DECODED
-from skillc.audit.patterns import load_pattern
+from skillc.audit.patterns import load_pattern, word_set
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 MAX_NESTED = 60  # levels of a syntax tree that are followed
-_PLAIN = frozenset(
-    (
-        "word",
-        "number",
-        "variable_name",
-        "string_content",
-        "special_variable_name",
-        "test_operator",
-        "extglob_pattern",
-        "regex",
-    )
+_PLAIN = word_set(
+    "word number variable_name string_content special_variable_name test_operator extglob_pattern regex"
 )
-_SUBSTITUTIONS = frozenset(("command_substitution", "process_substitution"))
+_SUBSTITUTIONS = ("command_substitution", "process_substitution")
+_COMMANDS = ("pipeline", "command", "list", "redirected_statement")
 
 
 @cache
@@ -192,10 +184,8 @@ class _TreeReader:
                         Word("", self.word(inner).flags if inner.type != "heredoc_content" else NOTHING)
                     )
                 stdin = stdin.join(Word(text[:MAX_DECODED]))
-            elif child.type in ("pipeline", "command", "list", "redirected_statement"):
-                pass  # runs after it, with its text
         for child in node.named_children:
-            if child.type in ("pipeline", "command", "list", "redirected_statement"):
+            if child.type in _COMMANDS:  # runs after it, with its text
                 self.run(child, stdin)
             elif child.type == "file_redirect":
                 self.redirect(child, EMPTY, stdin)
@@ -237,16 +227,13 @@ class _TreeReader:
         if variable is not None:
             flags = frozenset().union(*(word.flags | self.machine.flags_of(word.text) for word in words))
             text = words[0].text if words else ""
-            self.machine.assign(
-                _source(variable),
-                Word(text, flags - {"secret"} | ({"secret"} if "secret" in flags else NOTHING)),
-            )
+            self.machine.assign(_source(variable), Word(text, flags))
         return self.run(body, stdin) if body is not None else EMPTY
 
     def word(self, node: Node) -> Word:
         """Return the value of a word as far as it is known, and what flows into it."""
         kind = node.type
-        if kind in ("raw_string",):
+        if kind == "raw_string":
             return Word(_source(node)[1:-1])
         if kind == "ansi_c_string":
             return Word(_unquote_ansi(_source(node)[2:-1]))
