@@ -19,7 +19,7 @@ from skillc.gateway.sources import match_paths
 from skillc.index.skills.tokens import Stemmer, split_words
 from skillc.library import InMemorySkillSource, Skill, SkillDescriptor, SkillDocument, at_path, resolve
 from skillc.lint import fix_skill, lint_skill
-from skillc.remotes.http import read_listing
+from skillc.remotes.skills_api import read_listing
 from skillc.settings import MAX_KEY, parse_toml
 from skillc.skills import (
     NotYaml,

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from skillc.cli import PlainStream
-from skillc.cli.blocks import CUT, NEVER, STRONG, Line, Mark, Table
 from skillc.cli.help import wrap
 from skillc.cli.layout import print_blocks
+from skillc.cli.lines import CUT, NEVER, STRONG, Line, Mark, Table
 from skillc.tables import width_of
 from tests.conftest import World
 from tests.support.skills import skill

@@ -1,205 +1,313 @@
-"""A client of registries that speak the ClawHub v1 protocol, against a server that speaks it."""
+"""`skc add`, `install`, `outdated` and `update` of a registry of ours: versions, tags, yanks and digests."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-from pathlib import Path
+import tarfile
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
 
 import pytest
 
-from skillc.errors import AuditBlocked, Diagnostic, OriginNotFound, WrongDigest
-from skillc.install import open_download, parse_origin
-from skillc.remotes import fingerprint_of
+from skillc.errors import OriginNotFound
+from skillc.install import parse_origin, recall_origin
+from skillc.registry import SYSTEM, Role
 from tests.conftest import World
-from tests.support.clawhub import MAIN, Hub, describe, item, sha
-from tests.support.http import Stub, page
+from tests.support.http import Chunks, Request, Stub, page
+from tests.support.team import Team
 
 
 @pytest.fixture
-def hub(stub: Stub, world: World) -> Hub:
-    """A registry with a skill in several versions, and a second page."""
-    made = Hub(stub)
-    made.pages = [[item("pdf", summary="Fill forms")], [item("doc", summary="", displayName="Doc")]]
-    made.versions, made.version = {"1.0.0": {"SKILL.md": MAIN}}, {"changelog": ""}
-    return made
+def eve(world: World, team: Team) -> World:
+    """A world that may read the registry, with a project of its own."""
+    world.prepare("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
+    team.requests.clear()
+    return world
 
 
-def get(address: str, *wanted: str) -> tuple[str, list[str]]:
-    """The version and the files of the one skill at an address."""
-    with open_download(parse_origin(address, "/"), names=wanted) as found:
-        (pdf,) = found.candidates
-        return pdf.version, sorted(os.listdir(pdf.folder))
+def as_json(world: World, *words: str, **options: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(world.ok(*words, "--format", "json", **options).stdout)
+    return value
 
 
-def test_versions(hub: Hub) -> None:
-    """[SURFACES: Getting skills] The latest version, a version, or what a tag names."""
-    hub.versions["1.1.0"] = {"SKILL.md": MAIN, "a.md": b"new"}
-    hub.versions["2.0.0-rc.1"] = {"SKILL.md": MAIN, "b.md": b"next"}
-    hub.tags = {"latest": "1.1.0", "next": "2.0.0-rc.1"}
-    place = f"clawhub:{hub.url}/pdf"
-    assert get(place) == ("1.1.0", ["SKILL.md", "a.md"])
-    assert get(f"{place}@latest") == ("1.1.0", ["SKILL.md", "a.md"])
-    assert get(f"{place}@1.0.0") == ("1.0.0", ["SKILL.md"])
-    assert get(f"{place}@v1.0.0") == ("1.0.0", ["SKILL.md"])
-    assert get(f"{place}@next") == ("2.0.0-rc.1", ["SKILL.md", "b.md"])
+def lock(world: World) -> dict[str, Any]:
+    skills: dict[str, Any] = json.loads((world.project / "skills-lock.json").read_text())["skills"]
+    return skills
 
 
-def test_candidate(hub: Hub) -> None:
-    """[SURFACES: Getting skills] What is known of a registry's skill: name, summary, version, address."""
-    with open_download(parse_origin(f"clawhub:{hub.url}/pdf", "/")) as found:
-        (pdf,) = found.candidates
-        assert (pdf.name, pdf.description, pdf.version) == ("pdf", "Fill forms", "1.0.0")
-        assert pdf.resolved == f"{hub.url}/api/v1/download?slug=pdf&version=1.0.0"
-        assert found.origin_of(pdf).source == f"clawhub:{hub.url}/pdf"
-    assert not os.path.exists(pdf.folder)
+def text(world: World, name: str = "refunds", file: str = "a.md") -> str:
+    return (world.store / name / file).read_text()
 
 
-def test_address(hub: Hub, stub: Stub) -> None:
-    """[SURFACES: Getting skills] The address of a registry gives its list, in pages, and a skill by name."""
-    with open_download(parse_origin(hub.url, "/"), lazy=True) as found:
-        assert [(each.name, each.description) for each in found.candidates] == [
-            ("pdf", "Fill forms"),
-            ("doc", "Doc"),
-        ]
-        assert found.origin_of(found.candidates[0]) == parse_origin(f"clawhub:{hub.url}/pdf", "/")
-        assert not any("download" in path for path in stub.paths())
-    assert get(hub.url, "pdf") == ("1.0.0", ["SKILL.md"])
-
-
-def test_without_discovery(hub: Hub) -> None:
-    """[SURFACES: Getting skills] A registry that is named as one needs no discovery."""
-    hub.discovery = None
-    assert get(f"clawhub:{hub.url}/pdf") == ("1.0.0", ["SKILL.md"])
+def test_add_one(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] [SURFACES: Getting skills] add URL/id takes the latest version, and locks it."""
+    team.publish("payments/refunds", {"a.md": "one", "run.sh": "#!/bin/sh\n"}, version="1.0.0")
+    team.publish("payments/refunds", {"a.md": "two", "run.sh": "#!/bin/sh\n"}, version="1.1.0")
+    (added,) = as_json(eve, "add", f"{team.url}/payments/refunds", "--yes")["added"]
+    digest = team.registry.skill(SYSTEM, "payments/refunds").resolve("latest").digest
+    assert (added["id"], added["version"], added["digest"]) == ("refunds", "1.1.0", digest)
+    assert text(eve) == "two"
+    assert (eve.store / "refunds" / "run.sh").stat().st_mode & 0o111
+    entry = lock(eve)["refunds"]
+    assert entry["source"] == f"skillc:{team.url}/payments/refunds"
+    assert (entry["sourceUrl"], entry["sourceType"]) == (team.url, "download")
+    assert "ref" not in entry
+    ours = entry["skillc"]
+    assert (ours["version"], ours["digest"]) == ("1.1.0", digest)
+    assert ours["resolved"] == f"{team.url}/skills/payments%2Frefunds/archive.tar.gz?version=1.1.0"
+    assert not any("well-known" in path for path in team.paths())
+    eve.ok("verify")
+    assert "Unchanged" in eve.ok("add", f"{team.url}/payments/refunds", "--yes").stdout
 
 
 @pytest.mark.parametrize(
-    ("address", "reason"),
+    ("ref", "version"), [("@1.0.0", "1.0.0"), ("@v1", "1.0.0"), ("@next", "2.0.0-rc.1"), ("@latest", "1.1.0")]
+)
+def test_a_version_or_a_tag(eve: World, team: Team, ref: str, version: str) -> None:
+    """[SURFACES: Registry] @ names a version or a tag."""
+    for number, tag in (("1.0.0", "latest"), ("1.1.0", "latest"), ("2.0.0-rc.1", "next")):
+        team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
+    (added,) = as_json(eve, "add", f"{team.url}/payments/refunds{ref}", "--yes")["added"]
+    assert (added["version"], text(eve)) == (version, version)
+    assert lock(eve)["refunds"]["ref"] == ref[1:]
+
+
+@pytest.mark.parametrize(
+    ("ref", "hint"),
     [
-        ("nope", "no skill 'nope'"),
-        ("pdf@9.9.9", "no version '9.9.9'"),
-        ("pdf@beta", "no version or tag 'beta'"),
+        ("1.2.4", "did you mean '1.2.3' or '1.2.2'?"),
+        ("1.9", "did you mean '1.2.3' or '1.2.2'?"),
+        ("2.0.0", "there are 1.2.3, 1.2.2 and 1 more"),
+        ("lates", "did you mean 'latest'?"),
+        ("nxt", "did you mean 'next'?"),
     ],
 )
-def test_not_there(hub: Hub, address: str, reason: str) -> None:
-    """[SURFACES: Getting skills] A skill, a version or a tag that is not there is E080."""
-    with pytest.raises(OriginNotFound, match=reason):
-        get(f"clawhub:{hub.url}/{address}")
+def test_near_misses_of_versions(eve: World, team: Team, ref: str, hint: str) -> None:
+    """[SURFACES: Near misses] a version or tag that a skill has not: those nearest to it, none yanked."""
+    for number, tag in (("1.0.0", "old"), ("1.2.2", "next"), ("1.2.3", "latest"), ("3.0.0", "yanked")):
+        team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
+    team.registry.yank(SYSTEM, "payments/refunds", "3.0.0", "wrong")
+    stderr = eve.fails("E080", "add", f"{team.url}/payments/refunds@{ref}", "--yes").stderr
+    first, second = stderr.splitlines()
+    assert f"'payments/refunds' has no version or tag '{ref}' in the registry" in first
+    assert second == f"hint: {hint}"
 
 
-def test_verified(hub: Hub, world: World) -> None:
-    """[SURFACES: Getting skills] Files and fingerprint are compared with what the registry says: E081."""
-    files = {"SKILL.md": MAIN, "a/b.md": b"x", ".hidden": b"y"}
-    hub.versions["1.0.0"] = files
-    hub.version = describe(files)
-    assert get(f"clawhub:{hub.url}/pdf")[0] == "1.0.0"
-    hub.version = {"files": [{"path": "a/b.md", "sha256": sha(b"z")}]}
-    with pytest.raises(WrongDigest, match=r"'a/b.md' of the skill 'pdf'"):
-        get(f"clawhub:{hub.url}/pdf")
-    hub.version = {"files": [{"path": "c.md", "sha256": sha(b"z")}]}
-    with pytest.raises(WrongDigest, match="missing"):
-        get(f"clawhub:{hub.url}/pdf")
-    hub.version = {"fingerprint": sha(b"other")}
-    with pytest.raises(WrongDigest, match="whole archive"):
-        get(f"clawhub:{hub.url}/pdf")
-    assert os.listdir(world.home / ".skillc/cache/downloads") == []
+def test_near_misses_of_a_yank(eve: World, team: Team) -> None:
+    """[SURFACES: Near misses] the registry itself names the version that may be meant."""
+    team.publish("payments/refunds", version="1.2.3")
+    eve.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("mia", Role.MAINTAINER)})
+    stderr = eve.fails("E001", "yank", "payments/refunds@1.2.4", "--reason", "x").stderr
+    assert "there is no such version; did you mean '1.2.3'?" in stderr
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
-def test_fingerprint(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] The fingerprint is the one that ClawHub's own program computes."""
-    digests = {name: sha(name.encode()) for name in ("SKILL.md", "a/b.md", "A.md", "a-b.md", "_x", "z/é.md")}
-    script = """
-        const files = JSON.parse(process.argv[1]);
-        const lines = Object.entries(files).sort((a, b) => a[0].localeCompare(b[0])).map(f => f.join(":"));
-        console.log(require("crypto").createHash("sha256").update(lines.join("\\n")).digest("hex"));
-    """
-    done = subprocess.run(
-        ["node", "-e", script, json.dumps(digests)], capture_output=True, text=True, check=True
+def test_the_page_of_a_skill(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] the address of a page means its skill; --skill takes an ID or a name."""
+    team.publish("payments/refunds", {"a.md": "one"})
+    team.publish("other")
+    assert (
+        as_json(eve, "add", f"{team.url}/skills/payments/refunds@0.1.0", "--yes")["added"][0]["id"]
+        == "refunds"
     )
-    assert fingerprint_of(digests | {".git/x": sha(b"")}) == done.stdout.strip()
+    eve.ok("remove", "refunds")
+    assert as_json(eve, "add", f"{team.url}/s/payments/refunds", "--yes")["added"][0]["id"] == "refunds"
+    for name in ("payments/refunds", "refunds", "payments/refunds@0.1.0"):
+        eve.ok("remove", "refunds")
+        assert as_json(eve, "add", team.url, "--skill", name, "--yes")["added"][0]["id"] == "refunds"
+    assert lock(eve)["refunds"]["source"] == f"skillc:{team.url}/payments/refunds"
 
 
-def test_moderation(hub: Hub) -> None:
-    """[SURFACES: Getting skills] What the registry flags is a warning, and what it blocks is E084."""
-    reports: list[Diagnostic] = []
-    hub.moderation = {"isSuspicious": True, "isMalwareBlocked": False, "summary": "reads keys"}
-    with open_download(parse_origin(f"clawhub:{hub.url}/pdf", "/"), report=reports.append) as found:
-        assert len(found.candidates) == 1
-    assert [report.line() for report in reports] == [
-        "warning[W083]: the registry holds 'pdf' for suspicious: reads keys"
-    ]
-    hub.moderation = {"isSuspicious": True, "isMalwareBlocked": True}
-    with pytest.raises(AuditBlocked, match="malicious"):
-        get(f"clawhub:{hub.url}/pdf")
+def test_all_of_it(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] an address without an ID lists what the caller may read, each with its version."""
+    team.publish("payments/refunds", {"a.md": "one"})
+    team.publish("docs/style", version="3.0.0")
+    run = eve.fails("E100", "add", team.url)
+    assert "has 2 skills" in run.stderr
+    added = as_json(eve, "add", team.url, "--all", "--yes")["added"]
+    assert {(each["id"], each["version"]) for each in added} == {("refunds", "0.1.0"), ("style", "3.0.0")}
+    assert lock(eve)["style"]["source"] == f"skillc:{team.url}/docs/style"
+    assert "skc add" in eve.fails("E080", "add", f"{team.url}/payments/nothing").stderr
+    assert "did you mean" in eve.fails("E080", "add", team.url, "--skill", "refund").stderr
+    eve.fails("E080", "add", f"{team.url}/payments/refunds@9.9.9")
+    eve.fails("E080", "add", f"{team.url}/Not An Id")
 
 
-def test_retry_after(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Getting skills] A busy registry is asked again after the time that it names, a few times."""
-    waits: list[float] = []
-    monkeypatch.setattr("skillc.remotes.session.time.sleep", waits.append)
-    hub.busy, hub.retry_after = 2, "7"
-    assert get(f"clawhub:{hub.url}/pdf")[0] == "1.0.0"
-    assert waits == [7.0, 7.0]
-    hub.busy = 100
-    with pytest.raises(OriginNotFound, match="busy and asks to come again in 7 s"):
-        get(f"clawhub:{hub.url}/pdf")
-    waits.clear()
-    hub.retry_after = "86400"
-    with pytest.raises(OriginNotFound, match="in 86400 s"):
-        get(f"clawhub:{hub.url}/pdf")
-    assert waits == []
+def test_outdated_and_update(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] outdated compares digests and downloads nothing; update takes the new version."""
+    team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
+    (state,) = as_json(eve, "outdated")["skills"] or [{"changed": False}]
+    assert state["changed"] is False
+    team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
+    team.requests.clear()
+    (state,) = as_json(eve, "outdated")["skills"]
+    assert (state["current"], state["latest"], state["changed"]) == ("1.0.0", "1.1.0", True)
+    assert not any("archive" in path for path in team.paths())
+    run = eve.ok("update", "--min-age", "3d")
+    assert "version 1.1.0 is 0m old" in run.stderr
+    (update,) = as_json(eve, "update")["skills"]
+    assert (update["latest"], text(eve)) == ("1.1.0", "two")
+    assert lock(eve)["refunds"]["skillc"]["version"] == "1.1.0"
+
+
+def test_update_keeps_a_version_that_was_asked_for(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] a skill that was added at a version stays there; at a tag, it follows the tag."""
+    team.publish("a", {"a.md": "one"}, version="1.0.0")
+    team.publish("b", {"a.md": "one"}, version="1.0.0", tag="next")
+    eve.ok("add", f"{team.url}/a@1.0.0", "--yes")
+    eve.ok("add", f"{team.url}/b@next", "--yes")
+    team.publish("a", {"a.md": "two"}, version="1.1.0")
+    team.publish("b", {"a.md": "two"}, version="1.1.0")
+    eve.ok("update")
+    assert (text(eve, "a"), text(eve, "b")) == ("one", "one")
+    team.registry.set_tag(SYSTEM, "b", "next", "1.1.0")
+    eve.ok("update")
+    assert (text(eve, "a"), text(eve, "b")) == ("one", "two")
+
+
+def test_merge_of_edits(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] local edits are merged with the new version; the old one can be had again."""
+    team.publish("payments/refunds", {"a.md": "1\n2\n3\n4\n5\n"}, version="1.0.0")
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
+    (eve.store / "refunds" / "a.md").write_text("one\n2\n3\n4\n5\n")
+    team.publish("payments/refunds", {"a.md": "1\n2\n3\n4\nfive\n"}, version="1.1.0")
+    eve.ok("update")
+    assert text(eve) == "one\n2\n3\n4\nfive\n"
+
+
+def test_install_from_the_lock(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] install fetches just the locked version, though a newer one is there."""
+    team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
+    team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
+    shutil.rmtree(eve.store / "refunds")
+    assert as_json(eve, "install", "--frozen")["installed"] == ["refunds"]
+    assert text(eve) == "one"
+
+
+def test_yanked(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] a yanked version is not chosen; where it is locked it still comes, with W093."""
+    team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
+    team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
+    team.registry.yank(SYSTEM, "payments/refunds", "1.1.0", "pays twice")
+    shutil.rmtree(eve.store / "refunds")
+    run = eve.ok("install", "--frozen")
+    assert "warning[W093]: 'refunds' 1.1.0 was yanked: pays twice" in run.stderr
+    assert text(eve) == "two"
+    assert "W093" in eve.ok("outdated").stderr
+    run = eve.ok("update")
+    assert "W093" in run.stderr
+    assert text(eve) == "one"
+    assert lock(eve)["refunds"]["skillc"]["version"] == "1.0.0"
+    assert "W093" not in eve.ok("update").stderr
+    eve.ok("remove", "refunds")
+    run = eve.ok("add", f"{team.url}/payments/refunds@1.1.0", "--yes")
+    assert "W093" in run.stderr
+    team.registry.yank(SYSTEM, "payments/refunds", "1.0.0", "also")
+    eve.ok("remove", "refunds")
+    assert "not yanked" in eve.fails("E080", "add", f"{team.url}/payments/refunds").stderr
+
+
+def test_without_a_token(world: World, team: Team) -> None:
+    """[SURFACES: Registry] a registry that wants a token is E090, which says how to log in."""
+    team.publish("payments/refunds")
+    run = world.fails("E090", "add", f"{team.url}/payments/refunds", "--yes")
+    assert f"skc login {team.url}" in run.stderr
+    env = {"SKILLC_REGISTRY": team.url, "SKILLC_TOKEN": team.token("eve", Role.READER, "other")}
+    world.fails("E090", "add", f"{team.url}/payments/refunds", "--yes", env=env)
+    env = {"SKILLC_REGISTRY": team.url, "SKILLC_TOKEN": team.token("eve", Role.READER)}
+    assert as_json(world, "add", f"{team.url}/payments/refunds", "--yes", env=env)["added"]
+
+
+def test_what_a_lock_may_say(world: World, team: Team) -> None:
+    """[SURFACES: Registry] [SURFACES: Lock file] an entry is read back as what it was written for."""
+    entry = {
+        "source": f"skillc:{team.url}/a/b",
+        "sourceUrl": team.url,
+        "sourceType": "download",
+        "ref": "1.0.0",
+    }
+    origin = recall_origin(entry, ".")
+    assert (origin.url, origin.slug, origin.ref, origin.is_ours) == (team.url, "a/b", "1.0.0", True)
+    assert (
+        parse_origin("skillc:https://x.example/a/b@next", ".").label() == "skillc:https://x.example/a/b@next"
+    )
+    below = recall_origin(
+        entry | {"source": f"skillc:{team.url}/base/a", "sourceUrl": f"{team.url}/base"}, "."
+    )
+    assert (below.url, below.slug) == (f"{team.url}/base", "a")
+    for source, url in [
+        ("skillc:http://evil.example/a", "http://evil.example"),
+        ("skillc:https://one.example/a", "https://two.example"),
+        (f"skillc:{team.url}/../a", team.url),
+        (f"skillc:{team.url}/", team.url),
+        ("skillc:", ""),
+    ]:
+        with pytest.raises(OriginNotFound):
+            recall_origin(entry | {"source": source, "sourceUrl": url}, ".")
+
+
+# A registry that lies
+
+
+def archive(files: dict[str, bytes]) -> bytes:
+    buffer = BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as packed:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            packed.addfile(member, BytesIO(data))
+    return buffer.getvalue()
+
+
+MAIN = b"---\nname: pdf\ndescription: x\n---\n# Pdf\n"
+
+
+def lie(stub: Stub, versions: Any, data: bytes = b"") -> Callable[[Request], Chunks]:
+    def answer(request: Request) -> Chunks:
+        path = request.path.partition("?")[0]
+        if path == "/whoami":
+            return [page({"subject": "eve", "permissions": []})]
+        if path == "/skills/pdf/versions":
+            return [page({"versions": versions})]
+        return [page(data) if path == "/skills/pdf/archive.tar.gz" else page({}, 404)]
+
+    stub.answer = answer
+    return answer
 
 
 @pytest.mark.parametrize(
-    "answer", [b"", b"[]", b"{}", b'{"skill": 5}', b'{"skill": {"tags": 5}, "latestVersion": []}', b"<html>"]
+    ("data", "code"),
+    [
+        (archive({"SKILL.md": MAIN}), "E081"),
+        (archive({"SKILL.md": MAIN, "../evil": b"x"}), "E083"),
+        (archive({"README.md": MAIN}), "E080"),
+        (b"no archive", "E083"),
+        (b"", "E083"),
+    ],
 )
-def test_nonsense(stub: Stub, world: World, answer: bytes) -> None:
-    """[SURFACES: Getting skills] A registry that answers nonsense is E080."""
-    stub.gives(page(answer))
-    with pytest.raises(OriginNotFound):
-        get(f"clawhub:{stub.url}/pdf")
+def test_other_files_than_the_digest_says(world: World, stub: Stub, data: bytes, code: str) -> None:
+    """[SURFACES: Registry] files that are not those of the version's digest are E081; bad archives E083."""
+    lie(stub, [{"version": "1.0.0", "digest": "sha256:00", "tags": ["latest"]}], data)
+    world.fails(code, "add", f"{stub.url}/pdf", "--yes")
+    assert not (world.store / "pdf").exists()
 
 
-def test_discovery_elsewhere(hub: Hub) -> None:
-    """[SURFACES: Getting skills] Discovery can't lead from https to http, nor to a file."""
-    for base in ("http://example.com", "file:///etc", "ftp://example.com"):
-        hub.discovery = {"apiBase": base}
-        with pytest.raises(OriginNotFound, match="not https"):
-            get(f"clawhub:{hub.url}/pdf")
+@pytest.mark.parametrize("versions", [[], {}, [3], [{"version": 3}], [{"version": "1.0.0", "tags": 3}]])
+def test_nonsense(world: World, stub: Stub, versions: Any) -> None:
+    """[SURFACES: Registry] a list of versions that is none is E080, and no traceback."""
+    lie(stub, versions)
+    world.fails("E080", "add", f"{stub.url}/pdf", "--yes")
 
 
-def test_another_host(hub: Hub, stub: Stub) -> None:
-    """[SURFACES: Getting skills] An API on another host than the registry's is asked if that was named."""
-    other = hub.url.replace("127.0.0.1", "localhost")
-    hub.discovery = {"apiBase": other}
-    host = other.removeprefix("http://")
-    with pytest.raises(OriginNotFound, match=f"--allow-host {host}"):
-        get(f"clawhub:{hub.url}/pdf")
-    assert {request.headers["host"] for request in stub.requests} == {hub.url.removeprefix("http://")}
-    origin = parse_origin(f"clawhub:{hub.url}/pdf", "/", frozenset({host}))
-    with open_download(origin) as found:
-        assert [each.name for each in found.candidates] == ["pdf"]
-    assert stub.requests[-1].headers["host"] == host
-
-
-@pytest.mark.slow
-def test_locked_version(hub: Hub, world: World) -> None:
-    """[SURFACES: Lock file] the locked version is installed; a newer one is for update to take."""
-    world.ok("add", f"clawhub:{hub.url}/pdf", "--yes", "--target", "claude")
-    hub.versions["1.1.0"] = {"SKILL.md": MAIN + b"More.\n"}
-    hub.tags["latest"] = "1.1.0"
-    shutil.rmtree(world.store / "pdf")
-    world.ok("install", "--frozen")
-    assert (world.store / "pdf" / "SKILL.md").read_bytes() == MAIN
-    (found,) = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
-    assert (found["current"], found["latest"], found["changed"]) == ("1.0.0", "1.1.0", True)
-    world.ok("update")
-    assert (world.store / "pdf" / "SKILL.md").read_bytes() == MAIN + b"More.\n"
-    assert world.ok("verify").returncode == 0
-    assert world.ok("update").stdout == "1 skill up to date\n"
-    del hub.versions["1.1.0"]
-    shutil.rmtree(world.store / "pdf")
-    world.fails("E081", "install", "--frozen")
+def test_a_site_is_no_registry(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] an address that is none of ours is asked as before."""
+    digest = {"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json", "skills": []}
+    stub.answer = lambda request: [
+        page(digest) if "agent-skills" in request.path else page(b"<html>sign in", 401)
+    ]
+    world.fails("E080", "add", stub.url, "--yes")
+    assert stub.paths() == ["/whoami", "/.well-known/agent-skills/index.json"]

@@ -18,7 +18,7 @@ from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library import BearerAuth, HeaderAuth, HttpSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillCollection, SkillDescriptor, SkillFilter, SkillScope, SkillSource
-from skillc.remotes import Failure, Listing, cache, http, session as client
+from skillc.remotes import Failure, Listing, cache, session as client, skills_api
 from skillc.skills import SkillId
 from tests.support.http import LIST, Chunks, Request, Stub, entry, page
 from tests.support.skills import run
@@ -275,7 +275,7 @@ BAD: dict[str, tuple[tuple[bytes | float, ...], str]] = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D28] whatever a server does, it is E200 with a short reason, soon; good answers before it stay."""
-    monkeypatch.setattr(http, "MAX_LIST", 1 << 20)
+    monkeypatch.setattr(skills_api, "MAX_LIST", 1 << 20)
     chunks, reason = BAD[case]
     time_out = 0.2 if reason.endswith(" s") else 10.0
     stub.gives(*chunks)

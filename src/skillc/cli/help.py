@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillc.cli import load, print_lines
-from skillc.cli.blocks import NEVER, STRONG, TITLE, Line, Mark
+from skillc.cli.lines import NEVER, STRONG, TITLE, Line, Mark
 from skillc.cli.summaries import GROUPS, SUMMARIES
 from skillc.cli.syntax import COMMON, SHORT, Argument, Command, Option, expand, parse
 from skillc.cli.terminal import columns

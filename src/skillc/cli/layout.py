@@ -20,7 +20,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from skillc.cli import PlainStream, can_print
-from skillc.cli.blocks import (
+from skillc.cli.lines import (
     BAD,
     CODE,
     CUT,

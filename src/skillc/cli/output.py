@@ -75,6 +75,6 @@ def show_result(
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return a table as a line to print."""
-    from skillc.cli.blocks import Table  # not for JSON, which agents read
+    from skillc.cli.lines import Table  # not for JSON, which agents read
 
     return [Table(header, rows)]

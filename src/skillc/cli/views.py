@@ -10,7 +10,7 @@ from itertools import groupby
 
 from skillc import gateway, library
 from skillc.cli import is_painted
-from skillc.cli.blocks import CODE, FAINT, NEVER, STRONG, WHOLE, WORDS, Line, Mark
+from skillc.cli.lines import CODE, FAINT, NEVER, STRONG, WHOLE, WORDS, Line, Mark
 from skillc.cli.terminal import columns
 from skillc.index import skills
 from skillc.tables import width_of

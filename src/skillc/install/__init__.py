@@ -10,9 +10,9 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.install.accepted_blocks import accepted_rules
     from skillc.install.add import Additions, AddOptions, add_skills
     from skillc.install.audit import AuditOptions, Audits, audit_skills
-    from skillc.install.blocks import accepted_rules
     from skillc.install.clean import Cleaning, Disposal, clean_up, remove_waste
     from skillc.install.clients import (
         ClientChange,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from skillc.install.outdated import Outdated, list_latest, parse_age
     from skillc.install.plan import InstallResult, make_plan
     from skillc.install.publish import Publishing, publish_version
+    from skillc.install.registry_skills import find_shared
     from skillc.install.remove import (
         Disablement,
         EmptiedTrash,
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
         require_stored,
         restore_item,
     )
-    from skillc.install.shared import find_shared
     from skillc.install.store import Store
     from skillc.install.update import Update, Updates, update_locked
     from skillc.install.verify import FIXES, LockProblems, check_lock, verify_store
@@ -81,7 +81,7 @@ else:
         {
             "add": "AddOptions Additions add_skills",
             "audit": "AuditOptions Audits audit_skills",
-            "blocks": "accepted_rules",
+            "accepted_blocks": "accepted_rules",
             "clean": "Cleaning Disposal clean_up remove_waste",
             "clients": "ClientChange client_names find_registrations plan_addition plan_removal",
             "dangling": "DeploymentState Waste agent_directories find_ghost_deployments"
@@ -101,7 +101,7 @@ else:
             "publish": "Publishing publish_version",
             "remove": "Disablement EmptiedTrash Enablement Removals Restoration TrashContents"
             " disable_skill empty_trash enable_skill list_trash remove_skills require_stored restore_item",
-            "shared": "find_shared",
+            "registry_skills": "find_shared",
             "store": "Store",
             "update": "Update Updates update_locked",
             "verify": "FIXES LockProblems check_lock verify_store",

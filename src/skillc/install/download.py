@@ -22,11 +22,11 @@ from skillc.errors import (
     OriginNotFound,
     warning,
 )
+from skillc.install.clawhub import open_registry
 from skillc.install.discover import MainFile, discover, walk_folder
 from skillc.install.marketplace import find_marketplace
-from skillc.install.native import open_native
 from skillc.install.origin import Candidate, Download, Origin
-from skillc.install.registry import open_registry
+from skillc.install.registry import open_native
 from skillc.install.site import open_site
 from skillc.install.web import Web
 from skillc.remotes import (

@@ -30,7 +30,7 @@ from skillc.errors import (
     SkillcError,
     unexpected,
 )
-from skillc.install.blocks import check_blocks
+from skillc.install.accepted_blocks import check_blocks
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry, compute_hash, hash_folder, make_entry
 from skillc.install.fetch import FetchedSkill

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from skillc import atomic
 from skillc.audit import audit_folder, read_policy
 from skillc.errors import LockUnsatisfied, SkillcError, unexpected, warning
-from skillc.install.blocks import check_blocks
+from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetch, FetchedSkill, fetch_entries
 from skillc.install.lock import change_lock, lock_file, read_lock, store_folder

@@ -16,7 +16,7 @@ from skillc.audit import BLOCK, REVIEW, Audit, Policy, audit_folder, read_policy
 from skillc.compiler import Target
 from skillc.contract import encode
 from skillc.errors import Diagnostic, InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
-from skillc.install.blocks import check_blocks
+from skillc.install.accepted_blocks import check_blocks
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, compute_hash, describe_origin, hash_folder
 from skillc.install.lock import lock_file, read_lock, require_intact

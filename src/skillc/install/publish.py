@@ -24,7 +24,7 @@ from skillc.errors import (
     SkillNotFound,
     VersionExists,
 )
-from skillc.install.blocks import check_blocks
+from skillc.install.accepted_blocks import check_blocks
 from skillc.library import Skill, is_compiled
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE

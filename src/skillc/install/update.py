@@ -24,7 +24,7 @@ from skillc.errors import (
     unexpected,
     warning,
 )
-from skillc.install.blocks import check_blocks
+from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
 from skillc.install.fetch import fetch_entries
 from skillc.install.lock import change_lock, lock_file, read_lock, require_intact, store_folder

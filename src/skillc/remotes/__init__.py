@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skillc.remotes.addresses import LOOPBACK, guess_type, is_plain, resolve_path, resolve_url
     from skillc.remotes.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
     from skillc.remotes.cache import Cache, DiskCopy
+    from skillc.remotes.ci_tokens import advise_job, is_job, mint_token
     from skillc.remotes.clawhub import ClawHubRemote, HubSkill, api_base, fingerprint_of
     from skillc.remotes.credentials import (
         BearerAuth,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from skillc.remotes.git.login import ask_helpers, describe_variable, find_unused_tokens, with_token
     from skillc.remotes.git.remote_tree import RemoteTree, open_tree
     from skillc.remotes.hosts import SETTING, Hosts, address_after, host_of, parse_host
-    from skillc.remotes.http import HttpRemote, RemoteDocument
-    from skillc.remotes.jobs import advise_job, is_job, mint_token
     from skillc.remotes.mcp.entries import McpRefusal, McpServer, McpUnreachable, SkillEntry
     from skillc.remotes.mcp.remote import McpRemote
     from skillc.remotes.protocol import (
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from skillc.remotes.secrets import hide_secrets, private_logs
     from skillc.remotes.session import BUSY, MAX_ATTEMPTS, Refused, Response, Session
     from skillc.remotes.site import SiteIndex, SiteRemote, index_beside, read_index
+    from skillc.remotes.skills_api import HttpRemote, RemoteDocument
     from skillc.remotes.traffic import describe_downloads
 else:
     __getattr__ = front_door(
@@ -86,8 +86,8 @@ else:
             "git.login": "ask_helpers describe_variable find_unused_tokens with_token",
             "git.remote_tree": "RemoteTree open_tree",
             "hosts": "SETTING Hosts address_after host_of parse_host",
-            "http": "HttpRemote RemoteDocument",
-            "jobs": "advise_job is_job mint_token",
+            "skills_api": "HttpRemote RemoteDocument",
+            "ci_tokens": "advise_job is_job mint_token",
             "mcp.entries": "McpRefusal McpServer McpUnreachable SkillEntry",
             "mcp.remote": "McpRemote",
             "registry": "PublishedVersion RegistryApi",

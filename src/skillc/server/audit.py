@@ -10,7 +10,7 @@ from typing import Any
 from skillc.audit import Audit, audit_folder
 from skillc.errors import unexpected
 from skillc.registry import Package
-from skillc.server.workplace import Workplace
+from skillc.server.upload_folders import Workplace
 from skillc.skills import SkillId, write_files
 
 log = logging.getLogger("skillc.server")

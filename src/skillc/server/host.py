@@ -27,8 +27,8 @@ from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.settings import Launch
+from skillc.server.upload_folders import Workplace
 from skillc.server.workers import Workers, call_in_process
-from skillc.server.workplace import Workplace
 from skillc.startup import collect_often
 
 TOKEN_START = b"skc_"

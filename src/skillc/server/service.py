@@ -48,7 +48,7 @@ from skillc.server.responses import Refusal
 from skillc.server.settings import ServerSettings as ServerSettings
 from skillc.server.signin.flow import Directory
 from skillc.server.signin.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
-from skillc.server.workplace import Workplace
+from skillc.server.upload_folders import Workplace
 
 log = logging.getLogger("skillc.server")
 P = ParamSpec("P")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillc.cli import show, workspace
-from skillc.cli.blocks import CUT, STRONG, Line, Mark
 from skillc.cli.filters import check_repository, explain_collection
+from skillc.cli.lines import CUT, STRONG, Line, Mark
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.terminal import columns
 from skillc.cli.usage_errors import see

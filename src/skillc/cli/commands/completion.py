@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skillc.cli import show
-from skillc.cli.blocks import NEVER, Line
+from skillc.cli.lines import NEVER, Line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.cli.usage_errors import unknown_choice
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from skillc import library
 from skillc.cli import show, workspace
-from skillc.cli.blocks import BAD, WARNING, Line, Mark
 from skillc.cli.filters import check_repository
+from skillc.cli.lines import BAD, WARNING, Line, Mark
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import WARNINGS, InvalidOption
 from skillc.spelling import did_you_mean

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skillc.cli import workspace
-from skillc.cli.blocks import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
+from skillc.cli.lines import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
 from skillc.cli.output import show_result
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.blocks import NEVER, Line
+from skillc.cli.lines import NEVER, Line
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 
 COMMAND = Command(

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from skillc import errors, lint
 from skillc.cli import print_lines, show, workspace
-from skillc.cli.blocks import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
+from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.output import print_json, table
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import compiler, install, library
 from skillc.cli import show, workspace
-from skillc.cli.blocks import WARNING, Mark
+from skillc.cli.lines import WARNING, Mark
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import warning

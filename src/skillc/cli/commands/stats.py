@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from skillc import atomic, gateway, library, usage
 from skillc.cli import can_print, show, workspace
-from skillc.cli.blocks import CODE, CUT, Line, Mark
+from skillc.cli.lines import CODE, CUT, Line, Mark
 from skillc.cli.output import report_all, show_line, warn
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.terminal import columns, is_dumb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from skillc.cli import show, workspace
-from skillc.cli.blocks import NEVER, Line
+from skillc.cli.lines import NEVER, Line
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 COMMAND = Command(

@@ -25,7 +25,7 @@ from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.skill import describe_audit
 from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
 from skillc.server.service import UPLOAD_TIME, Service
-from skillc.server.workplace import PACKED, Workplace, read_packed
+from skillc.server.upload_folders import PACKED, Workplace, read_packed
 from skillc.skills import SkillId
 
 FIELDS = ("id", "version", "tag", "note")

@@ -22,7 +22,7 @@ from skillc.server.pages.visit import NOT_KEPT, Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.signin.sessions import read_cookie
-from skillc.server.workplace import read_members
+from skillc.server.upload_folders import read_members
 from skillc.skills import find_headings, parse
 
 MAX_OUTLINED = 20  # skills whose unread sections one page lists

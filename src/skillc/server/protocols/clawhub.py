@@ -36,7 +36,7 @@ from skillc.server.protocols.catalog import read_skills
 from skillc.server.protocols.requests import find_address, find_caller, parse_limit, plain
 from skillc.server.responses import HEADERS, Refusal, respond
 from skillc.server.service import Service
-from skillc.server.workplace import read_members
+from skillc.server.upload_folders import read_members
 from skillc.skills import NAME_CHARACTERS, SkillId, to_segment
 
 API = "/api/v1"

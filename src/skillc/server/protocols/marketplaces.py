@@ -29,7 +29,7 @@ from skillc.server.protocols.git import Files, Repository, make_repository
 from skillc.server.protocols.requests import find_address, find_caller, find_prefix, plain
 from skillc.server.responses import Endpoint, Refusal, guard
 from skillc.server.service import Service
-from skillc.server.workplace import read_members
+from skillc.server.upload_folders import read_members
 from skillc.skills import to_segment
 from skillc.startup import sha256_hex
 

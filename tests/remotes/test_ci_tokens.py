@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused, RegistryUnavailable
-from skillc.remotes import RegistryApi, advise_job, is_job, jobs, mint_token
+from skillc.remotes import RegistryApi, advise_job, ci_tokens, is_job, mint_token
 from tests.support.ci import Runner, reply, running_runner
 from tests.support.http import Request, Stub
 from tests.support.issuer import Issuer, issuer
@@ -31,7 +31,7 @@ def runner(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
     with running_runner(issuer) as made:
         for name, text in made.variables.items():
             monkeypatch.setenv(name, text)
-        monkeypatch.setattr(jobs, "WAITS", (0.0, 0.0))
+        monkeypatch.setattr(ci_tokens, "WAITS", (0.0, 0.0))
         yield made
 
 
