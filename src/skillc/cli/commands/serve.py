@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import ipaddress
-import logging
-import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib import parse as urls
 
-from skillc import skills
 from skillc.cli import workspace
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from skillc.registry import RegistryConfig
-    from skillc.server import Launch, ServerSettings, Service
+    from skillc.server import Service
 
 COMMAND = Command(
     "serve",
@@ -111,6 +103,8 @@ def run(arguments: Arguments) -> int:
     port = arguments.text("port")
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
         raise InvalidOption(f"--port takes a number from 0 to 65535, not '{port}'")
+    import logging  # help needs none of what is imported in functions here
+
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
     if not arguments.has("read_only") and not arguments.has("no_request_log"):
         logging.getLogger("skillc.server.requests").setLevel(logging.INFO)
@@ -120,7 +114,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _serve_repositories(arguments: Arguments, port: int) -> int:
-    from skillc import server  # Starlette and all that is served are slow to import, and help needs none
+    from skillc import server
 
     given = [*map(arguments.optional, REGISTRY_OPTIONS), arguments.has("public_read")]
     if arguments.count("workers") != 1 or any(given):
@@ -129,44 +123,41 @@ def _serve_repositories(arguments: Arguments, port: int) -> int:
     token = server.read_token(TOKEN, host, "--host")
     names = arguments.texts("allow_host")
     engine = workspace(progress=True).engine()
-    server.serve_engine(engine, host, port, functools.partial(_announce, arguments), names=names, token=token)
+    server.serve_engine(engine, host, port, lambda url: _announce(arguments, url), names=names, token=token)
     return 0
 
 
 def _serve_registry(arguments: Arguments, port: int) -> int:
+    from urllib.parse import urlsplit
+
     from skillc import server
 
-    launch = server.Launch(
-        # Variables are taken out of the environment: processes that we start don't need them.
-        store=arguments.optional("store") or os.environ.pop("SKILLC_STORE", ""),
-        blobs=arguments.optional("blobs") or os.environ.pop("SKILLC_BLOBS", ""),
+    options = server.ServeOptions(
         host=arguments.text("host"),
         port=port,
         workers=arguments.count("workers") or 1,
-        names=tuple(arguments.texts("allow_host")),
+        rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
+        store=arguments.optional("store") or "",
+        blobs=arguments.optional("blobs") or "",
+        url=arguments.optional("url") or "",
+        config=arguments.optional("config") or "",
         token_file=arguments.optional("admin_token_file") or "",
-        config=_read_config(arguments),
-        settings=_read_settings(arguments),
-        mounts=_mount_mcp,
-        reload=functools.partial(_reload, arguments),
+        public_read=arguments.has("public_read"),
+        names=tuple(arguments.texts("allow_host")),
+        trusted_proxies=tuple(arguments.texts("trusted_proxy")),
+        reviews=tuple(arguments.texts("review")),
+        review_findings=arguments.optional("review_findings") or "",
     )
-    if urls.urlsplit(arguments.optional("store") or "").password:
+    launch = server.make_launch(options, _mount_mcp)
+    if urlsplit(options.store).password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
-    server.serve_registry(
-        launch, functools.partial(_announce, arguments), functools.partial(_show_token, arguments)
-    )
+
+    def show_token(secret: str) -> None:
+        announce(arguments, f"The admin's token, shown this once: {secret}", token=secret)
+
+    server.serve_registry(launch, lambda url: _announce(arguments, url), show_token)
     return 0
-
-
-def _reload(arguments: Arguments, launch: Launch) -> Launch:
-    """Return the launch with its configuration read again; the secret of sign-in stays, it is read once."""
-    settings = dataclasses.replace(_read_settings(arguments), metrics=launch.settings.metrics)
-    before, oidc = launch.settings.sign_in.oidc, settings.sign_in.oidc
-    if before is not None and oidc is not None and not oidc.client_secret:
-        oidc = dataclasses.replace(oidc, client_secret=before.client_secret)
-        settings = dataclasses.replace(settings, sign_in=dataclasses.replace(settings.sign_in, oidc=oidc))
-    return dataclasses.replace(launch, config=_read_config(arguments), settings=settings)
 
 
 def _announce(arguments: Arguments, url: str) -> None:
@@ -178,55 +169,3 @@ def _mount_mcp(service: Service) -> Mapping[str, Any]:
     from skillc.mcp import create_registry_endpoint  # the SDK is slow to import
 
     return {"/mcp": create_registry_endpoint(service)}
-
-
-def _read_settings(arguments: Arguments) -> ServerSettings:
-    from skillc import server
-
-    url = _read_url(arguments.optional("url") or "")
-    path = arguments.optional("config")
-    sign_in = server.read_configuration(path, server.REGISTRY_TABLES) if path else server.SignInSettings()
-    if sign_in.oidc is not None and not url:
-        raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
-    return server.ServerSettings(
-        url=url,
-        public_read=arguments.has("public_read"),
-        rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
-        trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
-        sign_in=sign_in,
-    )
-
-
-def _read_config(arguments: Arguments) -> RegistryConfig:
-    """Return the policies, reviews and mirrors of the configuration, with the reviews of the options."""
-    from skillc.registry import RegistryConfig, ReviewRules  # the room is slow to import, and help needs none
-
-    path = arguments.optional("config")
-    config = RegistryConfig.load(path) if path else RegistryConfig()
-    prefixes = (
-        *config.review.prefixes,
-        *(str(skills.SkillId(prefix)) for prefix in arguments.texts("review")),
-    )
-    findings = arguments.optional("review_findings") or config.review.findings
-    return dataclasses.replace(config, review=ReviewRules(prefixes, findings))
-
-
-def _read_network(name: str) -> str:
-    try:
-        return str(ipaddress.ip_network(name, strict=False))
-    except ValueError:
-        raise InvalidOption(f"--trusted-proxy takes an address or a network, not '{name}'") from None
-
-
-def _read_url(text: str) -> str:
-    """Return the address that clients use, without a slash at its end."""
-    parts = urls.urlsplit(text)
-    if text and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
-        raise InvalidOption("--url takes an address such as https://skills.example.com")
-    if parts.username is not None or parts.path.strip("/"):
-        raise InvalidOption("--url takes an address without a user and a path")
-    return text.rstrip("/")
-
-
-def _show_token(arguments: Arguments, secret: str) -> None:
-    announce(arguments, f"The admin's token, shown this once: {secret}", token=secret)
