@@ -11,13 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillc import trash
-from skillc.library import DeploymentRecord, read_deployments, record_deployments
+from skillc.library import read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 from tests.support.terminal import on_terminal
@@ -429,10 +430,6 @@ def test_directories_of_agents_that_a_clone_brings(world: World) -> None:
     assert (victim / ".x.1-00000000.tmp").exists()
 
 
-def replace_fields(record: DeploymentRecord, **fields: str) -> DeploymentRecord:
-    return DeploymentRecord(**{**vars(record), **fields})
-
-
 @pytest.mark.slow
 def test_a_record_that_lies(world: World) -> None:
     """[D52] nothing is deleted but what a build of that very skill wrote."""
@@ -444,10 +441,10 @@ def test_a_record_that_lies(world: World) -> None:
     save(folder / "mine", "x")
     deployed = world.home / ".claude" / "skills" / "pdf"
     lies = [
-        replace_fields(record, path=str(folder), source="/gone"),
-        replace_fields(record, path=str(world.home), source="/gone", method="symlink"),
-        replace_fields(record, path="/", source="/gone"),
-        replace_fields(record, source="/gone"),  # the manifest names another source
+        replace(record, path=str(folder), source="/gone"),
+        replace(record, path=str(world.home), source="/gone", method="symlink"),
+        replace(record, path="/", source="/gone"),
+        replace(record, source="/gone"),  # the manifest names another source
     ]
     for lie in lies:
         record_deployments([lie])

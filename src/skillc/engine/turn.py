@@ -18,7 +18,7 @@ REFERENCE = re.compile(r"^/([a-z0-9-]+(?:/[a-z0-9-]+)*)(?:\s+|$)")
 class SkillsResolved(Result):
     """An event: skills whose blocks entered the context, and how many bytes that was."""
 
-    type: str = field(default="SkillsResolved", init=False)
+    type: str = field(default="SkillsResolved", init=False, repr=False)
     skills: tuple[str, ...]
     injection_bytes: int
 
@@ -27,7 +27,7 @@ class SkillsResolved(Result):
 class SkillResolutionFailed(Result):
     """An event: a reference that led to no skill; the turn went on without it."""
 
-    type: str = field(default="SkillResolutionFailed", init=False)
+    type: str = field(default="SkillResolutionFailed", init=False, repr=False)
     reference: str
     error: str
 
