@@ -16,8 +16,9 @@ from typing import Any
 from skillc.audit.findings import LineCounter, Trace
 
 MAX_MATCHES = 200  # of one pattern in a script
+SMALL = 80  # lines of a script in which all is near
 MAX_MODULES = 64 << 10  # characters of scripts that are read together
-_COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!!)|//|\*|--[ \t]).*", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!!)|//(?!go:generate)|\*|--[ \t]).*", re.MULTILINE)
 
 _FILE = Path(__file__).with_name("patterns.toml")
 _REFERENCE = re.compile(r"@([a-z][a-z0-9-]*)@")
@@ -80,7 +81,8 @@ def check_script(text: str, trace: Trace, line: int, language: str) -> None:
     text = _COMMENT_LINE.sub("", text)
     for row, patterns in _combinations():
         if row.get("language", language) == language and all(each.search(text) for each in patterns):
-            number = _find_together(text, patterns, row.get("near", 0))
+            near = row.get("near", 0) if text.count("\n") > SMALL else 0
+            number = _find_together(text, patterns, near)
             if number is not None:
                 trace.report(row["rule"], row["message"], line + number, level=row.get("level", ""))
 

@@ -149,6 +149,13 @@ A41  backdoor admit each: makes the agent's work unsafe
 A41  favour: makes the agent favour something
 A41  promote each: makes the agent favour something
 A40  quiet user: keeps something from the user
+A40  mask, excuse: keeps something from the user
+A40  omit, excuse: keeps something from the user
+A40  pretext, lull: keeps something from the user
+A40  pretext, lie: tells the agent what to pretend
+A40  unseen, excuse: keeps something from the user
+A40  mask, freely: acts without asking, and keeps it from the user
+A40  excuse, freely: acts without asking, and keeps it from the user
 A40  quiet transfer: sends something unseen
 """)
 _ANY_OF = {
@@ -156,6 +163,9 @@ _ANY_OF = {
     "private": ("secret", "personal", "pin", "valuables", "details"),
     "covert": ("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
     "silence": ("quiet", "hush"),
+    "mask": ("conceal", "veil", "quiet"),
+    "excuse": ("pretext", "lie", "lull"),
+    "freely": ("unasked", "consent"),
     "wealth": ("secret", "valuables"),
     "protection": ("guard", "shield"),
     "halt": ("disable", "stop"),
@@ -165,7 +175,7 @@ _KEYS = sorted(
     word_set(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
-        " report lull dictate access vault homes pay payee backdoor stash favour"
+        " report lull dictate access vault homes pay payee backdoor stash favour conceal veil"
     )
 )
 _PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\))")
@@ -340,6 +350,7 @@ _COMPOSITES = {
     "kept": "{not} ‥ {disable}",
     "transfer": "{send}",
     "follow": "{run}",
+    "conceal": "{it} ‥ {not} ‥ {appear}|{not} ‥ {appear} ‥ {it}|{not} ‥ {it} ‥ {appear}|{it} ‥ {not} ‥ {report}",
 }
 
 

@@ -33,7 +33,7 @@ MAX_STATEMENT = 8192  # characters; a longer one is read in pieces
 MAX_NAMES = 500  # that carry something
 
 _STRING = load_pattern("string")
-_COMMENT = re.compile(r"^\s*(?://|#(?!!)|--\s|\*|/\*)")
+_COMMENT = re.compile(r"^\s*(?://(?!go:generate)|#(?!!)|--\s|\*|/\*)")
 _NAME = load_pattern("name")
 _ENV = load_pattern("env")
 _ENV_ALL = load_pattern("env-all")
