@@ -16,7 +16,7 @@ from typing import Any
 from skillc.audit.findings import LineCounter, Trace
 
 MAX_MATCHES = 200  # of one pattern in a script
-SMALL = 80  # lines of a script in which all is near
+SMALL = 40  # lines of a script in which all is near
 MAX_MODULES = 64 << 10  # characters of scripts that are read together
 _COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!!)|//(?!go:generate)|\*|--[ \t]).*", re.MULTILINE)
 
@@ -80,10 +80,11 @@ def check_script(text: str, trace: Trace, line: int, language: str) -> None:
     """Report what a script does by its words, in any language: patterns that are near each other."""
     text = _COMMENT_LINE.sub("", text)
     for row, patterns in _combinations():
-        if row.get("language", language) == language and all(each.search(text) for each in patterns):
+        if re.match(row.get("language", ""), language) and all(each.search(text) for each in patterns):
             near = row.get("near", 0) if text.count("\n") > SMALL else 0
             number = _find_together(text, patterns, near)
-            if number is not None:
+            known = {(problem.rule, problem.line) for problem in trace.problems}
+            if number is not None and (row["rule"], line + number) not in known:
                 trace.report(row["rule"], row["message"], line + number, level=row.get("level", ""))
 
 

@@ -20,6 +20,7 @@ from skillc.audit.patterns import load_pattern, word_set
 
 MAX_SENTENCE = 1000
 WINDOW = 6  # sentences, or steps of a list, that belong together
+NEAR = {"A40": 3}  # of them for a rule whose words are common
 
 _PAGES = load_pattern("pages")
 _PASSWORD = load_pattern("password")
@@ -98,6 +99,7 @@ A42  spread: makes the agent spread it
 A43  secret write stash: tells the agent to put secrets aside
 A43  vault, target, covert: names {} near a place of secrets
 A43  secret, =target transfer: sends something to {}, near a sentence about secrets
+A43  vault send, mask: tells the agent to hand secrets on
 A43  target transfer personal: tells the agent to send what is private
 A43  target transfer valuables: tells the agent to send what is private
 A43  target transfer, covert: sends something to {}, unasked or unseen
@@ -152,7 +154,6 @@ A40  quiet user: keeps something from the user
 A40  mask, excuse: keeps something from the user
 A40  omit, excuse: keeps something from the user
 A40  pretext, lull: keeps something from the user
-A40  pretext, lie: tells the agent what to pretend
 A40  unseen, excuse: keeps something from the user
 A40  mask, freely: acts without asking, and keeps it from the user
 A40  excuse, freely: acts without asking, and keeps it from the user
@@ -163,10 +164,10 @@ _ANY_OF = {
     "private": ("secret", "personal", "pin", "valuables", "details"),
     "covert": ("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
     "silence": ("quiet", "hush"),
-    "mask": ("conceal", "veil", "quiet"),
-    "excuse": ("pretext", "lie", "lull"),
+    "cover": ("conceal", "veil"),
+    "story": ("pretext", "lie"),
     "freely": ("unasked", "consent"),
-    "wealth": ("secret", "valuables"),
+    "wealth": ("secret", "valuables", "pass"),
     "protection": ("guard", "shield"),
     "halt": ("disable", "stop"),
 }
@@ -217,6 +218,10 @@ class _Sentence:
         if concept not in self._known:
             if concept == "unseen":  # but what must not be shown is no secret: that protects it
                 known = self.has("silence") and not self.has("wealth")
+            elif concept == "mask":
+                known = (self.has("quiet") or self.has("cover")) and not self.has("wealth")
+            elif concept == "excuse":  # but what must not be pretended is no pretext
+                known = self.has("lull") or (self.has("story") and not self._has_words("honesty"))
             elif concept == "towards":  # to a place, not from it
                 known = self.has("target") and not _SOURCE.search(self.text)
             elif concept == "omit":  # left out of what the user reads
@@ -245,7 +250,9 @@ class _Sentence:
     @property
     def is_plain(self) -> bool:
         """Whether it is an instruction even where sentences are rare."""
-        return (bool(self.places) and self.has("secret")) or self.has("outrank") or self.has("ignore")
+        if (self.places and self.has("secret")) or (self.has("vault") and self.has("send")):
+            return True
+        return self.has("outrank") or self.has("ignore") or self.has_all(("quiet", "user"))
 
     @cached_property
     def is_refusal(self) -> bool:
@@ -284,7 +291,7 @@ def _check_intents(recent: Sequence[_Sentence], trace: Trace, line: int) -> None
     for rule, level, groups, message in _INTENTS:
         is_last = tuple(map(last.has_all, groups))
         if any(is_last) and all(
-            here or (group[0][0] != "=" and any(each.has_all(group) for each in recent))
+            here or (group[0][0] != "=" and any(each.has_all(group) for each in recent[: NEAR.get(rule)]))
             for here, group in zip(is_last, groups, strict=True)
         ):
             excerpt = " ".join(last.text.split())[:80]
@@ -350,6 +357,7 @@ _COMPOSITES = {
     "kept": "{not} ‥ {disable}",
     "transfer": "{send}",
     "follow": "{run}",
+    "honesty": "{not} ‥ {lie}|{not} ‥ {pretext}",
     "conceal": "{it} ‥ {not} ‥ {appear}|{not} ‥ {appear} ‥ {it}|{not} ‥ {it} ‥ {appear}|{it} ‥ {not} ‥ {report}",
 }
 

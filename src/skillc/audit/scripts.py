@@ -272,7 +272,7 @@ def _check_code(
 
 MAX_CONSTANTS = 500
 MAX_KEYS = 20  # that are tried on encoded numbers
-_TEXT = r"(?:\"(?:[^\"\\\n]|\\.){0,200}\"|'(?:[^'\\\n]|\\.){0,200}'|`[^`\\$\n]{0,200}`)"
+_TEXT = r"(?<!\\)(?:\"(?:[^\"\\\n]|\\.){0,200}\"|'(?:[^'\\\n]|\\.){0,200}'|`[^`\\$\n]{0,200}`)"
 _NUMBER = r"(?:0x[0-9a-fA-F]{1,6}|\d{1,7})"
 _ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\u\{([0-9a-fA-F]{1,6})\}")
 _CODES = load_pattern("codes")
