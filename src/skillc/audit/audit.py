@@ -171,6 +171,8 @@ def _read_data(file: File, trace: Trace) -> None:
     declarations.check_settings(name, text, trace, read_script)
     if file.kind != "prose":
         _read_values(text, trace)
+        if not name.endswith((".csv", ".tsv", ".lock", ".po")):
+            check_script(text, trace, 1, file.kind)
 
 
 def _read_values(text: str, trace: Trace) -> None:

@@ -362,6 +362,8 @@ def note_write(trace: Trace, path: str, line: int) -> None:
         return
     if re.fullmatch(r"/etc/(?:hosts|resolv\.conf|nsswitch\.conf)", path):
         trace.report("A19", f"writes '{path}', which says where names lead", line, path)
+    if path.startswith("/etc/sudoers"):
+        trace.report("A18", f"writes '{path}', which says what may be run as root", line, path)
     if _PACKAGE_SETTINGS.search(path):
         trace.report("A05", f"writes '{path}', which says where packages come from", line, path, "review")
     if indicators.is_persistent(path):

@@ -28,7 +28,8 @@ LANGUAGES = {
     "javascript": "js mjs cjs jsx ts tsx mts cts",
     "text": "ps1 psm1 bat cmd rb go php pl pm lua swift kt java rs c cc cpp cs scala r jl vbs applescript"
     " awk tcl ex exs clj"
-    " gradle groovy kts sbt dart erl hs ml nim zig vim el coffee psd1 wsf phtml rake gemspec fs vb m sql",
+    " gradle groovy kts sbt dart erl hs ml nim zig vim el coffee psd1 wsf phtml rake gemspec fs vb m sql"
+    " bas vba frm ahk au3 tf hcl bzl star nix cmake tex sty gs gd pas cr sol proto",
     "markdown": "md markdown mdx mdc",
     "notebook": "ipynb",
     "make": "mk mak",

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillc.audit.commands import Read
 from skillc.audit.findings import LineCounter, Trace
-from skillc.audit.patterns import load_pattern
+from skillc.audit.patterns import check_setting, load_pattern
 from skillc.audit.prose import check_prose
 from skillc.skills import Document, parse, walk
 
@@ -23,6 +23,7 @@ _LANGUAGES = {
     " osascript vbscript vb kotlin",
 }
 _PROSE = "prose"
+_DATA = ("json", "jsonc", "yaml", "yml", "toml")
 _DRAWING = re.compile("[\u2500-\u257f]")  # of boxes and trees
 _BY_LABEL = {label: kind for kind, labels in _LANGUAGES.items() for label in labels.split()}
 _SHELL_LINE = load_pattern("shell-line")
@@ -37,7 +38,12 @@ _CALL = load_pattern("call")
 def read_markdown(document: Document, text: str, trace: Trace, read: Read) -> None:
     """Take note of a page: blocks and commands as scripts, comments and hidden spans, and its prose."""
     for line, language, code in _find_blocks(document):
-        read(trace, language, code, line, 0)
+        if language in _DATA:
+            inner = trace.branch()
+            check_setting(f"settings.{language}", code, inner)
+            trace.take_over(inner, range(line, line + code.count("\n") + 1))
+        else:
+            read(trace, language, code, line, 0)
     _read_inline(text, trace, read)
     _check_invisible(document, trace)
     counter = LineCounter(text)
@@ -61,6 +67,8 @@ def _language_of(detail: object, code: str) -> str:
     name = next(iter(re.findall(r"[\w+#-]+", label.lower())), "")
     if name in _BY_LABEL:
         return _BY_LABEL[name]
+    if name in _DATA:
+        return name
     if name not in ("", "text", "plaintext", "txt", "code", "markdown", "md", "prompt"):
         return ""
     return "shell" if _SHELL_LINE.search(code) else "" if _DRAWING.search(code) else _PROSE

@@ -16,8 +16,9 @@ from typing import Any
 from skillc.audit.findings import LineCounter, Trace
 
 MAX_MATCHES = 200  # of one pattern in a script
+SMALL = 40  # lines of a script in which all is near
 MAX_MODULES = 64 << 10  # characters of scripts that are read together
-_COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!!)|//|\*|--[ \t]).*", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!!)|//(?!go:generate)|\*|--[ \t]).*", re.MULTILINE)
 
 _FILE = Path(__file__).with_name("patterns.toml")
 _REFERENCE = re.compile(r"@([a-z][a-z0-9-]*)@")
@@ -79,9 +80,11 @@ def check_script(text: str, trace: Trace, line: int, language: str) -> None:
     """Report what a script does by its words, in any language: patterns that are near each other."""
     text = _COMMENT_LINE.sub("", text)
     for row, patterns in _combinations():
-        if row.get("language", language) == language and all(each.search(text) for each in patterns):
-            number = _find_together(text, patterns, row.get("near", 0))
-            if number is not None:
+        if re.match(row.get("language", ""), language) and all(each.search(text) for each in patterns):
+            near = row.get("near", 0) if text.count("\n") > SMALL else 0
+            number = _find_together(text, patterns, near)
+            known = {(problem.rule, problem.line) for problem in trace.problems}
+            if number is not None and (row["rule"], line + number) not in known:
                 trace.report(row["rule"], row["message"], line + number, level=row.get("level", ""))
 
 

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from skillc.audit import indicators
 from skillc.audit.findings import Trace
-from skillc.audit.patterns import load_pattern, word_set
+from skillc.audit.patterns import load_pattern, table, word_set
 
 MAX_SENTENCE = 1000
 WINDOW = 6  # sentences, or steps of a list, that belong together
+NEAR = {"A40": 3}  # of them for a rule whose words are common
 
 _PAGES = load_pattern("pages")
 _PASSWORD = load_pattern("password")
@@ -71,8 +72,8 @@ class Intent(NamedTuple):
     message: str
 
 
-def _read_intents(table: str) -> tuple[Intent, ...]:
-    rows = (line.split(": ") for line in table.strip().split("\n"))
+def _read_intents(text: str) -> tuple[Intent, ...]:
+    rows = (line.split(": ") for line in text.strip().split("\n"))
     return tuple(
         Intent(
             head[:3],
@@ -84,79 +85,16 @@ def _read_intents(table: str) -> tuple[Intent, ...]:
     )
 
 
-# A rule (`!`: at its own level, else to review), and the concepts: those of a group are in one sentence, the
-# groups in sentences that are near each other, in any order but that `=` is the last. The first row that fits
-# is reported.
-_INTENTS = _read_intents("""
-A43! secret send target: tells the agent to send secrets or the conversation to {}
-A43  secret send place: tells the agent to send secrets or the conversation to {}
-A41  ignore prior orders: is against other instructions
-A41  outrank: is against other instructions
-A42  others write: changes other skills
-A42  others disable: is against other skills
-A42  spread: makes the agent spread it
-A43  secret write stash: tells the agent to put secrets aside
-A43  vault, target, covert: names {} near a place of secrets
-A43  secret, =target transfer: sends something to {}, near a sentence about secrets
-A43  target transfer personal: tells the agent to send what is private
-A43  target transfer valuables: tells the agent to send what is private
-A43  target transfer, covert: sends something to {}, unasked or unseen
-A43  private target, covert: tells the agent to give away what is private
-A43  private send, target, covert: tells the agent to give away what is private
-A43  place transfer personal: tells the agent to send what is private
-A43  picture, each: puts data into the address of a picture
-A43  picture, encode: puts data into the address of a picture
-A43  picture, private: puts data into the address of a picture
-A43  secret encode each: tells the agent to encode secrets
-A45! target transfer each: tells the agent to send its work to {}, again and again
-A45! ours transfer each: tells the agent to send its work to {}, again and again
-A44  host fetch run: tells the reader to download and run something
-A44  host fetch follow: tells the agent to do what a page says
-A44  host obey: tells the agent to do what a page says
-A44  host dictate: tells the agent to do what a page says
-A44  host fetch, dictate: tells the agent to do what a page says
-A44  terminal paste, host: tells the reader to run what a page shows
-A44  terminal, keys: tells the reader to run what a page put into the clipboard
-A14  startup write host: makes something run later
-A14  startup write covert: makes something run later
-A16  memory write, covert: changes what agents read, without asking
-A16  memory write host: changes what agents read
-A16  homes write: changes what agents read
-A17  unasked run, host: runs something without asking
-A17  unasked write host: installs something without asking
-A17  grant permit: lets an agent act without asking
-A18  root write: changes what may be run as root
-A14  door write target: lets another machine in
-A14  door write, covert: lets another machine in
-A43  secret towards write: tells the agent to put secrets at {}
-A18  access admit handle: gives rights to others
-A18  access admit target: gives rights to others
-A18  access admit, covert: gives rights to others
-A19  guard disable: switches a protection off
-A19  protection halt covert: switches a protection off
-A51  all delete, unasked: deletes far more than the skill's files, without asking
-A34  decode, obey: tells the agent to do what an encoded text says
-A43  pin request user: tells the agent to ask for what only its owner should have
-A43  pay funds, unasked: spends money without asking
-A43  pay funds, consent: spends money without asking
-A43  payee swap: changes where money goes
-A43  payee money each: changes where money goes
-A43  money swap: changes where money goes
-A40  lie user: tells the agent what to pretend
-A41  sabotage: makes the agent's work worse
-A41  backdoor admit, covert: makes the agent's work unsafe
-A41  backdoor admit each: makes the agent's work unsafe
-A41  favour: makes the agent favour something
-A41  promote each: makes the agent favour something
-A40  quiet user: keeps something from the user
-A40  quiet transfer: sends something unseen
-""")
+_INTENTS = _read_intents(table("prose")["intents"])
 _ANY_OF = {
     "target": ("host", "mail"),
     "private": ("secret", "personal", "pin", "valuables", "details"),
     "covert": ("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
     "silence": ("quiet", "hush"),
-    "wealth": ("secret", "valuables"),
+    "cover": ("conceal", "veil"),
+    "story": ("pretext", "lie"),
+    "freely": ("unasked", "consent"),
+    "wealth": ("secret", "valuables", "pass"),
     "protection": ("guard", "shield"),
     "halt": ("disable", "stop"),
 }
@@ -165,7 +103,7 @@ _KEYS = sorted(
     word_set(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
-        " report lull dictate access vault homes pay payee backdoor stash favour"
+        " report lull dictate access vault homes pay payee backdoor stash favour conceal veil"
     )
 )
 _PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\))")
@@ -207,8 +145,14 @@ class _Sentence:
         if concept not in self._known:
             if concept == "unseen":  # but what must not be shown is no secret: that protects it
                 known = self.has("silence") and not self.has("wealth")
+            elif concept == "mask":
+                known = (self.has("quiet") or self.has("cover")) and not self.has("wealth")
+            elif concept == "excuse":  # but what must not be pretended is no pretext
+                known = self.has("lull") or (self.has("story") and not self._has_words("honesty"))
             elif concept == "towards":  # to a place, not from it
                 known = self.has("target") and not _SOURCE.search(self.text)
+            elif concept == "dispatch":  # other than a request to a service, which is how it is used
+                known = self.has_all(("towards", "transfer")) and not self.has("usage")
             elif concept == "omit":  # left out of what the user reads
                 known = self._has_words(concept) or self.has_all(("not", "appear", "report"))
                 known = known and not self.has("wealth")
@@ -235,7 +179,9 @@ class _Sentence:
     @property
     def is_plain(self) -> bool:
         """Whether it is an instruction even where sentences are rare."""
-        return (bool(self.places) and self.has("secret")) or self.has("outrank") or self.has("ignore")
+        if (self.places and self.has("secret")) or (self.has("vault") and self.has("send")):
+            return True
+        return self.has("outrank") or self.has("ignore") or self.has_all(("quiet", "user"))
 
     @cached_property
     def is_refusal(self) -> bool:
@@ -274,7 +220,7 @@ def _check_intents(recent: Sequence[_Sentence], trace: Trace, line: int) -> None
     for rule, level, groups, message in _INTENTS:
         is_last = tuple(map(last.has_all, groups))
         if any(is_last) and all(
-            here or (group[0][0] != "=" and any(each.has_all(group) for each in recent))
+            here or (group[0][0] != "=" and any(each.has_all(group) for each in recent[: NEAR.get(rule)]))
             for here, group in zip(is_last, groups, strict=True)
         ):
             excerpt = " ".join(last.text.split())[:80]
@@ -340,6 +286,9 @@ _COMPOSITES = {
     "kept": "{not} ‥ {disable}",
     "transfer": "{send}",
     "follow": "{run}",
+    "honesty": "{not} ‥ {lie}|{not} ‥ {pretext}",
+    "conceal": "{it} ‥ {not} ‥ {appear}|{not} ‥ {appear} ‥ {it}|{not} ‥ {it} ‥ {appear}"
+    "|{it} ‥ {not} ‥ {report}",
 }
 
 

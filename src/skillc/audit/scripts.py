@@ -33,7 +33,7 @@ MAX_STATEMENT = 8192  # characters; a longer one is read in pieces
 MAX_NAMES = 500  # that carry something
 
 _STRING = load_pattern("string")
-_COMMENT = re.compile(r"^\s*(?://|#(?!!)|--\s|\*|/\*)")
+_COMMENT = re.compile(r"^\s*(?://(?!go:generate)|#(?!!)|--\s|\*|/\*)")
 _NAME = load_pattern("name")
 _ENV = load_pattern("env")
 _ENV_ALL = load_pattern("env-all")
@@ -272,7 +272,7 @@ def _check_code(
 
 MAX_CONSTANTS = 500
 MAX_KEYS = 20  # that are tried on encoded numbers
-_TEXT = r"(?:\"(?:[^\"\\\n]|\\.){0,200}\"|'(?:[^'\\\n]|\\.){0,200}'|`[^`\\$\n]{0,200}`)"
+_TEXT = r"(?<!\\)(?:\"(?:[^\"\\\n]|\\.){0,200}\"|'(?:[^'\\\n]|\\.){0,200}'|`[^`\\$\n]{0,200}`)"
 _NUMBER = r"(?:0x[0-9a-fA-F]{1,6}|\d{1,7})"
 _ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\u\{([0-9a-fA-F]{1,6})\}")
 _CODES = load_pattern("codes")
