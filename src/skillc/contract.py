@@ -30,6 +30,7 @@ from typing import Any
 from skillc.text import utf8_text
 
 OMIT, KEY, JSON = "omit", "key", "json"  # in the metadata of a field
+HIDDEN = {KEY: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `--format json` prints."""
-        return _encode_fields(self)
+        return encode_fields(self)
 
 
 def optional(default: Any = None) -> Any:
@@ -56,8 +57,8 @@ def optional(default: Any = None) -> Any:
 
 
 def hidden(default: Any) -> Any:
-    """Declare a field that is not in the JSON."""
-    return field(default=default, metadata={KEY: ""})
+    """Declare a field that is not in the JSON; one without a default is `field(metadata=HIDDEN)`."""
+    return field(default=default, metadata=HIDDEN)
 
 
 def key_of(each: Field[Any]) -> str:
@@ -78,7 +79,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, str):
         return value.value if isinstance(value, Enum) else utf8_text(value)
     if is_dataclass(value) and not hasattr(value, "as_json"):
-        return _encode_fields(value)
+        return encode_fields(value)
     if isinstance(value, Mapping):
         return {str(key): encode(each) for key, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -86,7 +87,8 @@ def encode(value: Any) -> Any:
     return _encode_other(value)
 
 
-def _encode_fields(value: Any) -> dict[str, Any]:
+def encode_fields(value: Any) -> dict[str, Any]:
+    """Return the JSON of a dataclass by its fields, whatever its `as_json` adds."""
     result = {}
     for each in fields(value):
         content = getattr(value, each.name)

@@ -36,15 +36,6 @@ class TrashItem:
     reason: str
     parent: str = hidden("")  # the folder that it was in, without links; empty in old notes
 
-    def as_json(self) -> dict[str, str]:
-        return {
-            "id": self.id,
-            "path": self.path,
-            "from": self.origin,
-            "when": self.when,
-            "reason": self.reason,
-        }
-
 
 def directory() -> str:
     return os.path.join(paths.require_home(), paths.DIRECTORY, "trash")
@@ -66,7 +57,8 @@ def put(path: str, reason: str, *, origin: str = "", link: str = "") -> TrashIte
     os.makedirs(folder, mode=0o700)
     content, when = os.path.join(folder, CONTENT), strftime("%Y-%m-%dT%H:%M:%SZ", now)
     item = TrashItem(item_id, content, origin, when, reason, os.path.realpath(os.path.dirname(origin)))
-    fields = {"version": VERSION, **item.as_json(), "parent": item.parent}
+    fields = {"version": VERSION, "id": item_id, "path": content, "from": origin, "when": when}
+    fields |= {"reason": reason, "parent": item.parent}
     note = json.dumps(records.seal(fields), indent=2, ensure_ascii=False)
     atomic.write(os.path.join(folder, NOTE), note.encode("utf-8", "surrogateescape"), durable=True)
     try:

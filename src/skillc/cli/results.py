@@ -15,7 +15,20 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from skillc.compiler import Listing, Publication
 from skillc.contract import Failure, is_optional, key_of
+from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
+from skillc.install import (
+    Disablement,
+    EmptiedTrash,
+    InstallResult,
+    LockedSkills,
+    LockProblems,
+    Pins,
+    Removals,
+    Restoration,
+    Skip,
+    Step,
+)
 from skillc.lint import Rule, Summary
 from skillc.tools import DryRun, Entry, Envelope, TrustDescription
 from skillc.trash import TrashItem
@@ -36,15 +49,12 @@ _COUNTS = dict.fromkeys(("notes", "reviews", "blocks"), int)
 _ASKS = {name: [str] for name in ("hosts", "commands", "environment", "writes", "installs")}
 _FINDING = {**_texts("rule name level file"), "line": int, **_texts("message fingerprint by?")}
 _LATEST = {"id": str, "current": Text, "latest": Text, "commit": Text, "changed": bool, "edited": bool}
-_PROBLEMS = {"problems": [_texts("id file problem")]}
 _SKILL = {
     **_texts("id name description scope"),
     "metadata": dict[str, Any],
     "requires_capabilities?": [str],
     "source_name?": str,
 }
-_PINS = {"skills": [{"id": str, "pinned": bool}]}
-_DISABLED = {"id": str, "disabled": bool, "deployments": [str]}
 _TOKEN = {**_texts("id owner role prefix label created_at"), "expires_at": Text, "revoked_at": Text}
 _PUBLISHER = _texts("id repository workflow prefix ref environment issuer")
 _HEADINGS = [{"file": str, "level": int, "heading": str, "line": int}]
@@ -122,28 +132,24 @@ RESULTS: dict[str, Shape] = {
     "clean": {"entries": [_LEFTOVER]},
     "completion": _texts("shell script"),
     "diagnose": {"diagnostics": [{"source_name": str, "path": Text, **_texts("code severity message")}]},
-    "disable": _DISABLED,
-    "doctor": {
-        "checks": [{**_texts("name status message"), "fix": Text}],
-        "fixed?": [str],
-        "not_fixed?": [str],
-    },
-    "enable": _DISABLED,
+    "disable": Disablement,
+    "doctor": Examination,
+    "enable": Disablement,
     "find": {"query": str, "results": [_FOUND], "corrections?": dict[str, str]},
     "grant add": _texts("subject role prefix registry"),
     "grant list": {"grants": [_texts("subject role prefix")]},
     "grant remove": {"subject": str, "prefix": str, "removed": bool, "registry": str},
-    "import": {"imported": [_texts("id from to how")], "skipped": [_texts("path reason")]},
+    "import": {"imported": [Step], "skipped": [Skip]},
     "init": {"name": Text, "path": str},
-    "install": {"installed": [str], "unchanged": [str], "removed": [str]},
+    "install": InstallResult,
     "inventory": _texts("mode xml"),
     "lint": Summary,
     "lint --statistics": {"rules": [{"rule": str, "name": str, "count": int}], "skills": int, "failed": int},
     "lint --explain": {"rules": [Rule]},
     "list": Listing,
     "load": ResolvedSkill,
-    "lock": {"skills": [{"id": str, "source": str, "ref": Text, "commit": Text, "pinned": bool}]},
-    "lock --check": _PROBLEMS,
+    "lock": LockedSkills,
+    "lock --check": LockProblems,
     "login": {"registries": [{"registry": str, "subject": Text}]},
     "login <url>": {
         **_texts("registry subject"),
@@ -158,13 +164,13 @@ RESULTS: dict[str, Shape] = {
     "outdated": {"skills": [_LATEST]},
     "outline": _HEADINGS,
     "outline --format object": {"headings": _HEADINGS},
-    "pin": _PINS,
+    "pin": Pins,
     "publish": _RELEASE,
     "publish --dry-run": {**_RELEASE, "dry_run": bool, "files": [str], "size": int},
     "publisher add": {**_PUBLISHER, "registry": str},
     "publisher list": {"publishers": [_PUBLISHER]},
     "publisher remove": {"id": str, "removed": bool, "registry": str},
-    "remove": {"removed": [{"id": str, "trashed": Text, "deployments": [str]}]},
+    "remove": Removals,
     "repo add": {"file": str, "repository": dict[str, Any], "guessed": bool, "kept": [str], "left": [str]},
     "repo list": {
         "repositories": [{**_REPOSITORY, "skills": int, "quarantined": int, "shadowed": int, "error": Text}]
@@ -200,9 +206,9 @@ RESULTS: dict[str, Shape] = {
     "token revoke": {"id": str, "revoked": bool, "registry": str},
     "tools": _TOOLS,
     "tools --format object": {"tools": _TOOLS},
-    "trash empty": {"deleted": [TrashItem]},
+    "trash empty": EmptiedTrash,
     "trash list": {"entries": [{**_texts("id path from when reason"), "size": int}]},
-    "trash restore": {"restored": TrashItem},
+    "trash restore": Restoration,
     "trust adopt": _texts("skill path level"),
     "trust allow": Entry,
     "trust allow --variable": {"variables": [_VARIABLE]},
@@ -216,9 +222,9 @@ RESULTS: dict[str, Shape] = {
         "notices": [str],
     },
     "ui": {"url": str},
-    "unpin": _PINS,
+    "unpin": Pins,
     "update": {"skills": [_UPDATE]},
-    "verify": _PROBLEMS,
+    "verify": LockProblems,
     "yank": {**_texts("id version"), "yanked": Text, "registry": str},
 }
 ERROR = {"error": {"code": str, "message": str, "hint": Text}}

@@ -10,10 +10,10 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from skillc import paths
 from skillc.compiler import PublishOptions, publish_skill
+from skillc.contract import hidden
 from skillc.errors import SkillcError
 from skillc.install import DeploymentState, Waste, inspect_deployment, remove_waste
 from skillc.library import (
@@ -43,10 +43,7 @@ class Check:
     status: str
     message: str
     fix: str | None = None
-    mend: Callable[[], str] | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return {"name": self.name, "status": self.status, "message": self.message, "fix": self.fix}
+    mend: Callable[[], str] | None = hidden(None)
 
 
 @dataclass(frozen=True, slots=True)

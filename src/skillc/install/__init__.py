@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from skillc.install.download import open_download
     from skillc.install.foreign_locks import import_locks
-    from skillc.install.import_plan import advise_first_skill
+    from skillc.install.import_plan import Skip, Step, advise_first_skill
     from skillc.install.import_skills import ImportResult, import_folders
     from skillc.install.install import apply_plan
     from skillc.install.lock import (
@@ -88,7 +88,7 @@ else:
             " find_leftovers find_orphans inspect_deployment list_names measure_size",
             "download": "open_download",
             "foreign_locks": "import_locks",
-            "import_plan": "advise_first_skill",
+            "import_plan": "Skip Step advise_first_skill",
             "import_skills": "ImportResult import_folders",
             "install": "apply_plan",
             "lock": "DAMAGED LockedSkills Pins accept_entry find_entries"

@@ -14,12 +14,13 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from skillc import atomic, paths, trash
 from skillc.compiler import digest_folder, is_link, read_agents, withdraw
+from skillc.contract import HIDDEN, KEY, encode_fields
 from skillc.index.sections import (
     DatabaseError,
     UnreadableIndex,
@@ -59,21 +60,13 @@ class Waste:
     kind: str
     what: str
     path: str
-    origin: str
+    origin: str = field(metadata={KEY: "from"})
     when: str
     size: int
-    remove: Callable[[], str]
+    remove: Callable[[], str] = field(metadata=HIDDEN)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "id": f"{self.kind}:{self.path}",
-            "kind": self.kind,
-            "what": self.what,
-            "path": self.path,
-            "from": self.origin,
-            "when": self.when,
-            "size": self.size,
-        }
+        return {"id": f"{self.kind}:{self.path}", **encode_fields(self)}
 
 
 def make_waste(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from skillc import paths
 from skillc.compiler import Target, is_link, read_agents
+from skillc.contract import HIDDEN, KEY, hidden
 from skillc.errors import DirectoryNotFound, InvalidOption, InvalidSkill, unexpected
 from skillc.install.store import Store
 from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, read_import
@@ -30,15 +31,12 @@ class Step:
     changes.
     """
 
-    name: str
-    source: str
-    destination: str
+    name: str = field(metadata={KEY: "id"})
+    source: str = field(metadata={KEY: "from"})
+    destination: str = field(metadata={KEY: "to"})
     how: str
-    store: Store
-    target: Target | None = None
-
-    def as_json(self) -> dict[str, str]:
-        return {"id": self.name, "from": self.source, "to": self.destination, "how": self.how}
+    store: Store = field(metadata=HIDDEN)
+    target: Target | None = hidden(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +45,6 @@ class Skip:
 
     path: str
     reason: str
-
-    def as_json(self) -> dict[str, str]:
-        return {"path": self.path, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)

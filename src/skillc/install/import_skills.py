@@ -12,9 +12,11 @@ import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 from skillc import atomic, trash
 from skillc.compiler import PublishOptions, create_store, publish_skill
+from skillc.contract import encode
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
 from skillc.install.import_plan import COPIED, LINKED, MOVED, Plan, Skip, Step, is_same, plan_import
@@ -63,12 +65,9 @@ class ImportResult:
         self.skipped.extend(other.skipped)
         self.diagnostics.extend(other.diagnostics)
 
-    def as_json(self) -> dict[str, list[dict[str, str]]]:
+    def as_json(self) -> dict[str, Any]:
         failures = [Skip(step.source, error.line()) for step, error in self.failures]
-        return {
-            "imported": [step.as_json() for step in self.imported],
-            "skipped": [skip.as_json() for skip in (*self.skipped, *failures)],
-        }
+        return {"imported": encode(self.imported), "skipped": encode([*self.skipped, *failures])}
 
 
 def import_folders(

@@ -6,9 +6,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry, compute_hash
@@ -56,10 +57,7 @@ class Outdated:
     """Locked skills with their latest versions, and why others could not be asked for."""
 
     skills: tuple[Latest, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"skills": [latest.as_json() for latest in self.skills]}
+    diagnostics: tuple[Diagnostic, ...] = field(metadata=HIDDEN)
 
 
 def list_latest(

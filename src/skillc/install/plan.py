@@ -12,11 +12,11 @@ import json
 import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import time_ns
-from typing import Any
 
 from skillc import atomic, errors, paths
+from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, SkillcError
 from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.lock import lock_file, read_lock, require_intact, store_folders
@@ -66,11 +66,8 @@ class InstallResult:
     installed: list[str]
     unchanged: list[str]
     removed: list[str]
-    diagnostics: list[Diagnostic]
-    failures: list[SkillcError]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"installed": self.installed, "unchanged": self.unchanged, "removed": self.removed}
+    diagnostics: list[Diagnostic] = field(metadata=HIDDEN)
+    failures: list[SkillcError] = field(metadata=HIDDEN)
 
 
 def make_plan(root: str, *, frozen: bool = False) -> InstallPlan:

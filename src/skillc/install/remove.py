@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from skillc import paths, trash
@@ -24,6 +24,7 @@ from skillc.compiler import (
     remove_runtime,
     withdraw,
 )
+from skillc.contract import HIDDEN, KEY, encode, hidden
 from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound
 from skillc.install.dangling import measure_size
 from skillc.install.lock import change_lock, read_lock, store_folder
@@ -53,15 +54,12 @@ from skillc.usage import delete_fallback_log
 class Removal:
     """A skill that was, or would be, taken out: `trashed` is where its source is now, if it went."""
 
-    name: str
-    source: str
-    trashed: str
-    item: str  # the ID in the trash
+    name: str = field(metadata={KEY: "id"})
+    source: str = field(metadata=HIDDEN)
+    trashed: str | None
+    item: str = field(metadata=HIDDEN)  # the ID in the trash
     deployments: tuple[str, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        return {"id": self.name, "trashed": self.trashed or None, "deployments": list(self.deployments)}
+    diagnostics: tuple[Diagnostic, ...] = hidden(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +67,8 @@ class Removals:
     """Skills that were removed, or would be (`is_preview`)."""
 
     removed: tuple[Removal, ...]
-    keeps_source: bool = False
-    is_preview: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        return {"removed": [removal.as_json() for removal in self.removed]}
+    keeps_source: bool = hidden(False)
+    is_preview: bool = hidden(False)
 
     def lines(self) -> Iterator[str]:
         """Yield what was taken away from where, for people."""
@@ -156,7 +151,7 @@ def preview_removal(skill: Skill | Ghost) -> Removal:
     """Return what a removal would take away."""
     records = skill.records if isinstance(skill, Ghost) else find_deployments(skill)
     source = "" if isinstance(skill, Ghost) else skill.source
-    return Removal(skill.name, source, "", "", tuple(record.path for record in records))
+    return Removal(skill.name, source, None, "", tuple(record.path for record in records))
 
 
 def remove_skill(
@@ -170,7 +165,7 @@ def remove_skill(
     if isinstance(skill, Ghost):
         withdrawal = withdraw(skill.records, f"removed by 'skc remove {skill.name}'")
         return Removal(
-            skill.name, "", "", "", tuple(each.path for each in withdrawal.records), withdrawal.diagnostics
+            skill.name, "", None, "", tuple(each.path for each in withdrawal.records), withdrawal.diagnostics
         )
     with nullcontext() if is_locked else lock_store(skill.root):
         if not os.path.lexists(entry_of(skill)):  # another process removed it
@@ -195,7 +190,7 @@ def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
     item = None if keep_source else trash.put(entry_of(skill), reason)
     places = tuple(record.path for record in withdrawal.records)
     path, item_id = (item.path, item.id) if item else ("", "")
-    return Removal(skill.name, skill.source, path, item_id, places, tuple(diagnostics))
+    return Removal(skill.name, skill.source, path or None, item_id, places, tuple(diagnostics))
 
 
 def restore_item(name: str) -> Restoration:
@@ -225,7 +220,7 @@ class TrashContents:
 
     def as_json(self) -> dict[str, Any]:
         pairs = zip(self.items, self.sizes, strict=True)
-        return {"entries": [{**item.as_json(), "size": size} for item, size in pairs]}
+        return {"entries": [{**encode(item), "size": size} for item, size in pairs]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +228,7 @@ class EmptiedTrash:
     """What was deleted from the trash, and its size in bytes."""
 
     deleted: tuple[trash.TrashItem, ...]
-    size: int
-
-    def as_json(self) -> dict[str, Any]:
-        return {"deleted": [item.as_json() for item in self.deleted]}
+    size: int = field(metadata=HIDDEN)
 
 
 def list_trash() -> TrashContents:
@@ -274,14 +266,12 @@ def entry_of(skill: Skill) -> str:
 class Disablement:
     """What was taken away from agents: paths in their directories."""
 
-    skill: str
-    reference: str  # what names the skill in a command
-    was_off: bool
+    skill: str = field(metadata={KEY: "id"})
+    reference: str = field(metadata=HIDDEN)  # what names the skill in a command
+    was_off: bool = field(metadata=HIDDEN)
+    disabled: bool = field(default=True, init=False)
     deployments: tuple[str, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"id": self.skill, "disabled": True, "deployments": list(self.deployments)}
+    diagnostics: tuple[Diagnostic, ...] = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
