@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import httpx2
 
 TIME_OUT = 30.0  # seconds to connect, and for each wait, for a person who waits
+SETTLE = 1.0  # seconds for what a loop still has to close
 MAX_TIME_OUTS = 2  # an answer as a whole may take this many time-outs
 MAX_REDIRECTS = 3
 MAX_DIGITS = 16  # of a size that is believed
@@ -142,7 +143,7 @@ class Session:
         if self._loop is not None:
             if self._client is not None:
                 self._loop.run_until_complete(self._client.aclose())
-            self._loop.close()
+            _close(self._loop)
         self._loop = self._client = None
 
     def get(self, url: str, limit: int, accept: str = ANYTHING, *, etag: str = "") -> Response:
@@ -216,7 +217,7 @@ class Session:
                 raise
         finally:
             if loop is not self._loop:
-                loop.close()
+                _close(loop)
 
     async def _send(self, request: _Request) -> Response:
         """Return the answer to one request; raises Failure."""
@@ -325,6 +326,17 @@ def redirect_target(current: str, location: str | None, secure: bool = False) ->
     if secure and not is_secure(str(target)):
         raise Failure("redirected to http")
     return str(target)
+
+
+def _close(loop: asyncio.AbstractEventLoop) -> None:
+    """Close a loop, once the library's generators have ended that an answer over the limit left behind.
+
+    A thread that still looks up a name is not waited for, as `asyncio.run` would.
+    """
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    if rest := asyncio.all_tasks(loop):
+        loop.run_until_complete(asyncio.wait(rest, timeout=SETTLE))
+    loop.close()
 
 
 def _origin(url: str) -> tuple[str, str]:
