@@ -78,8 +78,9 @@ def deploy_skill(
         diagnostics.append(_put_in_trash(skill, old, path))
 
     keep = put_in_trash if is_foreign else None
+    renew = force and is_foreign  # an edit goes, also where stub and manifest are as they were
     if in_project and not copy and _is_ignored(runtime):
-        is_new = _write_folder(skill, runtime, path, attach_assets, keep)
+        is_new = _write_folder(skill, runtime, path, attach_assets, keep, renew=renew)
         return Deployment(name, path, "copy", tuple(diagnostics), is_new)
     if not copy:
         try:
@@ -88,7 +89,7 @@ def deploy_skill(
         except (OSError, NotImplementedError, AttributeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             diagnostics.append(warning("W030", path, f"links can't be made there ({reason})"))
-    is_new = _write_folder(skill, runtime, path, copy_assets, keep)
+    is_new = _write_folder(skill, runtime, path, copy_assets, keep, renew=renew)
     return Deployment(name, path, "copy", tuple(diagnostics), is_new)
 
 
@@ -198,15 +199,18 @@ def _write_folder(
     path: str,
     add_assets: Callable[[str, str, list[str]], object],
     keep: Keep,
+    *,
+    renew: bool,
 ) -> bool:
     """Make a folder with stub, manifest and assets, unless it is there; return whether it was made.
 
-    Index and logs stay in the runtime directory, and so does what a person put there.
+    With `renew` it is made in any case. Index and logs stay in the runtime directory, and so does what a
+    person put there.
     """
     parts = [paths.stub_file, paths.manifest_file]
     names = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
     assets = [name for name in names if os.path.exists(os.path.join(skill.source, name))]
-    is_same = not is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
+    is_same = not renew and not is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
     if is_same and set(assets) <= set(os.listdir(path)):
         return False
     temporary = atomic.temporary_path(path)
