@@ -91,7 +91,7 @@ class Machine:
         if DOWNLOAD in flags:
             self.trace.note_download(path, find_odd(flags))
         if text and (text.startswith("#!") or indicators.is_persistent(path)) and self.depth < MAX_DEPTH:
-            self.read(self.trace, "shell", text, line, self.depth + 1)  # what it writes is run later
+            self.read(self.trace, "shell", text, line, self.depth + 1)  # a script, which runs later
         note_write(self.trace, path, line)
 
     def flags_of(self, text: str) -> frozenset[str]:

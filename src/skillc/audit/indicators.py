@@ -117,7 +117,7 @@ def find_hosts(text: str) -> list[str]:
     return [host for host in hosts if is_number(host) or _HOST.fullmatch(host)]
 
 
-_OPEN = ("$", "<", "{", "*", "[", "(")  # what follows is a part of the name that is not known
+_OPEN = ("$", "<", "{", "*", "[", "(")  # a variable or a pattern starts: the rest is unknown
 
 
 def find_far_hosts(text: str) -> list[str]:

@@ -26,7 +26,7 @@ MAX_BASELINE = 64 << 20
 MAX_NOTES = 200  # in one file
 _TABLES = {"hosts": "A01", "commands": "A02"}
 _NOTE = re.compile(r"skc-audit:\s{0,9}allow(-file)?\s+([A-Za-z0-9_,\s-]{1,300}?)(?=\s--(?:\s|$)|-->|\*/|$)")
-# What is about a host: what goes when the host is allowed, and what a host is denied in.
+# Rules about hosts: an allowed host removes their findings, a denied one is looked for in them.
 _ABOUT_HOSTS = ("A01", "A05", "A10", "A11", "A23", "A32", "A44")
 _NAMING_HOSTS = (*_ABOUT_HOSTS, "A43", "A45")
 

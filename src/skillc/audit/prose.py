@@ -64,7 +64,7 @@ _QUOTATION = re.compile(r"[\s>*+-]*(?:\d+[.)]\s*)?[\"“„«»‹「『《'‘]
 
 
 class Intent(NamedTuple):
-    """What sentences tell the agent or the reader to do, if they have some concepts between them."""
+    """An order to the agent or the reader, known by concepts that stand in sentences near each other."""
 
     rule: str
     level: str
@@ -278,7 +278,7 @@ _ACCENTS = {
     "vi": re.compile("[ơưđ\u1ea0-\u1ef9]", re.IGNORECASE),
 }
 _SHORT = 1000  # characters of such a text
-# What the rows that a language does not have are made of.
+# Where a language has no row for a concept, the rows that make it up.
 _COMPOSITES = {
     "quiet": "{not} … {tell}",
     "unasked": "{not} … {ask}",

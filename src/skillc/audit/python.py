@@ -52,7 +52,7 @@ _READERS = load_names("readers")
 _BARREN = load_names("barren")
 _PICKERS = word_set("split splitlines partition rpartition get match search findall group dotenv_values")
 _CHANGERS = word_set("append extend update add insert write writestr setdefault")
-# What runs a file, or makes it a program, and which argument is the file.
+# Functions that run a file or make it executable, and which argument is the file.
 _FILE_RUNNERS = {
     "os.chmod": 0,
     "runpy.run_path": 0,
@@ -286,7 +286,7 @@ class _Reader:
         values = [self.value(inner), *(self.value(part) for part in reversed(parts))]
         separator = "/" if isinstance(node.op, ast.Div) else ""
         text = indicators.join_texts((value.text for value in values), separator, 2 * indicators.MAX_DECODED)
-        if isinstance(node.op, ast.BitXor):  # what is made of it is not what is written there
+        if isinstance(node.op, ast.BitXor):  # XOR hides the text, so the result is unknown
             return Word("", frozenset((DECODED,)).union(*(value.flags for value in values)))
         return Word(text, frozenset().union(*(value.flags for value in values)))
 
@@ -402,7 +402,7 @@ class _Reader:
         if call.method in _BARREN:
             return EMPTY
         if call.name == "open" and len(call.arguments) > 1 and _WRITING.match(call.arguments[1].text):
-            return call.first  # what is written to it is written to this path
+            return call.first  # writes to the file object go to this path
         losses = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
         file_flags = self._file_flags(call)
         loader_flags = (

@@ -36,4 +36,4 @@ def _change_directory(path: str) -> None:
         os.chdir(path)
     except OSError as error:
         raise InvalidOption(f"-C {path}: {error.strerror}") from None
-    os.environ["PWD"] = os.getcwd()  # what some programs that we start believe
+    os.environ["PWD"] = os.getcwd()  # programs that we start may read it instead of asking the system

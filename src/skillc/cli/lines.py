@@ -18,7 +18,7 @@ STRONG, FAINT, CODE, GOOD, WARNING, BAD, TITLE = "strong", "faint", "code", "goo
 # How a line is broken that is wider than the terminal.
 WORDS = "words"  # between words; paths and other long words stay whole, for copying
 FOLD = "fold"  # also within words: text of a skill must not go on in the first column, as if it were ours
-CUT = "cut"  # what does not fit is left out
+CUT = "cut"  # the end is left out
 NEVER = "never"  # a text looks as it is written, and the terminal wraps it
 WHOLE = "whole"  # a command, as NEVER, so that it can be copied; near the edge where it is wide
 

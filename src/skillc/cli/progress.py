@@ -30,7 +30,7 @@ INTERVAL = 0.05  # seconds between two drawings of a bar with many steps
 FEW = 100  # steps that are all drawn
 PAUSE = 10.0  # seconds between two lines where lines can't be drawn over
 
-# What commands do while they take long.
+# What is shown while a command takes long.
 ACTIVITIES = {
     command: activity
     for activity, commands in {
