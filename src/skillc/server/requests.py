@@ -116,7 +116,7 @@ def _explain(error: ValidationError) -> str:
         return f"'{name}' is missing"
     if kind == "too_long":
         return f"'{name}' must not hold more than {context['max_length']} entries"
-    if kind == "literal_error":
+    if kind in ("literal_error", "enum"):
         return f"'{name}' must be one of {context['expected']}"
     return f"'{name}' must be {_WORDS.get(kind.partition('_')[0], 'another value')}"
 

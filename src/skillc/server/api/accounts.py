@@ -7,37 +7,24 @@ And what belongs to people and machines: sessions, trusted publishers of CI and 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import cast
-
-from starlette.responses import Response
+from typing import Any
 
 from skillc.contract import encode
 from skillc.errors import RegistryRefused
-from skillc.registry import Batch, Grant, Publication, Receipt, Role
+from skillc.registry import Batch, Grant, Permission, Person, Publication, Receipt, Role, Session, Token
 from skillc.server.api.contracts import (
-    Audience,
+    USAGE,
     ChangeList,
-    GrantList,
-    GrantRequest,
-    Identity,
-    MintedToken,
     MintRequest,
     NewTokenEntry,
-    PermissionEntry,
-    PersonList,
     PublisherEntry,
-    PublisherList,
     PublisherRequest,
-    RoleName,
-    SessionList,
-    TokenList,
     TokenRequest,
     UsageBatch,
-    UsageSums,
     describe_usage,
     view,
 )
-from skillc.server.api.declaration import Call, Group, no_content
+from skillc.server.api.declaration import Call, Group
 from skillc.server.requests import LIMIT, Parameter
 from skillc.server.responses import Refusal, respond
 from skillc.server.signin.claims import read_issuer, read_job
@@ -47,28 +34,33 @@ DEFAULT_CHANGES = 100
 MAX_SEQUENCE = 2**63 - 1
 MAX_MINT = 64 << 10  # bytes of a request for a token
 SECRET = {"Cache-Control": "no-store"}  # what shows a token
+ADMINS: dict[str, Any] = {"role": Role.ADMIN, "needs_token": True}
+IDENTITY = {
+    "subject": str,
+    "permissions": [Permission],
+    "token": str | None,
+    "expires_at": datetime | None,
+}
+MINTED = {"success": bool, "token": str, "expires_at": datetime, "prefix": str, "subject": str}
 
 accounts, identities, usage = Group("Accounts"), Group("Sign-in"), Group("Usage")
 
 
-@accounts.operation("GET", "/whoami", Identity)
-async def show_caller(call: Call) -> Response:
+@accounts.operation("GET", "/whoami", IDENTITY)
+async def show_caller(call: Call) -> Any:
     """Say which caller a token makes."""
     caller = call.caller
-    permissions = [
-        PermissionEntry(cast(RoleName, each.role.label), each.prefix) for each in caller.permissions
-    ]
-    return respond(Identity(caller.subject, permissions, caller.token or None, caller.expires_at))
+    return {name: getattr(caller, name) for name in IDENTITY} | {"token": caller.token or None}
 
 
 @accounts.operation("POST", "/tokens", NewTokenEntry, status=201, needs_token=True, body=TokenRequest)
-async def create_token(call: Call) -> Response:
+async def create_token(call: Call) -> Any:
     """Make a token. It may do no more, and lasts no longer, than the one that makes it."""
     # Its secret is in this response and nowhere else.
     fields = await call.body(TokenRequest)
     new = await call.run(
         call.service.registry.accounts.create_token,
-        Role.parse(fields.role),
+        fields.role,
         fields.prefix,
         label=fields.label or "token",
         owner=fields.owner,
@@ -85,155 +77,118 @@ def _expiry(seconds: int | None) -> datetime | None:
     return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
-@accounts.operation("GET", "/tokens", TokenList, needs_token=True)
-async def list_tokens(call: Call) -> Response:
+@accounts.operation("GET", "/tokens", {"tokens": [Token]}, needs_token=True)
+async def list_tokens(call: Call) -> Any:
     """List the tokens that the caller may revoke, without their secrets."""
-    return respond(TokenList(await call.run(call.service.registry.accounts.tokens)))
+    return {"tokens": await call.run(call.service.registry.accounts.tokens)}
 
 
 @accounts.operation("DELETE", "/tokens/{token}", status=204, needs_token=True)
-async def revoke_token(call: Call) -> Response:
+async def revoke_token(call: Call) -> None:
     """Revoke a token, and those that were made with it."""
     await call.run(call.service.registry.accounts.revoke_token, call.path["token"])
-    return no_content()
 
 
-@accounts.operation("GET", "/grants", GrantList, needs_token=True)
-async def list_grants(call: Call) -> Response:
+@accounts.operation("GET", "/grants", {"grants": [Grant]}, needs_token=True)
+async def list_grants(call: Call) -> Any:
     """List the grants that the caller administers, and its own."""
-    return respond(GrantList(await call.run(call.service.registry.accounts.grants)))
+    return {"grants": await call.run(call.service.registry.accounts.grants)}
 
 
-@accounts.operation("PUT", "/grants", Grant, role=Role.ADMIN, needs_token=True, body=GrantRequest)
-async def set_grant(call: Call) -> Response:
+@accounts.operation("PUT", "/grants", Grant, **ADMINS, body=Grant)
+async def set_grant(call: Call) -> Any:
     """Give a subject a role below a prefix, in place of the one it has there."""
-    fields = await call.body(GrantRequest)
-    grant = Grant(fields.subject, Role.parse(fields.role), fields.prefix)
+    grant = await call.body(Grant)
     await call.run(call.service.registry.accounts.grant, grant)
-    return respond(grant)
+    return grant
 
 
-@accounts.operation(
-    "DELETE",
-    "/grants",
-    status=204,
-    role=Role.ADMIN,
-    needs_token=True,
-    parameters=(
-        Parameter("subject", "The person or program."),
-        Parameter("prefix", "The prefix of the grant; empty for the whole registry."),
-    ),
-)
-async def remove_grant(call: Call) -> Response:
+SUBJECT = Parameter("subject", "The person or program.")
+PREFIX = Parameter("prefix", "The prefix of the grant; empty for the whole registry.")
+
+
+@accounts.operation("DELETE", "/grants", status=204, **ADMINS, parameters=(SUBJECT, PREFIX))
+async def remove_grant(call: Call) -> None:
     """Take a grant back."""
-    subject, prefix = call.query["subject"], call.query["prefix"]
-    await call.run(call.service.registry.accounts.remove_grant, subject, prefix)
-    return no_content()
+    await call.run(call.service.registry.accounts.remove_grant, call.query["subject"], call.query["prefix"])
 
 
-@accounts.operation(
-    "GET",
-    "/audit-log",
-    ChangeList,
-    needs_token=True,
-    parameters=(Parameter("since", "Only changes behind this number.", "integer", 0, MAX_SEQUENCE), LIMIT),
-)
-async def read_log(call: Call) -> Response:
+SINCE = Parameter("since", "Only changes behind this number.", "integer", 0, MAX_SEQUENCE)
+
+
+@accounts.operation("GET", "/audit-log", ChangeList, needs_token=True, parameters=(SINCE, LIMIT))
+async def read_log(call: Call) -> Any:
     """List changes, oldest first: those that the caller administers, and its own."""
     since, limit = call.query["since"] or 0, call.query["limit"] or DEFAULT_CHANGES
     changes = await call.run(call.service.registry.changes, since, limit)
-    caller = call.caller
-    own = [
-        change
-        for change in changes
-        if change.subject == caller.subject or caller.allows(Role.ADMIN, change.skill)
-    ]
+    subject, allows = call.caller.subject, call.caller.allows
+    own = [each for each in changes if each.subject == subject or allows(Role.ADMIN, each.skill)]
     more = {"next_since": changes[-1].sequence} if len(changes) == limit else {}
-    return respond(ChangeList(own, **more))
+    return ChangeList(own, **more)
 
 
 # Sign-in
 
 
-@identities.operation("GET", "/sessions", SessionList, needs_token=True)
-async def list_sessions(call: Call) -> Response:
+@identities.operation("GET", "/sessions", {"sessions": [Session]}, needs_token=True)
+async def list_sessions(call: Call) -> Any:
     """List the sessions that the caller may end; all of them for admins of the whole registry."""
-    return respond(SessionList(await call.run(call.service.registry.sessions.sessions)))
+    return {"sessions": await call.run(call.service.registry.sessions.sessions)}
 
 
 @identities.operation("DELETE", "/sessions/{session}", status=204, needs_token=True)
-async def end_session(call: Call) -> Response:
+async def end_session(call: Call) -> None:
     """End a session."""
     await call.run(call.service.registry.sessions.revoke, call.path["session"])
-    return no_content()
 
 
-@identities.operation("GET", "/people", PersonList, role=Role.ADMIN, needs_token=True)
-async def list_people(call: Call) -> Response:
+@identities.operation("GET", "/people", {"people": [Person]}, **ADMINS)
+async def list_people(call: Call) -> Any:
     """List the people that signed in. It needs the role admin of the whole registry."""
-    return respond(PersonList(await call.run(call.service.registry.sessions.people)))
+    return {"people": await call.run(call.service.registry.sessions.people)}
 
 
 @identities.operation(
-    "DELETE",
-    "/people",
-    status=204,
-    role=Role.ADMIN,
-    needs_token=True,
-    parameters=(Parameter("subject", "The person."),),
+    "DELETE", "/people", status=204, **ADMINS, parameters=(Parameter("subject", "The person."),)
 )
-async def remove_person(call: Call) -> Response:
+async def remove_person(call: Call) -> None:
     """Forget a person: sessions and tokens end. It needs the role admin of the whole registry."""
     await call.run(call.service.registry.sessions.remove_person, call.query["subject"])
-    return no_content()
 
 
-@identities.operation("GET", "/trusted-publishers", PublisherList, role=Role.ADMIN, needs_token=True)
-async def list_publishers(call: Call) -> Response:
+@identities.operation("GET", "/trusted-publishers", {"publishers": [PublisherEntry]}, **ADMINS)
+async def list_publishers(call: Call) -> Any:
     """List the trusted publishers below prefixes that the caller administers."""
-    publishers = await call.run(call.service.registry.publishers.publishers)
-    return respond(PublisherList([view(PublisherEntry, publisher) for publisher in publishers]))
+    return {"publishers": await call.run(call.service.registry.publishers.publishers)}
 
 
 @identities.operation(
-    "POST",
-    "/trusted-publishers",
-    PublisherEntry,
-    status=201,
-    role=Role.ADMIN,
-    needs_token=True,
-    body=PublisherRequest,
+    "POST", "/trusted-publishers", PublisherEntry, status=201, **ADMINS, body=PublisherRequest
 )
-async def trust(call: Call) -> Response:
+async def trust(call: Call) -> Any:
     """Let the jobs of a workflow publish below a prefix, which the caller administers."""
     fields = await call.body(PublisherRequest)
     settings = call.service.settings.sign_in.publishing
     if not settings.kind(fields.issuer):
         issuers = ", ".join((*settings.github, *settings.gitlab))
         raise Refusal(422, f"'issuer' is one of {issuers}: registry.toml adds others")
-    publisher = await call.run(call.service.registry.publishers.trust, **encode(fields))
-    return respond(view(PublisherEntry, publisher), 201)
+    return await call.run(call.service.registry.publishers.trust, **encode(fields))
 
 
-@identities.operation(
-    "DELETE", "/trusted-publishers/{publisher}", status=204, role=Role.ADMIN, needs_token=True
-)
-async def distrust(call: Call) -> Response:
+@identities.operation("DELETE", "/trusted-publishers/{publisher}", status=204, **ADMINS)
+async def distrust(call: Call) -> None:
     """Trust a workflow no more; its tokens end at once."""
     await call.run(call.service.registry.publishers.distrust, call.path["publisher"])
-    return no_content()
 
 
-@identities.operation("GET", "/_/oidc/audience", Audience, role=None, failures=(404,))
-async def show_audience(call: Call) -> Response:
+@identities.operation("GET", "/_/oidc/audience", {"audience": str}, role=None, failures=(404,))
+async def show_audience(call: Call) -> Any:
     """Say which audience an ID token for this registry has."""
-    return respond(Audience(_audience(call)))
+    return {"audience": _audience(call)}
 
 
-@identities.operation(
-    "POST", "/_/oidc/mint-token", MintedToken, role=None, body=MintRequest, failures=(403, 404)
-)
-async def mint_token(call: Call) -> Response:
+@identities.operation("POST", "/_/oidc/mint-token", MINTED, role=None, body=MintRequest, failures=(403, 404))
+async def mint_token(call: Call) -> Any:
     """Give a job of CI a token of 15 minutes for its ID token."""
     # Only issuers that a trusted publisher has are asked.
     call.service.limit(call.request)
@@ -248,9 +203,8 @@ async def mint_token(call: Call) -> Response:
     job = read_job(claims, kind)
     made: Publication = await service.call(service.registry.publishers.admit, job, fields.prefix)
     token = made.token.token
-    assert token.expires_at is not None
-    minted = MintedToken(True, made.token.secret, token.expires_at, token.prefix, token.owner)
-    return respond(minted, headers=SECRET)
+    minted = {"success": True, "token": made.token.secret, "expires_at": token.expires_at}
+    return respond(minted | {"prefix": token.prefix, "subject": token.owner}, headers=SECRET)
 
 
 def _audience(call: Call) -> str:
@@ -266,29 +220,27 @@ def _audience(call: Call) -> str:
 
 
 @usage.operation("POST", "/usage", Receipt, needs_token=True, body=UsageBatch)
-async def record_usage(call: Call) -> Response:
+async def record_usage(call: Call) -> Any:
     """Take counts of use, by day; texts of searches only where a machine sends them."""
     # What is sent again counts once.
     batch = Batch.parse(encode(await call.body(UsageBatch)))
-    return respond(await call.run(call.service.registry.usage.record, batch))
+    return await call.run(call.service.registry.usage.record, batch)
 
 
-@usage.operation(
-    "GET",
-    "/stats",
-    UsageSums,
-    parameters=(
-        Parameter("skill", "Only this skill, or those below this path."),
-        Parameter("since", "Only from this day on, such as 2026-11-16."),
-        LIMIT,
-    ),
+IN_USE = (
+    Parameter("skill", "Only this skill, or those below this path."),
+    Parameter("since", "Only from this day on, such as 2026-11-16."),
+    LIMIT,
 )
-async def show_statistics(call: Call) -> Response:
+
+
+@usage.operation("GET", "/stats", USAGE, parameters=IN_USE)
+async def show_statistics(call: Call) -> Any:
     """Return sums of use: by day, skill, section and command, and searches that found nothing."""
     options = {"limit": limit} if (limit := call.query["limit"]) else {}
     since = _read_day(call.query["since"])
     statistics = await call.run(call.service.registry.usage.stats, call.query["skill"], since, **options)
-    return respond(describe_usage(statistics))
+    return describe_usage(statistics)
 
 
 def _read_day(text: str) -> date | None:

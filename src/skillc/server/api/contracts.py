@@ -1,13 +1,14 @@
 """Say what the bodies of requests and responses look like: frozen dataclasses, whose fields are the keys.
 
 Where a result of the registry is sent as it is, its own class says so: `Token`, `Grant`, `Person` and others.
-A field that is `optional()` is left out while it has its default. The OpenAPI document is made from these
-classes, and the bodies of requests are checked against them.
+An object around one is written as `{"tokens": [Token]}`, where an operation is declared. A field that is
+`optional()` is left out while it has its default. The OpenAPI document is made from these classes, and the
+bodies of requests are checked against them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from typing import Any, Literal, TypeVar
@@ -15,22 +16,9 @@ from typing import Any, Literal, TypeVar
 from pydantic import StrictBool, StrictInt
 
 from skillc.contract import optional
-from skillc.library import SkillCollection
-from skillc.registry import (
-    APPROVED,
-    LATEST,
-    Change,
-    Grant,
-    Person,
-    Session,
-    Skill,
-    Statistics,
-    StoredFile,
-    Token,
-    Version,
-)
+from skillc.engine import SkillResolutionFailed, SkillsResolved
+from skillc.registry import APPROVED, LATEST, Change, Role, Skill, Statistics, Token, TrustedPublisher
 
-RoleName = Literal["reader", "publisher", "maintainer", "admin"]
 T = TypeVar("T")
 
 
@@ -44,7 +32,9 @@ def view(kind: type[T], value: object, **others: Any) -> T:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillEntry:
+class ListedSkill:
+    """A skill at its latest version."""
+
     id: str
     name: str
     description: str
@@ -52,12 +42,6 @@ class SkillEntry:
     metadata: dict[str, str]
     requires_capabilities: Sequence[str] = optional()
     source_name: str = optional()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedSkill(SkillEntry):
-    """A skill at its latest version."""
-
     version: str
     digest: str
 
@@ -68,17 +52,10 @@ class SkillList:
     next_cursor: str = optional()
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionList:
-    collections: list[SkillCollection]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillText(SkillEntry):
+class SkillText(ListedSkill):
     """A skill with the body of its SKILL.md; other fields of its frontmatter are `extensions`."""
 
-    version: str
-    digest: str
     body: str
     extensions: Mapping[str, Any] = optional()
 
@@ -96,47 +73,22 @@ class VersionEntry:
     audit: Literal["none", "note", "review", "block"] = optional("")
 
 
-@dataclass(frozen=True, slots=True)
-class VersionList:
-    versions: list[VersionEntry]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewEntry(VersionEntry):
+    """A version that waits, with its skill."""
+
+    id: str
 
 
-def describe_versions(skill: Skill) -> VersionList:
+def describe_versions(skill: Skill) -> list[VersionEntry]:
     """Return the versions of a skill, each with the tags that resolve to it."""
     tags = {tag: version for tag, version in skill.tags.items() if tag != LATEST}
     if skill.latest is not None:
         tags[LATEST] = skill.latest.version
-    return VersionList(
-        [
-            view(
-                VersionEntry, each, tags=sorted(tag for tag, target in tags.items() if target == each.version)
-            )
-            for each in skill.versions
-        ]
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewEntry:
-    id: str
-    version: str
-    digest: str
-    published_at: datetime
-    published_by: str
-    note: str
-    yanked: str | None
-    tags: list[str]
-    status: Literal["approved", "pending", "rejected"] = optional(APPROVED)
-    audit: Literal["none", "note", "review", "block"] = optional("")
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewQueue:
-    reviews: list[ReviewEntry]
-
-
-def describe_queue(versions: Iterable[Version]) -> ReviewQueue:
-    return ReviewQueue([view(ReviewEntry, each, id=each.skill, tags=[]) for each in versions])
+    return [
+        view(VersionEntry, each, tags=sorted(tag for tag, target in tags.items() if target == each.version))
+        for each in skill.versions
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,16 +105,6 @@ class FileEntry:
     size: int
     digest: str
     executable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FileList:
-    version: str
-    files: list[FileEntry]
-
-
-def describe_files(version: Version, files: Iterable[StoredFile]) -> FileList:
-    return FileList(version.version, [view(FileEntry, file, executable=file.is_executable) for file in files])
 
 
 # Publishing
@@ -215,48 +157,17 @@ class TagTarget:
     version: str
 
 
-# Finding
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    type: Literal["SkillsResolved", "SkillResolutionFailed"]
-    skills: Sequence[str] = optional()
-    injection_bytes: int = optional()
-    reference: str = optional()
-    error: str = optional()
-
-
-@dataclass(frozen=True, slots=True)
-class TurnResult:
-    system: str
-    message: str
-    events: list[Event]
-    notices: list[str]
+TURN = {"system": str, "message": str, "events": [SkillsResolved | SkillResolutionFailed], "notices": [str]}
 
 
 # Accounts
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionEntry:
-    role: RoleName
-    prefix: str
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    subject: str
-    permissions: list[PermissionEntry]
-    token: str | None
-    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRequest:
     """A token to make. `expires_in` is in seconds; null is a token that does not expire."""
 
-    role: RoleName = "reader"
+    role: Role = Role.READER
     prefix: str = ""
     label: str = ""
     owner: str = ""
@@ -271,36 +182,9 @@ class NewTokenEntry(Token):
 
 
 @dataclass(frozen=True, slots=True)
-class TokenList:
-    tokens: list[Token]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrantRequest:
-    subject: str
-    role: RoleName
-    prefix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GrantList:
-    grants: list[Grant]
-
-
-@dataclass(frozen=True, slots=True)
 class ChangeList:
     changes: list[Change]
     next_since: int = optional()
-
-
-@dataclass(frozen=True, slots=True)
-class SessionList:
-    sessions: list[Session]
-
-
-@dataclass(frozen=True, slots=True)
-class PersonList:
-    people: list[Person]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,28 +200,10 @@ class PublisherRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PublisherEntry:
-    id: str
-    issuer: str
-    repository: str
-    workflow: str
-    prefix: str
-    ref: str
-    environment: str
-    pin: str
-    created_at: datetime
-    created_by: str
-    subject: str
+class PublisherEntry(TrustedPublisher):
+    """A trusted publisher; its subject is a field like the others, so that schemas have it."""
 
-
-@dataclass(frozen=True, slots=True)
-class PublisherList:
-    publishers: list[PublisherEntry]
-
-
-@dataclass(frozen=True, slots=True)
-class Audience:
-    audience: str
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,15 +212,6 @@ class MintRequest:
 
     token: str
     prefix: str = optional()
-
-
-@dataclass(frozen=True, slots=True)
-class MintedToken:
-    success: bool
-    token: str
-    expires_at: datetime
-    prefix: str
-    subject: str
 
 
 # Usage
@@ -387,68 +244,20 @@ class UsageBatch:
     misses: list[UsageMiss] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class DaySum:
-    day: date
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class SkillSum:
-    skill: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class SectionSum:
-    skill: str
-    file: str
-    section: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class CommandSum:
-    command: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class MissSum:
-    skill: str
-    query: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class UsageSums:
-    since: date
-    count: int
-    machines: int
-    days: list[DaySum]
-    skills: list[SkillSum]
-    sections: list[SectionSum]
-    commands: list[CommandSum]
-    misses: list[MissSum]
-
-
-_SUMS = {
-    "days": DaySum,
-    "skills": SkillSum,
-    "sections": SectionSum,
-    "commands": CommandSum,
-    "misses": MissSum,
+SUMS = {  # the keys of rows, by the name of a list of Statistics
+    "days": {"day": date, "count": int},
+    "skills": {"skill": str, "count": int},
+    "sections": {"skill": str, "file": str, "section": str, "count": int},
+    "commands": {"command": str, "count": int},
+    "misses": {"skill": str, "query": str, "count": int},
 }
+USAGE = {"since": date, "count": int, "machines": int} | {name: [row] for name, row in SUMS.items()}
 
 
-def describe_usage(statistics: Statistics) -> UsageSums:
+def describe_usage(statistics: Statistics) -> dict[str, Any]:
     """Return sums with a key for each column of a row."""
-    rows: Mapping[str, Any] = {
-        name: [kind(*row) for row in getattr(statistics, name)] for name, kind in _SUMS.items()
+    rows = {
+        name: [dict(zip(keys, row, strict=True)) for row in getattr(statistics, name)]
+        for name, keys in SUMS.items()
     }
-    return view(UsageSums, statistics, **rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    status: str
+    return {name: getattr(statistics, name) for name in USAGE} | rows

@@ -2,9 +2,9 @@
 
     reading = Group("Reading")
 
-    @reading.operation("GET", "/skills/{id:skill}/files", FileList, parameters=CHOICE, failures=(404,))
-    async def read_files(call: Call) -> Response:
-        \"\"\"List the files of a version.\"\"\"
+    @reading.operation("GET", "/skills/{id:skill}/versions", {"versions": [VersionEntry]}, failures=(404,))
+    async def read_versions(call: Call) -> Any:
+        \"\"\"List the versions of a skill, last published first.\"\"\"
 
 The routes and the OpenAPI document come from these declarations, so that neither forgets an endpoint.
 """
@@ -23,10 +23,10 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from skillc.errors import RegistryRefused, SignInRequired
+from skillc.errors import SignInRequired
 from skillc.registry import PUBLIC, Caller, Role
 from skillc.server.requests import MAX_REQUEST, REQUEST_TIME, Parameter, read_body, read_parameters
-from skillc.server.responses import HEADERS, Endpoint, guard
+from skillc.server.responses import HEADERS, Endpoint, guard, respond, respond_tagged
 from skillc.server.service import Service
 from skillc.skills import SkillId
 
@@ -61,11 +61,7 @@ class Call:
         return await self.service.call(operation, self.caller, *arguments, **options)
 
 
-def no_content() -> Response:
-    return Response(status_code=204, headers=HEADERS)
-
-
-Handler = Callable[[Call], Awaitable[Response]]
+Handler = Callable[[Call], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +69,8 @@ class Operation:
     """An endpoint. `role` is needed for the skill that its path names, or for any where it names none.
 
     Without a role it is open to all. With `needs_token` it is not for readers without a token, even where
-    reading is public. `result` is the class of a good response; None is no body, a text is the media type of
-    one that is not JSON. `failures` are the statuses of errors, beside those of all.
+    reading is public. `result` is what is sent: a class, or `{"key": [Class]}`; None is no body, a text is
+    the media type of one that is not JSON. `failures` are the statuses of errors, beside those of all.
     """
 
     tag: str
@@ -90,23 +86,19 @@ class Operation:
     media_types: tuple[str, ...] = ()
     failures: tuple[int, ...] = ()
 
-    @property
-    def summary(self) -> str:
-        return (self.handle.__doc__ or "").partition("\n")[0]
-
-    def all_failures(self) -> set[int]:
-        """Return the statuses of all errors: also those that follow from the declaration."""
-        common = {401, 403, 429} if self.role is not None else set()
-        common |= {400} if self.parameters or "{" in self.path else set()
-        common |= {400, 408, 413, 422} if self.body is not None else set()
-        return {*self.failures, *common, 500, 503}
-
     async def respond(self, service: Service, request: Request) -> Response:
-        """Answer a request; the caller is checked before anything is looked up or read."""
+        """Answer a request with what the operation returns: a value, or a response that is more than that."""
         caller = await self._identify(service, request)
-        return await self.handle(Call(service, request, caller, read_parameters(request, self.parameters)))
+        value = await self.handle(Call(service, request, caller, read_parameters(request, self.parameters)))
+        if isinstance(value, Response):
+            return value
+        if self.result is None:
+            return Response(status_code=self.status, headers=HEADERS)
+        is_tagged = IF_NONE_MATCH in self.parameters
+        return respond_tagged(request, value) if is_tagged else respond(value, self.status)
 
     async def _identify(self, service: Service, request: Request) -> Caller:
+        """Return the caller, which is checked before anything is looked up or read."""
         if self.role is None:
             return NO_CALLER
         caller = await service.caller(request)
@@ -115,8 +107,8 @@ class Operation:
         if "id" in request.path_params and "{id:skill}" in self.path:
             skill_id = request.path_params["id"] = SkillId(request.path_params["id"])
             caller.require(self.role, skill_id)
-        elif not any(permission.role >= self.role for permission in caller.permissions):
-            raise RegistryRefused(f"it needs the role {self.role.label}")
+        else:
+            caller.require_anywhere(self.role)
         return caller
 
 
@@ -164,8 +156,7 @@ class SkillConvertor(Convertor[str]):
     def convert(self, value: str) -> str:
         return value
 
-    def to_string(self, value: str) -> str:
-        return value
+    to_string = convert
 
 
 register_url_convertor("skill", SkillConvertor())
@@ -198,10 +189,9 @@ class RawRoute(Route):
             return Match.NONE, {}
         raw = scope.get("raw_path")
         path = scope["path"] if raw is None else raw.partition(b"?")[0].decode("latin-1")
-        if self.path == SKILL and _BELOW.fullmatch(path):
-            return Match.NONE, {}  # so that a method which that endpoint does not take is 405
         found = self.path_regex.match(path)
-        if found is None:
+        # A path below a skill is none of the skill's own, so that a method which it does not take is 405.
+        if found is None or (self.path == SKILL and _BELOW.fullmatch(path)):
             return Match.NONE, {}
         parameters = {key: unquote(text) for key, text in found.groupdict().items()}
         child = {"endpoint": self.endpoint, "path_params": parameters}

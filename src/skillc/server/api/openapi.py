@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from http import HTTPStatus
@@ -12,16 +12,16 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
-from starlette.responses import Response
 
 from skillc import __version__
 from skillc.contract import is_optional, key_of
 from skillc.server.api.declaration import IF_NONE_MATCH, Call, Group, Operation
 from skillc.server.requests import Parameter
-from skillc.server.responses import PROBLEM, Problem, respond_tagged
+from skillc.server.responses import PROBLEM, Problem
 
 JSON = "application/json"
 ARCHIVE = {"schema": {"type": "string", "contentMediaType": "application/octet-stream"}}
+BODY, RESULT = "validation", "serialization"  # as pydantic names the two ways to use a class
 _PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 _SKILL_ID = "^[a-z0-9-]{1,64}(/[a-z0-9-]{1,64})*$"
 _DESCRIPTIONS = {
@@ -31,7 +31,7 @@ _DESCRIPTIONS = {
     "tag": "The name of a tag.",
     "token": "The ID of a token.",
 }
-Schemas = Mapping[Any, Any]  # by class
+Schemas = Mapping[Any, dict[str, Any]]  # by class, and by how it is used
 
 
 class _Schemas(GenerateJsonSchema):
@@ -40,7 +40,7 @@ class _Schemas(GenerateJsonSchema):
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:
         value = super().dataclass_schema(schema)
         value.pop("title", None)
-        if self.mode == "serialization":
+        if self.mode == RESULT:
             value["required"] = [key_of(each) for each in fields(schema["cls"]) if not is_optional(each)]
         return value
 
@@ -57,11 +57,19 @@ class _Schemas(GenerateJsonSchema):
 def make_document(operations: Iterable[Operation], url: str = "") -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of some operations."""
     operations = tuple(operations)
-    schemas, components = _make_schemas(operations)
+    uses: list[Any] = [(Problem, RESULT)]
+    for each in operations:
+        uses += [(kind, BODY) for kind in _list_classes(each.body)]
+        uses += [(kind, RESULT) for kind in _list_classes(each.result)]
+    schemas, definitions = TypeAdapter.json_schemas(
+        [(kind, mode, TypeAdapter(kind)) for kind, mode in dict.fromkeys(uses)],
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_Schemas,
+    )
     paths: dict[str, Any] = {}
-    for operation in operations:
-        path = _PARAMETER.sub(r"{\1}", operation.path)
-        paths.setdefault(path, {})[operation.method.lower()] = _describe(operation, schemas)
+    for each in operations:
+        path = _PARAMETER.sub(r"{\1}", each.path)
+        paths.setdefault(path, {})[each.method.lower()] = _describe(each, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -72,33 +80,34 @@ def make_document(operations: Iterable[Operation], url: str = "") -> dict[str, A
         "servers": [{"url": url or "/"}],
         "paths": paths,
         "components": {
-            "schemas": components,
+            "schemas": definitions["$defs"],
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def _make_schemas(operations: Iterable[Operation]) -> tuple[Schemas, dict[str, Any]]:
-    """Return the schema of each class by class, and what they refer to by name."""
-    kinds: dict[Any, Any] = {Problem: "serialization"}
-    for operation in operations:
-        kinds[operation.body] = "validation"
-        kinds[operation.result] = "serialization"
-    adapters = [
-        (kind, mode, TypeAdapter(kind))
-        for kind, mode in kinds.items()
-        if kind is not None and not isinstance(kind, str)
-    ]
-    schemas, definitions = TypeAdapter.json_schemas(
-        adapters, ref_template="#/components/schemas/{model}", schema_generator=_Schemas
-    )
-    return {kind: schema for (kind, _), schema in schemas.items()}, definitions["$defs"]
+def _list_classes(shape: Any) -> Iterator[Any]:
+    """Yield the classes of what is sent: one, or those in `{"key": [Class]}`."""
+    if isinstance(shape, dict | list):
+        for each in shape.values() if isinstance(shape, dict) else shape:
+            yield from _list_classes(each)
+    elif shape is not None and not isinstance(shape, str):  # a text is a media type
+        yield shape
+
+
+def _schema_of(shape: Any, mode: str, schemas: Schemas) -> dict[str, Any]:
+    if isinstance(shape, dict):
+        properties = {key: _schema_of(each, mode, schemas) for key, each in shape.items()}
+        return {"type": "object", "properties": properties, "required": list(shape)}
+    if isinstance(shape, list):
+        return {"type": "array", "items": _schema_of(shape[0], mode, schemas)}
+    return schemas[shape, mode]
 
 
 def _describe(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     value: dict[str, Any] = {
         "operationId": operation.handle.__name__,
-        "summary": operation.summary,
+        "summary": (operation.handle.__doc__ or "").partition("\n")[0],
         "tags": [operation.tag],
         "parameters": [
             *map(_describe_path, _PARAMETER.findall(operation.path)),
@@ -112,7 +121,8 @@ def _describe(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         value["security"] = [{"token": []}] if operation.needs_token else [{"token": []}, {}]
         value["x-role"] = operation.role.label
     if operation.body is not None:
-        content = {JSON: {"schema": schemas[operation.body]}} | dict.fromkeys(operation.media_types, ARCHIVE)
+        content = {JSON: {"schema": _schema_of(operation.body, BODY, schemas)}}
+        content |= dict.fromkeys(operation.media_types, ARCHIVE)
         value["requestBody"] = {"required": True, "content": content}
     return value
 
@@ -135,15 +145,20 @@ def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _describe_responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
+    """Return the responses by status: also the errors that follow from the declaration."""
     contents: dict[int, Any] = {operation.status: {}}
     if isinstance(operation.result, str):
         contents[operation.status] = {operation.result: {}}
     elif operation.result is not None:
-        contents[operation.status] = {JSON: {"schema": schemas[operation.result]}}
+        contents[operation.status] = {JSON: {"schema": _schema_of(operation.result, RESULT, schemas)}}
     if IF_NONE_MATCH in operation.parameters:
         contents[304] = {}
-    problem = {PROBLEM: {"schema": schemas[Problem]}}
-    contents |= dict.fromkeys(sorted(operation.all_failures()), problem)
+    failures = {*operation.failures, 500, 503}
+    failures |= {401, 403, 429} if operation.role is not None else set()
+    failures |= {400} if operation.parameters or "{" in operation.path else set()
+    failures |= {400, 408, 413, 422} if operation.body is not None else set()
+    problem = {PROBLEM: {"schema": schemas[Problem, RESULT]}}
+    contents |= dict.fromkeys(sorted(failures), problem)
     return {
         str(status): {"description": HTTPStatus(status).phrase} | ({"content": content} if content else {})
         for status, content in contents.items()
@@ -155,9 +170,9 @@ def make_operation(operations: Iterable[Operation]) -> Operation:
     group = Group("Operation")
 
     @group.operation("GET", "/openapi.json", dict[str, Any], role=None, parameters=(IF_NONE_MATCH,))
-    async def show_document(call: Call) -> Response:
+    async def show_document(call: Call) -> Any:
         """Return this document."""
-        return respond_tagged(call.request, json.loads(write(call.service.settings.url)))
+        return json.loads(write(call.service.settings.url))
 
     every = (*operations, *group.operations)
 

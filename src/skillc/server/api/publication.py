@@ -6,8 +6,7 @@ import base64
 import binascii
 import os
 from contextlib import suppress
-
-from starlette.responses import Response
+from typing import Any
 
 from skillc.errors import SkillNotFound
 from skillc.registry import LATEST, Package, Role, Version, make_package
@@ -17,16 +16,14 @@ from skillc.server.api.contracts import (
     Publication,
     Published,
     Replacement,
-    ReviewQueue,
+    ReviewEntry,
     TagTarget,
     VersionEntry,
-    VersionList,
     Yank,
-    describe_queue,
     describe_versions,
     view,
 )
-from skillc.server.api.declaration import IF_MATCH, SKILL, Call, Group, no_content
+from skillc.server.api.declaration import IF_MATCH, SKILL, Call, Group
 from skillc.server.api.skills import reviewing, version_etag
 from skillc.server.requests import LIMIT, Parameter, receive_body
 from skillc.server.responses import Refusal, read_etags, respond
@@ -39,8 +36,6 @@ MAX_ARCHIVE = 64 << 20
 MAX_SEARCH = 20  # versions that are searched for a file that is sent by its digest
 ARCHIVES = ("application/zip", "application/gzip", "application/x-tar", "application/octet-stream")
 _ALIASES = ("application/x-gzip", "application/x-zip-compressed", "application/x-gtar", "application/x-tgz")
-
-
 DEFAULT_REVIEWS = 100
 NUMBERED = f"{SKILL}/versions/{{version}}"
 OPTIONS = (
@@ -50,45 +45,32 @@ OPTIONS = (
 )
 IF_NEW = Parameter("If-None-Match", "`*` is for a skill that must not exist yet.", is_header=True)
 ID = Parameter("id", "The ID of a skill that is sent as an archive.")
-_FAILURES = (409, 412, 415)
+UPLOAD: dict[str, Any] = {
+    "status": 201,
+    "role": Role.PUBLISHER,
+    "media_types": ARCHIVES,
+    "failures": (409, 412, 415),
+}
 
 publishing = Group("Publishing")
 
 
-@publishing.operation(
-    "POST",
-    "/skills",
-    Published,
-    status=201,
-    role=Role.PUBLISHER,
-    parameters=(ID, *OPTIONS),
-    body=Publication,
-    media_types=ARCHIVES,
-    failures=_FAILURES,
-)
-async def publish_new(call: Call) -> Response:
+@publishing.operation("POST", "/skills", Published, **UPLOAD, parameters=(ID, *OPTIONS), body=Publication)
+async def publish_new(call: Call) -> Any:
     """Publish the first version of a skill."""
     return await _publish(call, call.query["id"], "")
 
 
 @publishing.operation(
-    "PUT",
-    SKILL,
-    Published,
-    status=201,
-    role=Role.PUBLISHER,
-    parameters=(*OPTIONS, IF_MATCH, IF_NEW),
-    body=Replacement,
-    media_types=ARCHIVES,
-    failures=_FAILURES,
+    "PUT", SKILL, Published, **UPLOAD, parameters=(*OPTIONS, IF_MATCH, IF_NEW), body=Replacement
 )
-async def publish_version(call: Call) -> Response:
+async def publish_version(call: Call) -> Any:
     """Publish a new version of a skill."""
     # With If-Match only in place of what it names.
     return await _publish(call, call.path["id"], await _read_expectation(call))
 
 
-async def _publish(call: Call, skill_id: str, expect: str | None) -> Response:
+async def _publish(call: Call, skill_id: str, expect: str | None) -> Any:
     if skill_id:
         call.caller.require(Role.PUBLISHER, SkillId(skill_id))  # before anything is read
     async with call.service.upload():
@@ -188,23 +170,24 @@ def _read_references(call: Call, skill_id: SkillId, references: dict[str, str]) 
 
 
 @publishing.operation("DELETE", SKILL, status=204, role=Role.MAINTAINER, failures=(404,))
-async def delete_skill(call: Call) -> Response:
+async def delete_skill(call: Call) -> Any:
     """Delete a skill with all its versions; it can be restored for 30 days."""
     await call.run(call.service.registry.delete, call.path["id"])
-    return no_content()
 
 
-@publishing.operation("POST", f"{SKILL}/restore", VersionList, role=Role.MAINTAINER, failures=(404,))
-async def restore_skill(call: Call) -> Response:
+@publishing.operation(
+    "POST", f"{SKILL}/restore", {"versions": [VersionEntry]}, role=Role.MAINTAINER, failures=(404,)
+)
+async def restore_skill(call: Call) -> Any:
     """Undo a deletion."""
     skill = await call.run(call.service.registry.restore, call.path["id"])
-    return respond(describe_versions(skill))
+    return {"versions": describe_versions(skill)}
 
 
 @publishing.operation(
     "POST", f"{NUMBERED}/yank", VersionEntry, role=Role.MAINTAINER, body=Yank, failures=(404,)
 )
-async def yank_version(call: Call) -> Response:
+async def yank_version(call: Call) -> Any:
     """Take a version out of the choice for new installations; by its number it can still be had."""
     fields = await call.body(Yank)
     version = call.path["version"]
@@ -213,7 +196,7 @@ async def yank_version(call: Call) -> Response:
 
 
 @publishing.operation("POST", f"{NUMBERED}/unyank", VersionEntry, role=Role.MAINTAINER, failures=(404,))
-async def unyank_version(call: Call) -> Response:
+async def unyank_version(call: Call) -> Any:
     """Undo a yank."""
     version = call.path["version"]
     await call.run(call.service.registry.unyank, call.path["id"], version)
@@ -223,7 +206,7 @@ async def unyank_version(call: Call) -> Response:
 @publishing.operation(
     "PUT", f"{SKILL}/tags/{{tag}}", VersionEntry, role=Role.PUBLISHER, body=TagTarget, failures=(404,)
 )
-async def set_tag(call: Call) -> Response:
+async def set_tag(call: Call) -> Any:
     """Point a tag at a version; `latest` at an older one is a rollback."""
     fields = await call.body(TagTarget)
     version = fields.version
@@ -232,33 +215,32 @@ async def set_tag(call: Call) -> Response:
 
 
 @publishing.operation("DELETE", f"{SKILL}/tags/{{tag}}", status=204, role=Role.PUBLISHER, failures=(404,))
-async def remove_tag(call: Call) -> Response:
+async def remove_tag(call: Call) -> Any:
     """Remove a tag."""
     await call.run(call.service.registry.remove_tag, call.path["id"], call.path["tag"])
-    return no_content()
 
 
-async def _show(call: Call, number: str) -> Response:
+async def _show(call: Call, number: str) -> VersionEntry:
     skill = await call.run(call.service.registry.skill, call.path["id"])
-    return respond(next(each for each in describe_versions(skill).versions if each.version == number))
+    return next(each for each in describe_versions(skill) if each.version == number)
 
 
 @reviewing.operation(
-    "GET", "/reviews", ReviewQueue, role=Role.PUBLISHER, needs_token=True, parameters=(LIMIT,)
+    "GET", "/reviews", {"reviews": [ReviewEntry]}, role=Role.PUBLISHER, needs_token=True, parameters=(LIMIT,)
 )
-async def list_reviews(call: Call) -> Response:
+async def list_reviews(call: Call) -> Any:
     """List versions that wait for a review, oldest first."""
     # Those that the caller may decide, and its own.
     versions = await call.run(call.service.registry.queue, call.query["limit"] or DEFAULT_REVIEWS)
-    return respond(describe_queue(versions))
+    return {"reviews": [view(ReviewEntry, each, id=each.skill, tags=[]) for each in versions]}
 
 
 @reviewing.operation(
     "POST", f"{NUMBERED}/review", VersionEntry, role=Role.MAINTAINER, body=Decision, failures=(404,)
 )
-async def decide_review(call: Call) -> Response:
+async def decide_review(call: Call) -> Any:
     """Approve or reject a version that waits for a review."""
     decision = await call.body(Decision)
     arguments = call.path["id"], call.path["version"], decision.approve, decision.reason or ""
     version = await call.run(call.service.registry.review, *arguments)
-    return respond(view(VersionEntry, version, tags=[]))
+    return view(VersionEntry, version, tags=[])

@@ -12,31 +12,28 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.library import SkillFilter
+from skillc.library import SkillCollection, SkillFilter
 from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
 from skillc.server.api.contracts import (
-    CollectionList,
-    FileList,
+    TURN,
+    FileEntry,
     SkillList,
     SkillText,
-    Status,
-    TurnResult,
-    VersionList,
-    describe_files,
+    VersionEntry,
     describe_versions,
+    view,
 )
 from skillc.server.api.declaration import IF_NONE_MATCH, SKILL, TAG, VERSION, Call, Group
 from skillc.server.engine_endpoints import (
     SEARCH,
     SELECTION,
     TurnRequest,
-    answer_collections,
     answer_search,
     answer_turn,
     describe_document,
 )
 from skillc.server.requests import Parameter
-from skillc.server.responses import HEADERS, Refusal, respond, respond_tagged, unchanged
+from skillc.server.responses import HEADERS, Refusal, respond, unchanged
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 
@@ -49,13 +46,15 @@ GZIP = "application/gzip"
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 DIGEST = Parameter("digest", "The digest of the file: what is sent then never changes.")
 CHOICE = (VERSION, TAG, IF_NONE_MATCH)
+COLLECTIONS, VERSIONS = {"collections": [SkillCollection]}, {"versions": [VersionEntry]}
+FILES, STATUS = {"version": str, "files": [FileEntry]}, {"status": str}
 
 reading, reviewing = Group("Reading"), Group("Reviews")
 finding, operating = Group("Finding"), Group("Operation")
 
 
 @reading.operation("GET", "/skills", SkillList, parameters=(*SELECTION, IF_NONE_MATCH))
-async def list_skills(call: Call) -> Response:
+async def list_skills(call: Call) -> Any:
     """List the skills by ID; without a limit all of them, as a stream."""
     query = call.query
     collection = str(SkillId(text)) if (text := query["collection"].strip("/")) else ""
@@ -106,14 +105,14 @@ def _write_list(skills: Iterator[dict[str, Any]]) -> Iterator[bytes]:
     yield ("".join(chunk) + "]}").encode("utf-8", "replace")
 
 
-@reading.operation("GET", "/skill-collections", CollectionList, parameters=(IF_NONE_MATCH,))
-async def read_collections(call: Call) -> Response:
+@reading.operation("GET", "/skill-collections", COLLECTIONS, parameters=(IF_NONE_MATCH,))
+async def read_collections(call: Call) -> Any:
     """List all prefixes of IDs, with the number of skills below each."""
-    return await answer_collections(call.request, call.service.engine(call.caller))
+    return {"collections": await call.service.engine(call.caller).collections()}
 
 
 @reading.operation("GET", SKILL, SkillText, parameters=CHOICE, failures=(404,))
-async def read_skill(call: Call) -> Response:
+async def read_skill(call: Call) -> Any:
     """Return a version of a skill with the text of its SKILL.md."""
     registry, version = call.service.registry, await resolve_version(call)
     key = "text", version.version, version.digest
@@ -134,25 +133,25 @@ def _read_text(call: Call, version: Version) -> bytes:
     return bytes(respond(value | {"version": version.version, "digest": version.digest}).body)
 
 
-@reading.operation("GET", f"{SKILL}/versions", VersionList, parameters=(IF_NONE_MATCH,), failures=(404,))
-async def read_versions(call: Call) -> Response:
+@reading.operation("GET", f"{SKILL}/versions", VERSIONS, parameters=(IF_NONE_MATCH,), failures=(404,))
+async def read_versions(call: Call) -> Any:
     """List the versions of a skill, last published first."""
-    skill = await call.run(call.service.registry.skill, call.path["id"])
-    return respond_tagged(call.request, describe_versions(skill))
+    return {"versions": describe_versions(await call.run(call.service.registry.skill, call.path["id"]))}
 
 
-@reading.operation("GET", f"{SKILL}/files", FileList, parameters=CHOICE, failures=(404,))
-async def read_files(call: Call) -> Response:
+@reading.operation("GET", f"{SKILL}/files", FILES, parameters=CHOICE, failures=(404,))
+async def read_files(call: Call) -> Any:
     """List the files of a version."""
     version = await resolve_version(call)
     files = await call.run(call.service.registry.files, version)
-    return respond_tagged(call.request, describe_files(version, files))
+    entries = [view(FileEntry, file, executable=file.is_executable) for file in files]
+    return {"version": version.version, "files": entries}
 
 
 @reading.operation(
     "GET", f"{SKILL}/files/{{path:path}}", BYTES, parameters=(*CHOICE, DIGEST), failures=(404,)
 )
-async def read_file(call: Call) -> Response:
+async def read_file(call: Call) -> Any:
     """Return a file of a version."""
     # With the digest in the query, what is sent never changes.
     digest = call.query["digest"]
@@ -185,7 +184,7 @@ async def _find_by_digest(call: Call, digest: str) -> tuple[StoredFile, Version]
 
 
 @reading.operation("GET", f"{SKILL}/archive.tar.gz", GZIP, parameters=CHOICE, failures=(404,))
-async def read_archive(call: Call) -> Response:
+async def read_archive(call: Call) -> Any:
     """Return all files of a version; the same version is always the same archive."""
     version = await resolve_version(call)
     etag = f'"{version.archive}"'
@@ -214,44 +213,44 @@ def version_etag(version: Version) -> str:
 
 
 @reviewing.operation("GET", f"{SKILL}/audit", dict[str, Any], parameters=CHOICE, failures=(404,))
-async def show_audit(call: Call) -> Response:
+async def show_audit(call: Call) -> Any:
     """Return what an audit says of a version: what it asks for, and findings."""
     # It is the report of `skc audit --format json`.
     version = await resolve_version(call)
     report = await call.run(call.service.registry.audit, version)
     if report is None:
         raise SkillNotFound(f"{version.skill}@{version.version}", "it was not audited")
-    return respond_tagged(call.request, {"version": version.version, **report})
+    return {"version": version.version, **report}
 
 
 @finding.operation("GET", "/search", dict[str, Any], parameters=SEARCH)
-async def find_skills(call: Call) -> Response:
+async def find_skills(call: Call) -> Any:
     """Find the skills that fit a task, best first."""
     # In the index of this process: it may be two seconds behind other processes, and never more.
     return await answer_search(call.query, partial(call.service.find, call.caller))
 
 
-@finding.operation("POST", "/turns", TurnResult, body=TurnRequest)
-async def prepare_turn(call: Call) -> Response:
+@finding.operation("POST", "/turns", TURN, body=TurnRequest)
+async def prepare_turn(call: Call) -> Any:
     """Return what a model gets for a message: the inventory of skills, and those it refers to."""
     return await answer_turn(call.request, call.service.agent_engine(call.caller))
 
 
-@operating.operation("GET", "/healthz", Status, role=None)
-async def show_health(call: Call) -> Response:
+@operating.operation("GET", "/healthz", STATUS, role=None)
+async def show_health(call: Call) -> Any:
     """Say that the process runs."""
-    return respond(Status("ok"))
+    return {"status": "ok"}
 
 
-@operating.operation("GET", "/readyz", Status, role=None)
-async def show_readiness(call: Call) -> Response:
+@operating.operation("GET", "/readyz", STATUS, role=None)
+async def show_readiness(call: Call) -> Any:
     """Say that the store answers."""
     await call.service.call(call.service.registry.log.find_end)  # fails with 503 while it can't be reached
-    return respond(Status("ready"))
+    return {"status": "ready"}
 
 
 @operating.operation("GET", "/metrics", "text/plain", needs_token=True)
-async def show_metrics(call: Call) -> Response:
+async def show_metrics(call: Call) -> Any:
     """Return numbers of requests, times and uploads for Prometheus."""
     service = call.service
     service.metrics.lag = max(0, service.registry.feed.sequence - service.finder.sequence)
