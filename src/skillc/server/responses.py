@@ -52,6 +52,7 @@ UNREAD = (408, 413)  # the rest of the request may still arrive; closing ends it
 
 log = logging.getLogger("skillc.server")
 Endpoint = Callable[[Request], Awaitable[Response]]
+Fail = Callable[[Request, Exception], Response]
 
 
 class Refusal(Exception):
@@ -154,7 +155,7 @@ def status_of(error: Exception) -> int:
     return 503 if isinstance(error, OUTAGES) else 500
 
 
-def guard(endpoint: Endpoint) -> Endpoint:
+def guard(endpoint: Endpoint, fail: Fail = fail) -> Endpoint:
     """Wrap an endpoint: an error becomes a response, and one that is not the client's is logged."""
 
     @wraps(endpoint)

@@ -14,12 +14,5 @@ from skillc.server.service import Service
 
 def routes(service: Service) -> list[BaseRoute]:
     """Return all routes. None of them is in the way of an ID: no segment of one has a dot."""
-    return [
-        *wellknown.routes(service),
-        *wellknown.old_routes(service),
-        *marketplaces.routes(service),
-        *clawhub_publish.publishing_routes(service),
-        *clawhub_publish.withdrawal_routes(service),
-        *clawhub.routes(service),
-        *clawhub.rest(service),
-    ]
+    modules = (wellknown, marketplaces, clawhub_publish, clawhub)
+    return [route for module in modules for route in module.routes(service)]

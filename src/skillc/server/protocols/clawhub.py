@@ -21,8 +21,10 @@ from __future__ import annotations
 import io
 import mimetypes
 import zipfile
-from collections.abc import Callable
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -48,27 +50,22 @@ ROOT = "-"  # the owner of skills without a slash: clients can't leave the owner
 
 def routes(service: Service) -> list[BaseRoute]:
     api = _Api(service)
+    endpoints = {
+        "/whoami": api.whoami,
+        "/search": api.search,
+        "/resolve": api.resolve,
+        "/download": api.download,
+        "/skills": api.skills,
+        "/skills/{slug}": api.skill,
+        "/skills/{slug}/versions": api.versions,
+        "/skills/{slug}/versions/{version}": api.version,
+        "/skills/{slug}/file": api.file,
+    }
     return [
         Route("/.well-known/clawhub.json", plain(api.discovery)),
-        Route(f"{API}/whoami", plain(api.whoami)),
-        Route(f"{API}/search", plain(api.search)),
-        Route(f"{API}/resolve", plain(api.resolve)),
-        Route(f"{API}/download", plain(api.download)),
-        Route(f"{API}/skills", plain(api.skills)),
-        Route(f"{API}/skills/{{slug}}", plain(api.skill)),
-        Route(f"{API}/skills/{{slug}}/versions", plain(api.versions)),
-        Route(f"{API}/skills/{{slug}}/versions/{{version}}", plain(api.version)),
-        Route(f"{API}/skills/{{slug}}/file", plain(api.file)),
+        *(Route(f"{API}{path}", plain(endpoint)) for path, endpoint in endpoints.items()),
+        Route(f"{API}/{{path:path}}", plain(api.refuse), methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
     ]
-
-
-def rest(service: Service) -> list[BaseRoute]:
-    """Return the route for what else clients ask for, such as stars and packages."""
-
-    async def refuse(request: Request) -> Response:
-        raise Refusal(404, f"Not found: this registry has no {request.method} {request.url.path[:200]}")
-
-    return [Route(f"{API}/{{path:path}}", plain(refuse), methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
 
 
 class _Api:
@@ -77,6 +74,10 @@ class _Api:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._registry = service.registry
+
+    async def refuse(self, request: Request) -> Response:
+        """Answer what else clients ask for, such as stars and packages."""
+        raise Refusal(404, f"Not found: this registry has no {request.method} {request.url.path[:200]}")
 
     async def discovery(self, request: Request) -> Response:
         address = find_address(self._service, request)
@@ -95,45 +96,43 @@ class _Api:
         caller = await find_caller(self._service, request)
         query = request.query_params.get("q", "").strip()
         limit = parse_limit(request, PAGE, MAX_PAGE)
-        if request.query_params.get("mode") == "exact":
-            scores = {parse_slug(query): 1.0} if _is_slug(query) else {}
+        scores: dict[str, float] = {}
+        if request.query_params.get("mode") != "exact":
+            scores = {each.id: each.score for each in await self._service.find(caller, query, limit)}
         else:
-            scores = await self._find(caller, query, limit)
-        skills = await self._service.call(self._load, caller, list(scores))
+            with suppress(InvalidSkillId):
+                scores = {parse_slug(query): 1.0}
+        skills = await self._service.call(self._load, caller, scores)
         results = [_describe(skill) | {"score": scores[skill.id]} for skill in skills]
-        return respond({"results": [result | {"version": _number(result)} for result in results]})
+        return respond(
+            {"results": [each | {"version": each["latestVersion"]["version"]} for each in results]}
+        )
 
-    async def _find(self, caller: Caller, query: str, limit: int) -> dict[SkillId, float]:
-        found = await self._service.find(caller, query, limit)
-        return {SkillId(result.id): result.score for result in found}
-
-    def _load(self, caller: Caller, ids: list[SkillId]) -> list[Skill]:
+    def _load(self, caller: Caller, ids: Iterable[str]) -> list[Skill]:
         """Return the skills with these IDs that can be installed."""
         skills = []
         for skill_id in ids:
-            try:
-                skills.append(self._registry.skill(caller, skill_id))
-            except SkillNotFound:
-                continue  # deleted meanwhile
+            with suppress(SkillNotFound):  # deleted meanwhile
+                skills.append(self._registry.skill(caller, SkillId(skill_id)))
         return [skill for skill in skills if skill.latest is not None]
 
     async def skills(self, request: Request) -> Response:
         """List the skills that a caller can install, a page at a time; `prefix` is of slugs."""
         caller = await find_caller(self._service, request)
         limit = parse_limit(request, PAGE, MAX_PAGE)
-        cursor, prefix = (request.query_params.get(n, "").replace(".", "/") for n in ("cursor", "prefix"))
+        query = request.query_params
+        prefix, order = query.get("prefix", "").replace(".", "/"), query.get("sort", "")
         if not NAME_CHARACTERS.issuperset(prefix.replace("/", "")):
             return respond({"items": [], "nextCursor": None})
-        read, order = self._page, request.query_params.get("sort", "")
-        if order:
-            read, cursor = self._newest(order), request.query_params.get("cursor", "")
-        skills, more = await self._service.call(read, caller, cursor, prefix, limit)
+        read = partial(self._newest, order) if order else self._page
+        skills, more = await self._service.call(read, caller, query.get("cursor", ""), prefix, limit)
         return respond({"items": [_describe(skill) for skill in skills], "nextCursor": more})
 
-    def _page(self, caller: Caller, after: str, prefix: str, limit: int) -> tuple[list[Skill], str | None]:
+    def _page(self, caller: Caller, cursor: str, prefix: str, limit: int) -> tuple[list[Skill], str | None]:
+        """Return a page by ID; a cursor is the slug of the last one."""
         skills: list[Skill] = []
         # IDs that begin with the prefix follow on what is just before it.
-        after = max(after, prefix[:-1] + chr(ord(prefix[-1]) - 1) if prefix else "")
+        after = max(_path_of(cursor), prefix[:-1] + chr(ord(prefix[-1]) - 1) if prefix else "")
         while page := self._registry.skills(caller, after=after, limit=limit + 1):
             for skill in page:
                 after = skill.id
@@ -146,40 +145,31 @@ class _Api:
                     skills.append(skill)
         return skills, None
 
-    def _newest(self, order: str) -> Callable[..., tuple[list[Skill], str | None]]:
-        """Return what reads a page of the newest first; a cursor is the time and the slug of the last one."""
-
-        def key(skill: Skill) -> tuple[int, str]:
-            version = skill.versions[-1 if order == "createdAt" else 0]
-            return -_time(version.published_at), skill.id
-
-        def read(caller: Caller, cursor: str, prefix: str, limit: int) -> tuple[list[Skill], str | None]:
-            time, _, slug = cursor.partition("-")
-            after = (-int(time), slug.replace(".", "/")) if _is_number(time) else None
-            listed = read_skills(self._registry, caller)
-            keys = {each.id: key(each) for each in listed if each.latest and each.id.startswith(prefix)}
-            skills = sorted((each for each in listed if each.id in keys), key=lambda each: keys[each.id])
-            skills = [each for each in skills if after is None or keys[each.id] > after]
-            last = skills[limit - 1] if len(skills) > limit else None
-            more = f"{-keys[last.id][0]}-{slug_of(last.id)}" if last else None
-            return skills[:limit], more
-
-        return read
+    def _newest(
+        self, order: str, caller: Caller, cursor: str, prefix: str, limit: int
+    ) -> tuple[list[Skill], str | None]:
+        """Return a page of the newest first; a cursor is the time and the slug of the last one."""
+        number = -1 if order == "createdAt" else 0
+        listed = read_skills(self._registry, caller)
+        skills = [
+            (-_time(each.versions[number].published_at), each.id, each)
+            for each in listed
+            if each.latest and each.id.startswith(prefix)
+        ]
+        time, _, slug = cursor.partition("-")
+        if time.isascii() and time.isdigit() and len(time) < 16:
+            skills = [each for each in skills if each[:2] > (-int(time), _path_of(slug))]
+        page = sorted(skills, key=lambda each: each[:2])[: limit + 1]
+        more = f"{-page[limit - 1][0]}-{slug_of(page[limit - 1][1])}" if len(page) > limit else None
+        return [skill for _, _, skill in page[:limit]], more
 
     async def skill(self, request: Request) -> Response:
         _, skill = await self._skill(request, request.path_params["slug"])
         if skill.latest is None:
             raise SkillNotFound(skill.id, "all its versions are yanked")
         description = _describe(skill)
-        return respond(
-            {
-                "skill": description,
-                "latestVersion": description["latestVersion"],
-                "owner": description["owner"],
-                "metadata": None,
-                "moderation": None,
-            }
-        )
+        others = {key: description[key] for key in ("latestVersion", "owner")}
+        return respond({"skill": description, **others, "metadata": None, "moderation": None})
 
     async def versions(self, request: Request) -> Response:
         """List the versions that can be chosen, last published first."""
@@ -219,19 +209,14 @@ class _Api:
         """Say which version has these files, by their fingerprint, and which is the latest."""
         caller, skill = await self._skill(request, request.query_params.get("slug", ""))
         match = await self._service.call(self._match, caller, skill, request.query_params.get("hash", ""))
-        latest = skill.latest
-        return respond(
-            {
-                "match": {"version": match.version} if match else None,
-                "latestVersion": {"version": latest.version} if latest else None,
-            }
-        )
+        pair = {"match": match, "latestVersion": skill.latest}
+        return respond({key: {"version": each.version} if each else None for key, each in pair.items()})
 
     def _match(self, caller: Caller, skill: Skill, fingerprint: str) -> Version | None:
-        versions = skill.versions[:MAX_VERSIONS]
-        return next(
-            (v for v in versions if _fingerprint(self._registry.files(caller, v)) == fingerprint), None
-        )
+        for version in skill.versions[:MAX_VERSIONS]:
+            if _fingerprint(self._registry.files(caller, version)) == fingerprint:
+                return version
+        return None
 
     async def download(self, request: Request) -> Response:
         """Return a version as a zip."""
@@ -257,15 +242,8 @@ def _reference(request: Request) -> str:
     return query.get("version", "") or query.get("tag", "") or LATEST
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 16
-
-
-def _is_slug(text: str) -> bool:
-    try:
-        return bool(parse_slug(text))
-    except InvalidSkillId:
-        return False
+def _path_of(slug: str) -> str:
+    return slug.replace(".", "/")
 
 
 def _describe(skill: Skill) -> dict[str, Any]:
@@ -289,10 +267,6 @@ def _describe(skill: Skill) -> dict[str, Any]:
         "updatedAt": _time(skill.versions[0].published_at),
         "latestVersion": _describe_version(latest),
     }
-
-
-def _number(description: dict[str, Any]) -> str:
-    return str(description["latestVersion"]["version"])
 
 
 def _describe_version(version: Version) -> dict[str, Any]:
@@ -356,8 +330,5 @@ def handle_of(caller: Caller) -> str:
     That is the prefix in which it may publish, where there is one; otherwise its own name.
     """
     prefixes = {each.prefix for each in caller.permissions if each.role >= Role.PUBLISHER}
-    return (
-        prefixes.pop().replace("/", ".")
-        if len(prefixes) == 1 and prefixes != {""}
-        else to_segment(caller.subject)
-    )
+    is_one = len(prefixes) == 1 and prefixes != {""}
+    return prefixes.pop().replace("/", ".") if is_one else to_segment(caller.subject)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from python_multipart.exceptions import MultipartParseError
@@ -31,9 +31,8 @@ from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Vers
 from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
 from skillc.server.protocols.requests import find_address, find_caller, plain, read_body
 from skillc.server.requests import parse_object
-from skillc.server.responses import Refusal, respond
+from skillc.server.responses import Endpoint, Refusal, respond
 from skillc.server.service import UPLOAD_TIME, Service
-from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 
 MAX_PAYLOAD = 4 << 20  # bytes of JSON, which has a line for each file
@@ -44,7 +43,7 @@ MAX_REQUEST = 64 << 10
 REASON = "withdrawn by its publisher"  # where a client sends none
 
 
-def publishing_routes(service: Service) -> list[BaseRoute]:
+def routes(service: Service) -> list[BaseRoute]:
     registry = service.registry
 
     async def grant_upload(request: Request) -> Response:
@@ -75,23 +74,45 @@ def publishing_routes(service: Service) -> list[BaseRoute]:
                 fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
                 contents = await service.call(_collect, registry, caller, fields.get("files"))
             version = await service.call(_publish, service, caller, fields, contents)
-        name = slug_of(version.skill)
         return respond(
             {
                 "ok": True,
                 "skillId": str(version.skill),
                 "versionId": f"{version.skill}@{version.version}",
-                "slug": name,
+                "slug": slug_of(version.skill),
                 "version": version.version,
                 "status": "published",
                 "publicationStatus": "published",
             }
         )
 
+    def withdraw(operation: Callable[..., object], *names: str) -> Endpoint:
+        """Return an endpoint for an operation of the registry that takes the skill, and what `names` name."""
+
+        async def respond_withdrawal(request: Request) -> Response:
+            caller = await find_caller(service, request)
+            fields = parse_object(await read_body(request, MAX_REQUEST) or b"{}", 400)
+            slug, version = request.path_params["slug"], request.path_params.get("version")
+            try:
+                skill_id = parse_slug(slug, read_text(fields, "ownerHandle"))
+            except InvalidSkillId:
+                raise SkillNotFound(slug[:200].replace("@", "")) from None
+            values = {"version": version, "reason": read_text(fields, "reason") or REASON}
+            await service.call(operation, caller, skill_id, *(values[name] for name in names))
+            return respond({"ok": True})
+
+        return plain(respond_withdrawal)
+
+    skill = f"{API}/skills/{{slug}}"
+    version = f"{skill}/versions/{{version}}"
     return [
         Route(f"{API}/skills/-/upload-url", plain(grant_upload), methods=["POST"]),
         Route(f"{API}/skills/-/uploads/{{digest}}", plain(upload), methods=["POST"]),
         Route(f"{API}/skills", plain(publish), methods=["POST"]),
+        Route(skill, withdraw(registry.delete), methods=["DELETE"]),
+        Route(f"{skill}/undelete", withdraw(registry.restore), methods=["POST"]),
+        Route(version, withdraw(registry.yank, "version", "reason"), methods=["DELETE"]),
+        Route(f"{version}/restore", withdraw(registry.unyank, "version"), methods=["POST"]),
     ]
 
 
@@ -104,24 +125,15 @@ def _publish(
         raise Refusal(400, f"'tags' must be a list of at most {MAX_TAGS} texts")
     first, *others = dict.fromkeys(tags)
     try:
-        package = make_package(_id(caller, fields), contents)
-        version = service.publish(
-            caller,
-            package,
-            version=read_text(fields, "version"),
-            tag=first,
-            note=read_text(fields, "changelog"),
-        )
+        owner = read_text(fields, "ownerHandle") or handle_of(caller) or ROOT
+        package = make_package(parse_slug(read_text(fields, "slug"), owner), contents)
+        number, note = read_text(fields, "version"), read_text(fields, "changelog")
+        version = service.publish(caller, package, version=number, tag=first, note=note)
     except Invalid as error:  # what is wrong with the files is for the publisher to know
         raise Refusal(400, error.message, error.code) from None
     for tag in others:
         service.registry.set_tag(caller, version.skill, tag, version.version)
     return version
-
-
-def _id(caller: Caller, fields: Mapping[str, Any]) -> SkillId:
-    owner = read_text(fields, "ownerHandle")
-    return parse_slug(read_text(fields, "slug"), owner or handle_of(caller) or ROOT)
 
 
 def _collect(registry: Registry, caller: Caller, files: object) -> dict[str, bytes]:
@@ -163,9 +175,10 @@ async def _read_form(request: Request) -> tuple[dict[str, Any], dict[str, bytes]
         contents: dict[str, bytes] = {}
         for key, file in form.multi_items():
             if isinstance(file, UploadFile) and key in ("files", "files[]"):
-                if (file.filename or "") in contents:
-                    raise Refusal(400, f"'{(file.filename or '')[:200]}' is there twice")
-                contents[file.filename or ""] = await file.read()
+                name = file.filename or ""
+                if name in contents:
+                    raise Refusal(400, f"'{name[:200]}' is there twice")
+                contents[name] = await file.read()
     finally:
         await form.close()
     return parse_object(payload.encode() if isinstance(payload, str) else b"", 400), contents
@@ -193,44 +206,3 @@ def _digest(value: object) -> str:
     if not isinstance(value, str) or not _DIGEST.fullmatch(value):
         raise InvalidParameter("sha256", "it must be 64 hexadecimal digits")
     return value
-
-
-def withdrawal_routes(service: Service) -> list[BaseRoute]:
-    registry = service.registry
-
-    async def delete(request: Request) -> Response:
-        caller, skill_id, _ = await parse(request)
-        await service.call(registry.delete, caller, skill_id)
-        return respond({"ok": True})
-
-    async def undelete(request: Request) -> Response:
-        caller, skill_id, _ = await parse(request)
-        await service.call(registry.restore, caller, skill_id)
-        return respond({"ok": True})
-
-    async def yank(request: Request) -> Response:
-        caller, skill_id, fields = await parse(request)
-        reason = read_text(fields, "reason") or REASON
-        await service.call(registry.yank, caller, skill_id, request.path_params["version"], reason)
-        return respond({"ok": True})
-
-    async def unyank(request: Request) -> Response:
-        caller, skill_id, _ = await parse(request)
-        await service.call(registry.unyank, caller, skill_id, request.path_params["version"])
-        return respond({"ok": True})
-
-    async def parse(request: Request) -> tuple[Caller, SkillId, dict[str, Any]]:
-        caller = await find_caller(service, request)
-        fields = parse_object(await read_body(request, MAX_REQUEST) or b"{}", 400)
-        try:
-            return caller, parse_slug(request.path_params["slug"], read_text(fields, "ownerHandle")), fields
-        except InvalidSkillId:
-            raise SkillNotFound(request.path_params["slug"][:200].replace("@", "")) from None
-
-    skill = f"{API}/skills/{{slug}}"
-    return [
-        Route(skill, plain(delete), methods=["DELETE"]),
-        Route(f"{skill}/undelete", plain(undelete), methods=["POST"]),
-        Route(f"{skill}/versions/{{version}}", plain(yank), methods=["DELETE"]),
-        Route(f"{skill}/versions/{{version}}/restore", plain(unyank), methods=["POST"]),
-    ]

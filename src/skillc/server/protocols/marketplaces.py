@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from functools import wraps
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +25,7 @@ from skillc.server.list_cache import respond_listing
 from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry
 from skillc.server.protocols.git import Files, Repository, make_repository
-from skillc.server.protocols.requests import find_address, find_caller, find_prefix, plain
+from skillc.server.protocols.requests import fail_plainly, find_address, find_caller, find_prefix
 from skillc.server.responses import Endpoint, Refusal, guard
 from skillc.server.service import Service
 from skillc.server.upload_folders import read_members
@@ -56,7 +55,7 @@ def routes(service: Service) -> list[BaseRoute]:
             lines = await git.read_wants(request)
             return git.upload_pack(lines, await service.call(find, request, caller))
 
-        return challenge(advertise), challenge(upload)
+        return guard(advertise, challenge), guard(upload, challenge)
 
     def find_plugin(request: Request, caller: Caller) -> Repository:
         skill_id, _, reference = request.path_params["id"].partition("@")
@@ -113,18 +112,12 @@ def _git_routes(place: str, endpoints: tuple[Endpoint, Endpoint]) -> Iterable[Ro
     yield Route(f"{place}/{git.SERVICE}", upload, methods=["POST"])
 
 
-def challenge(endpoint: Endpoint) -> Endpoint:
-    """Wrap an endpoint for git: errors are plain text, and 401 asks for a password."""
-    respond = plain(endpoint)
-
-    @wraps(endpoint)
-    async def respond_challenging(request: Request) -> Response:
-        response = await respond(request)
-        if response.status_code == 401:
-            response.headers["WWW-Authenticate"] = CHALLENGE
-        return response
-
-    return respond_challenging
+def challenge(request: Request, error: Exception) -> Response:
+    """Return an error for git: in plain text, and 401 asks for a password."""
+    response = fail_plainly(request, error)
+    if response.status_code == 401:
+        response.headers["WWW-Authenticate"] = CHALLENGE
+    return response
 
 
 def describe_for_claude(name: str, entries: list[Entry], source: Source) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from functools import wraps
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -13,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import Caller
 from skillc.server.requests import receive_body
-from skillc.server.responses import HEADERS, Endpoint, Refusal, fail
+from skillc.server.responses import Endpoint, Refusal, fail, guard
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.skills import SkillId
 
@@ -73,25 +72,13 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 def plain(endpoint: Endpoint) -> Endpoint:
     """Wrap an endpoint: errors become plain text, as clients of the protocol show it."""
-
-    @wraps(endpoint)
-    async def respond_safely(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except Refusal as error:
-            return PlainTextResponse(str(error), error.status, HEADERS | (error.headers or {}))
-        except SkillNotFound as error:
-            return PlainTextResponse(_explain(error), 404, HEADERS)
-        except Exception as error:
-            response = fail(request, error)
-            text = json.loads(bytes(response.body))["error"]["message"]
-            kept = ("cache-control", "retry-after", "www-authenticate", "x-content-type-options")
-            headers = {name: value for name, value in response.headers.items() if name in kept}
-            return PlainTextResponse(text, response.status_code, headers)
-
-    return respond_safely
+    return guard(endpoint, fail_plainly)
 
 
-def _explain(error: SkillNotFound) -> str:
-    """Return the words that clients look for, and why where it is about a version."""
-    return "Skill not found" if "@" not in error.skill else f"Version not found: {error.reason}"
+def fail_plainly(request: Request, error: Exception) -> Response:
+    response = fail(request, error)
+    text = json.loads(bytes(response.body))["error"]["message"]
+    if isinstance(error, SkillNotFound):  # the words that clients look for, and why if it is about a version
+        text = "Skill not found" if "@" not in error.skill else f"Version not found: {error.reason}"
+    headers = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
+    return PlainTextResponse(text, response.status_code, headers)

@@ -59,39 +59,12 @@ def routes(service: Service) -> list[BaseRoute]:
         headers = HEADERS | IMMUTABLE | {"ETag": f'"{version.archive}"'}
         return Response(data, headers=headers, media_type="application/gzip")
 
-    index_endpoint, archive_endpoint = guard(index), guard(archive)
-    return [
-        route
-        for above in ("", "/{prefix:path}")
-        for route in (
-            Route(f"{above}/{PLACE}/index.json", index_endpoint),
-            Route(f"{above}/{PLACE}/archives/{{id:path}}/{{version}}.tar.gz", archive_endpoint),
-        )
-    ]
-
-
-def old_routes(service: Service) -> list[BaseRoute]:
-    """Return the routes of the older form."""
-
-    def list_old(caller: Caller, prefix: str) -> dict[str, Version]:
-        """Return the latest versions by their names in an index of the older form."""
-        entries = list_entries(service.registry, caller, prefix)
-        if len(entries) > MAX_OLD:
-            raise Refusal(
-                403, f"these are over {MAX_OLD} skills; ask below a prefix, or for {PLACE}/index.json"
-            )
-        versions = {}
-        for entry in entries:
-            with suppress(SkillNotFound):  # deleted meanwhile
-                versions[entry.name] = service.registry.skill(caller, entry.id).resolve(entry.version)
-        return versions
-
     async def old_index(request: Request) -> Response:
         caller = await find_caller(service, request)
         prefix = find_prefix(request)
 
         def describe() -> list[dict[str, Any]]:
-            versions = list_old(caller, prefix)
+            versions = _list_old(service, caller, prefix)
             return [_as_old_json(name, v, service.registry.files(caller, v)) for name, v in versions.items()]
 
         return respond_tagged(request, {"skills": await service.call(describe)})
@@ -101,7 +74,7 @@ def old_routes(service: Service) -> list[BaseRoute]:
         prefix, name, path = find_prefix(request), request.path_params["name"], request.path_params["path"]
 
         def read() -> bytes:
-            version = list_old(caller, prefix).get(name)
+            version = _list_old(service, caller, prefix).get(name)
             if version is None:
                 raise SkillNotFound(name[:MAX_SEGMENT], "this index has no such skill")
             return service.registry.read_file(caller, version, path)
@@ -109,15 +82,27 @@ def old_routes(service: Service) -> list[BaseRoute]:
         headers = HEADERS | {"Content-Disposition": "attachment"}  # a browser must not run what a skill holds
         return Response(await service.call(read), headers=headers, media_type="application/octet-stream")
 
-    index_endpoint, file_endpoint = guard(old_index), guard(old_file)
-    return [
-        route
-        for above in ("", "/{prefix:path}")
-        for route in (
-            Route(f"{above}/{OLD_PLACE}/index.json", index_endpoint),
-            Route(f"{above}/{OLD_PLACE}/{{name}}/{{path:path}}", file_endpoint),
-        )
-    ]
+    endpoints = {
+        f"{PLACE}/index.json": guard(index),
+        f"{PLACE}/archives/{{id:path}}/{{version}}.tar.gz": guard(archive),
+        f"{OLD_PLACE}/index.json": guard(old_index),
+        f"{OLD_PLACE}/{{name}}/{{path:path}}": guard(old_file),
+    }
+    places = ("", "/{prefix:path}")
+    return [Route(f"{place}/{path}", endpoint) for place in places for path, endpoint in endpoints.items()]
+
+
+def _list_old(service: Service, caller: Caller, prefix: str) -> dict[str, Version]:
+    """Return the latest versions by their names in an index of the older form."""
+    entries = list_entries(service.registry, caller, prefix)
+    if len(entries) > MAX_OLD:
+        advice = f"ask below a prefix, or for {PLACE}/index.json"
+        raise Refusal(403, f"these are over {MAX_OLD} skills; {advice}")
+    versions = {}
+    for entry in entries:
+        with suppress(SkillNotFound):  # deleted meanwhile
+            versions[entry.name] = service.registry.skill(caller, entry.id).resolve(entry.version)
+    return versions
 
 
 def _as_json(entry: Entry) -> dict[str, str]:
