@@ -10,7 +10,7 @@ import os
 import sys
 
 from skillc.startup import leave, load_ahead
-from skillc.text import terminal_text
+from skillc.text import one_line, terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,21 +89,23 @@ def _report(line: str) -> None:
 
 def show(
     arguments: Arguments,
-    value: Callable[[], object],
-    lines: Callable[[], Iterable[str]],
+    value: object,
+    lines: str | Iterable[str],
     view: Callable[[], Iterable[str]] | None = None,
 ) -> int:
     """Print a result: its lines, or with `--format json` its value; return status 0.
 
-    `view` makes the lines that a terminal shows in place of those for a pipe, where they differ. A text there
-    is the name of a style of before, which has no meaning any more.
+    A text is one line. Lines that take work come from a generator, which JSON leaves alone. `view` makes what
+    a terminal shows in place of the lines for a pipe, where they differ.
     """
     if arguments.as_json:
         from skillc.cli.output import print_json
 
-        print_json(value())
+        print_json(value)
+    elif isinstance(lines, str):
+        print_lines([one_line(lines)])
     else:
-        print_lines(view() if view and isinstance(sys.stdout, PlainStream) else lines())
+        print_lines(view() if view and isinstance(sys.stdout, PlainStream) else lines)
     return 0
 
 

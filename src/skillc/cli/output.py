@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 from skillc import cli
-from skillc.text import one_line, terminal_text
+from skillc.text import terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from skillc.cli.syntax import Arguments
     from skillc.errors import Diagnostic, SkillcError
@@ -31,6 +31,8 @@ def print_json(value: object) -> None:
 
 def _encode(value: object) -> object:
     """Return the JSON value of a result within what is printed."""
+    if not hasattr(value, "__dataclass_fields__"):
+        return value.as_json()  # type: ignore[attr-defined]  # of a reading command
     from skillc.contract import encode  # imports dataclasses, which reading commands do without
 
     return encode(value)
@@ -56,21 +58,6 @@ def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError
     for failure in failures:
         warn(failure.diagnostics)
         print(failure.text(), file=sys.stderr)
-
-
-def show_line(arguments: Arguments, value: object, text: str) -> int:
-    """Show what was done, in a line."""
-    return cli.show(arguments, lambda: value, lambda: [one_line(text)])
-
-
-def show_result(
-    arguments: Arguments,
-    result: object,
-    lines: Callable[[], Iterable[str]],
-    view: Callable[[], Iterable[str]] | None = None,
-) -> int:
-    """Show the result of an operation as `show` does; its fields are its JSON."""
-    return cli.show(arguments, lambda: result, lines, view)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -18,7 +18,7 @@ ROLES = ("reader", "publisher", "maintainer", "admin")
 TO = Option(
     "--to <url>",
     "The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your only login.",
-    completes="registries",
+    "registries",
 )
 
 
@@ -37,7 +37,7 @@ def show_rows(
     ]
     header = [name.removesuffix("_at").upper() for name in columns]
     value = {key: [dict(row) for row in rows]}
-    return show(arguments, lambda: value, lambda: table(header, cells) if rows else [nothing])
+    return show(arguments, value, table(header, cells) if rows else [nothing])
 
 
 def pick(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:

@@ -6,7 +6,6 @@ Written by hand, because importing argparse costs more than a whole reading comm
 from __future__ import annotations
 
 from skillc import errors
-from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,31 +14,30 @@ if TYPE_CHECKING:
     Values = dict[str, str | int | bool | list[str] | None]
 
 
-@value
 class Argument:
-    """A positional argument, the last of which may `repeat`.
+    """A positional argument, written as in the usage: `<skill>`, or `[skill]...` where it can be left out.
 
-    `completes` names what the shell offers: a kind of `cli.completion`, or words. What `is_text` can be
-    anything, also a word that starts with a hyphen, which has to follow `--`.
+    Only the last one may be repeated, which `...` says. `completes` names what the shell offers: a kind of
+    `cli.completion`, or words. What `is_text` can be anything, also a word that starts with a hyphen, which
+    has to follow `--`.
     """
 
-    name: str
-    help: str
-    required: bool = True
-    repeat: bool = False
-    completes: str = ""
-    is_text: bool = False
+    __slots__ = ("completes", "help", "is_text", "label", "name", "repeat", "required")
 
-    @property
-    def label(self) -> str:
-        name = f"<{self.name}>" if self.required else f"[{self.name}]"
-        return f"{name}..." if self.repeat else name
+    def __init__(self, label: str, help: str, completes: str = "", *, is_text: bool = False) -> None:
+        self.label = label
+        self.name = label.strip("<>[].")
+        self.required = label[0] == "<"
+        self.repeat = label[-1] == "."
+        self.help = help
+        self.completes = completes
+        self.is_text = is_text
 
 
 class Option:
-    """An option, such as `--to <url>`; a switch where no value is named.
+    """An option with the value it takes, such as `--to <url>`; without one it is a switch.
 
-    `kind` is `text`, `count` (a positive integer) or `choice`.
+    `<n>` is a positive integer, and `...` behind the value means that the option can be repeated.
     """
 
     __slots__ = ("choices", "completes", "default", "help", "kind", "maximum", "name", "repeat", "value")
@@ -48,20 +46,17 @@ class Option:
         self,
         name: str,
         help: str,
+        completes: str = "",
         *,
-        value: str = "",
-        kind: str = "text",
         choices: Sequence[str] = (),
         default: str | int | None = None,
         maximum: int | None = None,
-        completes: str = "",
-        repeat: bool = False,
     ) -> None:
-        self.name, _, taken = name.partition(" ")
+        self.name, _, value = name.partition(" ")
         self.help = help
-        self.repeat = repeat
-        self.value = value or taken or "|".join(choices) or ("<n>" if kind == "count" else "")
-        self.kind = "choice" if choices else kind if self.value else "switch"
+        self.repeat = value[-3:] == "..."
+        self.value = "|".join(choices) or value.removesuffix("...")
+        self.kind = "choice" if choices else "count" if value == "<n>" else "text" if value else "switch"
         self.choices = choices
         self.default = default
         self.maximum = maximum
@@ -144,13 +139,17 @@ class Arguments:
         """Return whether a switch was set."""
         return self._values[name] is True
 
+    def is_given(self, name: str) -> bool:
+        """Return whether an argument, or an option without a default, is on the command line."""
+        return self._values[name] not in (None, False, [])
+
     @property
     def as_json(self) -> bool:
         """Return whether the format is JSON: all but `text` are."""
         return self._values["format"] != "text"
 
 
-SKILL = Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills")
+SKILL = Argument("<skill>", "A skill's name, its ID in a repository, or a folder.", "skills")
 FORMAT = Option("--format", "Output format.", choices=("text", "json"), default="text")
 # For commands whose JSON is a list at the top: `object` is the same in an object.
 LIST_FORMAT = Option("--format", "Output format.", choices=("text", "json", "object"), default="text")

@@ -139,18 +139,29 @@ def usage(command: Command) -> str:
     return f"{' '.join(words)}{' [options]' if command.own_options else ''}"
 
 
-def check_words(command: Command, arguments: Arguments, usages: Mapping[str, str]) -> str:
+def check_action(
+    command: Command,
+    arguments: Arguments,
+    usages: Mapping[str, str],
+    only: Mapping[str, Sequence[str]] | None = None,
+) -> str:
     """Return the action of a command; raise InvalidOption for an unknown one, or too few or many words.
 
-    The usage of each action names the words that it takes.
+    The usage of each action names the words that it takes. `only` has, by actions, the options that go with
+    them alone.
     """
     action, *others = [argument.name for argument in command.arguments]
     name = arguments.text(action)
     if name not in usages:
         raise unknown_choice(f"<{action}>", name, usages)
-    given = sum(arguments.optional(other) is not None for other in others)
-    places = [word for word in usages[name].partition(" --")[0].split() if word.startswith("<")]
-    if given != len(places):
+    given = sum(arguments.is_given(other) for other in others)
+    places = [word for word in usages[name].partition(" --")[0].split() if word[0] in "<["]
+    if given > len(places) or (given < len(places) and places[given][0] == "<"):
         what = f"{places[given]} is missing" if given < len(places) else "that is a word too many"
         raise InvalidOption(f"{what}; usage: skc {command.name} {usages[name]}; {see(command)}")
+    for actions, options in (only or {}).items():
+        surplus = next(filter(arguments.is_given, options), None)
+        if surplus and name not in actions.split():
+            places = [f"'skc {command.name} {each}'" for each in actions.split()]
+            raise InvalidOption(f"--{surplus.replace('_', '-')} goes with {' and '.join(places)} alone")
     return name

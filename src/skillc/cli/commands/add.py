@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.commands.install import ACCEPT_BLOCKS
-from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import show_result
+from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -14,26 +13,19 @@ COMMAND = Command(
     "add",
     arguments=(
         Argument(
-            "source",
+            "<source>...",
             "owner/repo[/path][@ref], an address (also of a SKILL.md or a marketplace.json), an archive, a"
             " folder, or <registry>/<id>[@version].",
-            repeat=True,
-            completes="origins",
+            "origins",
         ),
     ),
     options=(
-        Option(
-            "--skill",
-            "A skill to add, by its name or path, or a plugin. Can be repeated.",
-            value="<name>",
-            repeat=True,
-        ),
+        Option("--skill <name>...", "A skill to add, by its name or path, or a plugin. Can be repeated."),
         Option("--all", "Add every skill that the source has."),
         Option(
-            "--target",
+            "--target <a,b>",
             "Agents or paths to deploy to, separated by commas. Default: the agents that are installed.",
-            value="<a,b>",
-            completes="agents",
+            "agents",
         ),
         Option("--global", "Add to ~/.skillc/skills, also in a project."),
         Option("--project", "Add to the project's store, .skillc/skills."),
@@ -78,12 +70,5 @@ def run(arguments: Arguments) -> int:
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    show_result(arguments, result, result.lines)
+    show(arguments, result, result.lines())
     return 0 if result.is_success else 1
-
-
-def read_scope(arguments: Arguments, command: Command) -> str:
-    """Return the scope that --global or --project names; empty without either."""
-    if arguments.has("global") and arguments.has("project"):
-        raise InvalidOption(f"--global and --project exclude each other; {see(command)}")
-    return "global" if arguments.has("global") else "project" if arguments.has("project") else ""

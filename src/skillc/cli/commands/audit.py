@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skillc import audit
 from skillc.cli import print_lines
 from skillc.cli.approval import attended_workspace
-from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
+from skillc.cli.options import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
@@ -25,25 +25,17 @@ COMMAND = Command(
     "audit",
     arguments=(
         Argument(
-            "skill",
+            "[skill]...",
             "A skill's name, a folder with skills, or a source as for 'skc add'. Default: all skills here.",
-            required=False,
-            repeat=True,
-            completes="skills",
+            "skills",
         ),
     ),
     options=(
-        Option(
-            "--policy",
-            "File of what is allowed and denied. Default: audit.toml in ~/.skillc.",
-            value="<file>",
-        ),
-        Option("--baseline", "Leave out the findings in this file.", value="<file>"),
-        Option("--write-baseline", "Write all findings to this file, as a baseline.", value="<file>"),
+        Option("--policy <file>", "File of what is allowed and denied. Default: audit.toml in ~/.skillc."),
+        Option("--baseline <file>", "Leave out the findings in this file."),
+        Option("--write-baseline <file>", "Write all findings to this file, as a baseline."),
         Option("--notes", "Let notes in the skills' own files allow findings; for skills that are yours."),
-        Option(
-            "--judge", "Command that gets each skill as JSON and answers with findings.", value="<command>"
-        ),
+        Option("--judge <command>", "Command that gets each skill as JSON and answers with findings."),
         ALLOW_HOST,
         Option("--format", "Output format.", choices=FORMATS, default="text"),
     ),

@@ -22,23 +22,14 @@ MAX_NAME = 40  # columns for names on a terminal
 
 COMMAND = Command(
     "browse",
-    arguments=(
-        Argument(
-            "path",
-            "The collection to list, such as extraction/medical.",
-            required=False,
-            completes="collections",
-        ),
-    ),
+    arguments=(Argument("[path]", "The collection to list, such as extraction/medical.", "collections"),),
     options=(
         Option("--query <words>", "Search the names and descriptions of all skills."),
-        Option("--repository <name>", "Only skills of this repository.", completes="repositories"),
+        Option("--repository <name>", "Only skills of this repository.", "repositories"),
         Option(
-            "--collection <path>",
-            "Only skills of this collection, and of those below it.",
-            completes="collections",
+            "--collection <path>", "Only skills of this collection, and of those below it.", "collections"
         ),
-        Option("--limit", "Maximum number of entries.", kind="count", default=50, maximum=MAX_LIMIT),
+        Option("--limit <n>", "Maximum number of entries.", default=50, maximum=MAX_LIMIT),
         Option("--cursor <cursor>", "Go on after this entry, as the last answer says."),
         FORMAT,
     ),
@@ -69,7 +60,7 @@ def run(arguments: Arguments) -> int:
     from skillc.engine import render_browse  # takes long to load, and help does without
 
     lines = [*render_browse(listing)]
-    return show(arguments, lambda: listing, lambda: lines, lambda: _view(listing, lines[-1]))
+    return show(arguments, listing, lines, lambda: _view(listing, lines[-1]))
 
 
 def _view(page: Mapping[str, Any], last: str) -> Iterator[str]:

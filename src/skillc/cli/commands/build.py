@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skillc import compiler, install, library
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import show_result
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.cli.watch import watch
@@ -14,21 +14,12 @@ from skillc.text import count_of
 COMMAND = Command(
     "build",
     arguments=(
-        Argument(
-            "skill",
-            "A skill's name, its ID in a repository, or a folder to import.",
-            required=False,
-            completes="skills",
-        ),
+        Argument("[skill]", "A skill's name, its ID in a repository, or a folder to import.", "skills"),
     ),
     options=(
         Option("--all", "Build every skill in the project's stores and the global store."),
         Option(
-            "--target",
-            "Agents or paths to deploy to, separated by commas.",
-            value="<a,b>",
-            default="claude",
-            completes="agents",
+            "--target <a,b>", "Agents or paths to deploy to, separated by commas.", "agents", default="claude"
         ),
         Option(
             "--deploy",
@@ -81,12 +72,12 @@ def run(arguments: Arguments) -> int:
 
 
 def _show(arguments: Arguments, publication: compiler.Publication) -> int:
-    show_result(arguments, publication, lambda: [publication.report()])
+    show(arguments, publication, [publication.report()])
     return 1 if publication.failures else 0
 
 
 def _show_all(arguments: Arguments, result: compiler.Builds) -> int:
     skills = f"{len(result.built)} of {count_of(result.total, 'skill')}"
     line = f"{skills} built ({result.unchanged} unchanged), {result.failures} failed"
-    show_result(arguments, result, lambda: [line if result.total else install.advise_first_skill()])
+    show(arguments, result, [line if result.total else install.advise_first_skill()])
     return 1 if result.failures else 0

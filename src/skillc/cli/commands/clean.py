@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import show_result, table
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.text import count_of, one_line
 
@@ -40,9 +41,7 @@ def run(arguments: Arguments) -> int:
         yes=arguments.has("yes"),
         describe=lambda waste: "\n".join(_lines(waste)),
     )
-    return show_result(
-        arguments, result, lambda: _outcome(result.disposals) if result.disposals else _lines(result.waste)
-    )
+    return show(arguments, result, _outcome(result.disposals) if result.disposals else _lines(result.waste))
 
 
 def _lines(waste: Sequence[Waste]) -> Iterator[str]:

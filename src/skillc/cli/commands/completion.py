@@ -12,7 +12,7 @@ from skillc.cli.usage_errors import unknown_choice
 SHELLS = ("bash", "zsh", "fish")
 COMMAND = Command(
     "completion",
-    arguments=(Argument("shell", "bash, zsh or fish.", completes="bash zsh fish"),),
+    arguments=(Argument("<shell>", "bash, zsh or fish.", "bash zsh fish"),),
     options=(FORMAT,),
     examples=(
         'eval "$(skc completion bash)"',
@@ -30,4 +30,4 @@ def run(arguments: Arguments) -> int:
     with open(path, encoding="utf-8") as file:
         script = file.read()
     lines = [Line(script.removesuffix("\n"), breaks=NEVER)]
-    return show(arguments, lambda: {"shell": shell, "script": script}, lambda: lines)
+    return show(arguments, {"shell": shell, "script": script}, lines)

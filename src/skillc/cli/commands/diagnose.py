@@ -17,13 +17,8 @@ from skillc.text import count_of, one_line
 COMMAND = Command(
     "diagnose",
     options=(
-        Option("--repository <name>", "Only of this repository.", completes="repositories"),
-        Option(
-            "--code <code>",
-            "Only with this code, such as W011. Can be repeated.",
-            repeat=True,
-            completes="codes",
-        ),
+        Option("--repository <name>", "Only of this repository.", "repositories"),
+        Option("--code <code>...", "Only with this code, such as W011. Can be repeated.", "codes"),
         Option("--errors", "Only errors: skills that can't be used."),
         FORMAT,
     ),
@@ -62,7 +57,7 @@ def run(arguments: Arguments) -> int:
         and (not arguments.has("errors") or diagnostic.severity == "error")
     ]
     value = {"diagnostics": [{field: getattr(d, field) for field in FIELDS} for d in diagnostics]}
-    return show(arguments, lambda: value, lambda: _lines(diagnostics, total))
+    return show(arguments, value, _lines(diagnostics, total))
 
 
 def _lines(diagnostics: Sequence[library.SourceDiagnostic], total: int) -> Iterator[str]:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.output import show_result
+from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
-SKILL = Argument("skill", "A skill's name, or the path of its folder.", completes="stored")
-TARGET = Option(
-    "--target",
-    "Agents or paths, separated by commas; without it, all.",
-    value="<a,b>",
-    completes="agents",
-)
+SKILL = Argument("<skill>", "A skill's name, or the path of its folder.", "stored")
+TARGET = Option("--target <a,b>", "Agents or paths, separated by commas; without it, all.", "agents")
 
 COMMAND = Command(
     "disable",
@@ -36,4 +30,4 @@ def run(arguments: Arguments) -> int:
     start = f"'{result.skill}' was already disabled" if is_same else f"{verb} '{result.skill}'"
     lines = [f"{start}; 'skc enable {shell_quote(result.reference)}' gives it back"]
     lines += [f"  {path}" for path in result.deployments]
-    return show_result(arguments, result, lambda: map(one_line, lines))
+    return show(arguments, result, map(one_line, lines))

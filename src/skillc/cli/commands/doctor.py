@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from skillc.cli import workspace
+from skillc.cli import show, workspace
 from skillc.cli.lines import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
-from skillc.cli.output import show_result
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import SkillcError
 from skillc.text import count_of, one_line
@@ -41,7 +40,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     result = workspace().doctor(fix=arguments.has("fix"))
-    show_result(arguments, result, lambda: _lines(result))
+    show(arguments, result, _lines(result))
     if result.errors:
         failure = SkillcError(f"{count_of(result.errors, 'check')} failed; 'fix:' names what to do")
         sys.stdout.flush()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
+from skillc.cli import show, workspace
 from skillc.cli.commands.disable import SKILL, TARGET
-from skillc.cli.output import show_result
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.quotes import shell_quote
 from skillc.text import one_line
@@ -28,5 +27,5 @@ def run(arguments: Arguments) -> int:
         if not result.deployments and not dry_run:
             line += f"; 'skc build {shell_quote(result.reference)}' deploys it"
     lines = [line, *(f"  {path}" for path in result.deployments)]
-    show_result(arguments, result, lambda: map(one_line, lines))
+    show(arguments, result, map(one_line, lines))
     return 1 if any(publication.failures for publication in result.publications) else 0

@@ -20,22 +20,20 @@ COMMAND = Command(
     "find",
     arguments=(
         Argument(
-            "task",
+            "<task>",
             "The task, from a few words to several pages. Put it in quotes; - reads stdin.",
             is_text=True,
         ),
     ),
     options=(
-        Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
+        Option("--limit <n>", "Maximum number of results.", default=10, maximum=MAX_LIMIT),
         Option("--all", "Show copies and near-copies of a skill as results of their own."),
-        Option("--repository <name>", "Only skills of this repository.", completes="repositories"),
+        Option("--repository <name>", "Only skills of this repository.", "repositories"),
         Option(
-            "--collection <path>",
-            "Only skills of this collection, and of those below it.",
-            completes="collections",
+            "--collection <path>", "Only skills of this collection, and of those below it.", "collections"
         ),
-        Option("--capability <name>", "Only skills that need this capability.", completes="capabilities"),
-        Option("--tag <tag>", "Only skills with this tag in their frontmatter.", completes="tags"),
+        Option("--capability <name>", "Only skills that need this capability.", "capabilities"),
+        Option("--tag <tag>", "Only skills with this tag in their frontmatter.", "tags"),
         FORMAT,
     ),
     description="Any word of the task may match. Names and descriptions count more than the text below them.",
@@ -70,4 +68,5 @@ def run(arguments: Arguments) -> int:
             count = f"{more:,}" if more < COUNTED else f"{COUNTED} or more"
             yield f"{count} more: --limit {limit + more} shows {'it' if more == 1 else 'them'}, too"
 
-    return show(arguments, lambda: skills.as_json(task), lambda: format_results(skills), view)
+    value = skills.as_json(task) if arguments.as_json else None
+    return show(arguments, value, format_results(skills), view)

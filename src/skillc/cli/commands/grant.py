@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from skillc import remotes
-from skillc.cli.output import show_line
+from skillc.cli import show
 from skillc.cli.registry import ROLES, TO, ask_registry, pick, show_rows
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.cli.usage_errors import check_words, unknown_choice
-from skillc.errors import InvalidOption
+from skillc.cli.usage_errors import check_action, unknown_choice
 
 COLUMNS = ("subject", "role", "prefix")
 
 COMMAND = Command(
     "grant",
     arguments=(
-        Argument("action", "add, list or remove.", completes="add list remove"),
-        Argument("subject", "With add and remove: a person or program, by its name.", required=False),
-        Argument("role", f"With add: {', '.join(ROLES)}.", required=False, completes=" ".join(ROLES)),
+        Argument("<action>", "add, list or remove.", "add list remove"),
+        Argument("[subject]", "With add and remove: a person or program, by its name."),
+        Argument("[role]", f"With add: {', '.join(ROLES)}.", " ".join(ROLES)),
     ),
     options=(
         Option(
             "--prefix <path>",
             "Only for the skills below this path. Default: the whole registry.",
-            completes="collections",
+            "collections",
         ),
         TO,
         FORMAT,
@@ -44,9 +43,7 @@ USAGES = {"add": "add <subject> <role>", "list": "list", "remove": "remove <subj
 
 
 def run(arguments: Arguments) -> int:
-    action = check_words(COMMAND, arguments, USAGES)
-    if arguments.optional("prefix") is not None and action == "list":
-        raise InvalidOption("--prefix goes with 'skc grant add' and 'skc grant remove' alone")
+    action = check_action(COMMAND, arguments, USAGES, {"add remove": ("prefix",)})
     role = arguments.optional("role")
     if role is not None and role not in ROLES:
         raise unknown_choice("<role>", role, ROLES)
@@ -58,7 +55,7 @@ def _add(arguments: Arguments, api: remotes.RegistryApi) -> int:
     prefix = arguments.optional("prefix") or ""
     api.set_grant(subject, role, prefix)
     value = {"subject": subject, "role": role, "prefix": prefix, "registry": api.registry}
-    return show_line(arguments, value, f"{subject} is {role} of {prefix or 'all'} in {api.registry} now")
+    return show(arguments, value, f"{subject} is {role} of {prefix or 'all'} in {api.registry} now")
 
 
 def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
@@ -70,4 +67,4 @@ def _remove(arguments: Arguments, api: remotes.RegistryApi) -> int:
     api.remove_grant(subject, prefix)
     value = {"subject": subject, "prefix": prefix, "removed": True, "registry": api.registry}
     text = f"{subject} has no role of its own for {prefix or 'all'} in {api.registry} any more"
-    return show_line(arguments, value, text)
+    return show(arguments, value, text)

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.commands.add import read_scope
-from skillc.cli.commands.install import ACCEPT_BLOCKS
-from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import show_result, table
+from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -20,14 +19,9 @@ if TYPE_CHECKING:
 NOTHING = "Nothing to import."
 COMMAND = Command(
     "import",
-    arguments=(Argument("folder", "A skill, or a folder with skills in it.", required=False, repeat=True),),
+    arguments=(Argument("[folder]...", "A skill, or a folder with skills in it."),),
     options=(
-        Option(
-            "--from",
-            "Agents whose directories to import, separated by commas, or all.",
-            value="<a,b>",
-            completes="agents",
-        ),
+        Option("--from <a,b>", "Agents whose directories to import, separated by commas, or all.", "agents"),
         Option("--lock", "Read lock files of other tools, and bring in the skills they name."),
         ALLOW_HOST,
         Option("--global", "Import copies into ~/.skillc/skills, also in a project."),
@@ -73,7 +67,7 @@ def run(arguments: Arguments) -> int:
     lines = _lines(result, "would be " if arguments.has("dry_run") else "")
     if lines == [NOTHING] and not arguments.texts("folder") and not arguments.has("lock"):
         lines = [f"{NOTHING} 'skc import <folder>' brings in the skills of a folder."]
-    show_result(arguments, result, lambda: lines)
+    show(arguments, result, lines)
     return 0 if result.is_success else 1
 
 

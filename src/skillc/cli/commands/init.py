@@ -9,7 +9,7 @@ from skillc.paths import require_home
 
 COMMAND = Command(
     "init",
-    arguments=(Argument("name", "The new skill's name: a-z, 0-9 and hyphens.", required=False),),
+    arguments=(Argument("[name]", "The new skill's name: a-z, 0-9 and hyphens."),),
     options=(Option("--global", "Use the home directory's store, ~/.skillc/skills."), FORMAT),
     description="Without a name, creates the store .skillc/skills/ if it does not exist.",
     examples=("skc init", "skc init release-notes", "skc init release-notes --global"),
@@ -20,5 +20,4 @@ def run(arguments: Arguments) -> int:
     root = require_home() if arguments.has("global") else workspace().cwd
     name = arguments.optional("name")
     path = compiler.create_store(root) if name is None else compiler.create_skill(root, name)
-    lines = [compiler.describe_creation(name, path)]
-    return show(arguments, lambda: {"name": name, "path": path}, lambda: lines)
+    return show(arguments, {"name": name, "path": path}, [compiler.describe_creation(name, path)])

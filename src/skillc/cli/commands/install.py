@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import report_all, show_result
+from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, NO_LOCK, allowed_hosts
+from skillc.cli.output import report_all
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.text import count_of, one_line
 
 if TYPE_CHECKING:
     from skillc.install import InstallResult
 
-GLOBAL = Option("--global", "Use the home directory's store and its lock, ~/.skillc/skills-lock.json.")
-ACCEPT_BLOCKS = Option("--accept-blocks", "Take what the audit blocks. Read first what it does.")
-NO_LOCK = "The lock has no skills; 'skc add' gets some and notes them there."
 
 COMMAND = Command(
     "install",
@@ -47,7 +45,7 @@ def run(arguments: Arguments) -> int:
         hosts=allowed_hosts(arguments),
     )
     report_all(result.diagnostics, result.failures)
-    show_result(arguments, result, lambda: _lines(result, is_preview))
+    show(arguments, result, _lines(result, is_preview))
     return 1 if result.failures else 0
 
 

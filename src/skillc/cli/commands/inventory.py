@@ -9,7 +9,7 @@ from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 COMMAND = Command(
     "inventory",
     options=(
-        Option("--preload <id>", "Mark this skill as loaded. Can be repeated.", repeat=True, completes="ids"),
+        Option("--preload <id>...", "Mark this skill as loaded. Can be repeated.", "ids"),
         FORMAT,
     ),
     examples=("skc inventory", "skc inventory --preload pdf-processing"),
@@ -28,4 +28,4 @@ def run(arguments: Arguments) -> int:
         return {"mode": now.mode(await now.list_skills()), "xml": xml}
 
     result = here.wait(inventory())
-    return show(arguments, lambda: result, lambda: [Line(result["xml"], breaks=NEVER)])
+    return show(arguments, result, [Line(result["xml"], breaks=NEVER)])

@@ -21,11 +21,7 @@ COMMAND = Command(
     "lint",
     arguments=(
         Argument(
-            "skill",
-            "A skill's name, its folder, any file in it, or a folder with skills.",
-            required=False,
-            repeat=True,
-            completes="skills",
+            "[skill]...", "A skill's name, its folder, any file in it, or a folder with skills.", "skills"
         ),
     ),
     options=(
@@ -34,13 +30,12 @@ COMMAND = Command(
         Option("--diff", "Print what --fix would change, and change nothing."),
         Option("--strict", "Check style as well, and treat warnings as errors."),
         Option(
-            "--select <rules>",
+            "--select <rules>...",
             "Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans; all.",
-            repeat=True,
-            completes="rules",
+            "rules",
         ),
-        Option("--ignore <rules>", "Do not check these rules.", repeat=True, completes="rules"),
-        Option("--explain <rule>", "Say what a rule wants and how to satisfy it.", completes="rules"),
+        Option("--ignore <rules>...", "Do not check these rules.", "rules"),
+        Option("--explain <rule>", "Say what a rule wants and how to satisfy it.", "rules"),
         Option("--statistics", "Print how often each rule is broken, most first."),
         Option("--force", "Also lint compiled skills."),
         Option("--format", "Output format.", choices=("text", "json", "sarif", "github"), default="text"),
@@ -65,11 +60,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     if word := arguments.optional("explain"):
         rules = lint.require_rules(word)
-        return show(
-            arguments,
-            lambda: {"rules": rules},
-            lambda: (line for rule in rules for line in rule.lines()),
-        )
+        return show(arguments, {"rules": rules}, (line for rule in rules for line in rule.lines()))
     names, everything = arguments.texts("skill"), arguments.has("all")
     if not names and not everything:
         raise errors.InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
@@ -181,6 +172,6 @@ def _show_statistics(
     nothing = "Nothing to fix." if reports or failures else NO_SKILLS
     show(
         arguments,
-        lambda: {"rules": rules, "skills": len(reports), "failed": len(failures)},
-        lambda: lines if counts else [nothing],
+        {"rules": rules, "skills": len(reports), "failed": len(failures)},
+        lines if counts else [nothing],
     )

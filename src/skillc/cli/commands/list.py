@@ -19,8 +19,8 @@ COMMAND = Command(
             choices=("normal", "not-built", "obsolete", "all"),
             default="all",
         ),
-        Option("--limit", "Maximum number of skills.", kind="count"),
-        Option("--pattern <glob>", "List only names that match, such as 'pdf-*'.", completes="stored"),
+        Option("--limit <n>", "Maximum number of skills."),
+        Option("--pattern <glob>", "List only names that match, such as 'pdf-*'.", "stored"),
         Option("--check-obsolete", "Check whether files changed since the last build."),
         FORMAT,
     ),
@@ -43,11 +43,11 @@ def run(arguments: Arguments) -> int:
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
     if not listing.total:
-        return show(arguments, listing.as_json, lambda: [install.advise_first_skill()])
+        return show(arguments, listing, [install.advise_first_skill()])
     width = 4 if arguments.has("verbose") else 3
     rows = [(name, scope, _mark(status), path)[:width] for name, scope, status, path in listing.rows()]
     lines = table(compiler.LIST_HEADER[:width], rows) if rows else ()
-    return show(arguments, listing.as_json, lambda: [*lines, listing.total_line()])
+    return show(arguments, listing, [*lines, listing.total_line()])
 
 
 def _mark(status: str) -> str:

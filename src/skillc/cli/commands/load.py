@@ -8,7 +8,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 
 COMMAND = Command(
     "load",
-    arguments=(Argument("id", "The skill's ID, such as extraction/email-extractor.", completes="ids"),),
+    arguments=(Argument("<id>", "The skill's ID, such as extraction/email-extractor.", "ids"),),
     options=(FORMAT,),
     examples=("skc load extraction/email-extractor",),
 )
@@ -17,4 +17,4 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     (skill,) = here.wait(here.engine().resolve_and_render([arguments.text("id")]))
-    return show(arguments, skill.as_json, lambda: [Line(skill.rendered_body, breaks=NEVER)])
+    return show(arguments, skill, [Line(skill.rendered_body, breaks=NEVER)])

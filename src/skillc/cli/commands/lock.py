@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillc.cli import workspace
-from skillc.cli.commands.install import GLOBAL, NO_LOCK
-from skillc.cli.output import show_result, table
+from skillc.cli import show, workspace
+from skillc.cli.options import GLOBAL, NO_LOCK
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def run(arguments: Arguments) -> int:
     result = here.locked(is_global=is_global)
     rows = [(e.id, e.source, e.ref or "", (e.commit or "")[:12], "pinned" * e.pinned) for e in result.skills]
     lines = table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows) if rows else [NO_LOCK]
-    return show_result(arguments, result, lambda: lines)
+    return show(arguments, result, lines)
 
 
 def show_problems(arguments: Arguments, result: LockProblems, text: str) -> int:
     """Print differences between lock and store, or `text` without any; return status 1 for some."""
-    show_result(arguments, result, lambda: [each.line for each in result.problems] or [text])
+    show(arguments, result, [each.line for each in result.problems] or [text])
     return 1 if result.problems else 0

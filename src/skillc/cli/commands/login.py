@@ -7,8 +7,8 @@ import os
 import sys
 
 from skillc import remotes
+from skillc.cli import show
 from skillc.cli.approval import terminal
-from skillc.cli.output import show_line
 from skillc.cli.progress import Pause
 from skillc.cli.registry import connect, show_rows
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -19,13 +19,9 @@ MAX_INPUT = 8192  # bytes that are read from stdin
 
 COMMAND = Command(
     "login",
-    arguments=(
-        Argument(
-            "url", "The registry's address. Without one: your logins.", required=False, completes="registries"
-        ),
-    ),
+    arguments=(Argument("[url]", "The registry's address. Without one: your logins.", "registries"),),
     options=(
-        Option("--token-env <name>", "Take the token from this variable.", completes="environment"),
+        Option("--token-env <name>", "Take the token from this variable.", "environment"),
         Option("--token-stdin", "Take the token from stdin."),
         FORMAT,
     ),
@@ -63,7 +59,7 @@ def run(arguments: Arguments) -> int:
     }
     roles = f" ({identity.roles()})" if identity.permissions else ""
     until = f"; the token is valid until {identity.expires_at}" if identity.expires_at else ""
-    return show_line(arguments, value, f"Logged in to {registry} as {identity.subject}{roles}{until}")
+    return show(arguments, value, f"Logged in to {registry} as {identity.subject}{roles}{until}")
 
 
 def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:

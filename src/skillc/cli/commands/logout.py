@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from skillc import remotes
-from skillc.cli.output import show_line
+from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.spelling import near_miss
 
 COMMAND = Command(
     "logout",
-    arguments=(Argument("url", "The registry's address.", completes="registries"),),
+    arguments=(Argument("<url>", "The registry's address.", "registries"),),
     options=(FORMAT,),
     description=(
         "Removes the token from ~/.skillc/credentials.json. It stays valid at the registry until it expires"
@@ -25,4 +25,4 @@ def run(arguments: Arguments) -> int:
     others = [each.registry for each in remotes.read_credentials()]
     near = "" if is_gone else near_miss(registry, others)
     text = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
-    return show_line(arguments, {"registry": registry, "removed": is_gone}, text)
+    return show(arguments, {"registry": registry, "removed": is_gone}, text)

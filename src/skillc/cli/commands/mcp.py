@@ -6,6 +6,7 @@ import sys
 
 from skillc import install
 from skillc.cli import workspace
+from skillc.cli.options import is_port
 from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.cli.usage_errors import unknown_choice
@@ -17,28 +18,16 @@ COMMAND = Command(
     "mcp",
     options=(
         Option("--http <host:port>", "Serve over HTTP at this address instead of over stdin and stdout."),
+        Option("--tools <a,b>", "Groups of tools to offer.", "groups", default="gateway,library,run"),
+        Option("--allow-host <name>...", "Accept requests for this host name, too. Can be repeated."),
+        Option("--preload <id>...", "Put this skill into the server's instructions. Can be repeated.", "ids"),
         Option(
-            "--tools <a,b>", "Groups of tools to offer.", default="gateway,library,run", completes="groups"
-        ),
-        Option(
-            "--allow-host <name>", "Accept requests for this host name, too. Can be repeated.", repeat=True
-        ),
-        Option(
-            "--preload <id>",
-            "Put this skill into the server's instructions. Can be repeated.",
-            repeat=True,
-            completes="ids",
-        ),
-        Option(
-            "--capability <name>",
+            "--capability <name>...",
             "Offer skills that need this capability, too. Can be repeated.",
-            repeat=True,
-            completes="capabilities",
+            "capabilities",
         ),
-        Option("--install <agent>", "Add this server to an agent's configuration.", completes="clients"),
-        Option(
-            "--uninstall <agent>", "Remove this server from an agent's configuration.", completes="clients"
-        ),
+        Option("--install <agent>", "Add this server to an agent's configuration.", "clients"),
+        Option("--uninstall <agent>", "Remove this server from an agent's configuration.", "clients"),
         Option("--project", "With these two: change the project's configuration instead of the user's."),
         Option("--print", "With these two: print the change without writing it."),
         Option("--force", "With --uninstall: remove the entry even if a person changed it."),
@@ -111,7 +100,7 @@ def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon:
         host, port = "127.0.0.1", text
-    if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
+    if not is_port(port):
         raise InvalidOption(f"--http takes a host and a port from 0 to 65535, not '{text}'")
     return host.strip("[]") or "127.0.0.1", int(port)
 

@@ -7,8 +7,8 @@ from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Optio
 
 COMMAND = Command(
     "open",
-    arguments=(SKILL, Argument("path", "The file's path in the skill.", completes="sources")),
-    options=(Option("--max-lines", "Maximum number of lines to print.", kind="count"), FORMAT),
+    arguments=(SKILL, Argument("<path>", "The file's path in the skill.", "sources")),
+    options=(Option("--max-lines <n>", "Maximum number of lines to print."), FORMAT),
     examples=("skc open pdf scripts/fill.py", "skc open pdf references/api.md --max-lines 40"),
 )
 

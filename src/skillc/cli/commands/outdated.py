@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.commands.install import GLOBAL, NO_LOCK
-from skillc.cli.commands.update import MIN_AGE, NAMES
-from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import show_result, table, warn
+from skillc.cli.options import ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
+from skillc.cli.output import table, warn
 from skillc.cli.syntax import FORMAT, Arguments, Command
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 EVERY = "Every skill is up to date."
 COMMAND = Command(
     "outdated",
-    arguments=(NAMES,),
+    arguments=(LOCKED,),
     options=(MIN_AGE, GLOBAL, ALLOW_HOST, FORMAT),
     description=(
         "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"
@@ -36,7 +35,7 @@ def run(arguments: Arguments) -> int:
         hosts=allowed_hosts(arguments),
     )
     warn(result.diagnostics)
-    return show_result(arguments, result, lambda: _lines(result))
+    return show(arguments, result, _lines(result))
 
 
 def _lines(result: Outdated) -> Iterable[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 COMMAND = Command(
     "outline",
     arguments=(SKILL,),
-    options=(Option("--level", "Deepest heading level to list.", kind="count", maximum=6), LIST_FORMAT),
+    options=(Option("--level <n>", "Deepest heading level to list.", maximum=6), LIST_FORMAT),
     examples=("skc outline pdf", "skc outline pdf --level 2"),
 )
 
@@ -22,13 +22,10 @@ def run(arguments: Arguments) -> int:
 
     entries = workspace().outline(arguments.text("skill"), arguments.count("level"))
 
-    def value() -> object:
-        headings = [entry.as_json() for entry in entries]
-        return {"headings": headings} if arguments.text("format") == "object" else headings
-
     def view() -> Iterator[str]:
         from skillc.cli.views import show_outline  # only where a person looks
 
         return show_outline(entries)
 
-    return show(arguments, value, lambda: render_outline(entries), view)
+    value = {"headings": entries} if arguments.text("format") == "object" else entries
+    return show(arguments, value, render_outline(entries), view)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.commands.install import GLOBAL
-from skillc.cli.output import show_result
+from skillc.cli import show, workspace
+from skillc.cli.options import GLOBAL
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.text import one_line
 
-SKILLS = Argument("skill", "Names of skills in the lock.", repeat=True, completes="locked")
+SKILLS = Argument("<skill>...", "Names of skills in the lock.", "locked")
 
 COMMAND = Command(
     "pin",
@@ -30,4 +29,4 @@ def set_pins(arguments: Arguments, is_pinned: bool) -> int:
     )
     verb = "Pinned" if is_pinned else "Unpinned"
     lines = [one_line(f"{verb} '{each.id}'") for each in result.skills]
-    return show_result(arguments, result, lambda: lines)
+    return show(arguments, result, lines)

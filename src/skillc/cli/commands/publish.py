@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import show_result
 from skillc.cli.registry import TO
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 
@@ -12,24 +12,13 @@ COMMAND = Command(
     arguments=(SKILL,),
     options=(
         TO,
+        Option("--id <id>", "The skill's ID in the registry. Default: its collection and name.", "ids"),
         Option(
-            "--id",
-            "The skill's ID in the registry. Default: its collection and name.",
-            value="<id>",
-            completes="ids",
-        ),
-        Option(
-            "--version",
+            "--version <version>",
             "The version. Default: 'version' in the metadata of SKILL.md, else the next patch.",
-            value="<version>",
         ),
-        Option(
-            "--tag",
-            "The tag that points at this version. Default: latest.",
-            value="<tag>",
-            completes="latest",
-        ),
-        Option("--note", "What changed, for people.", value="<text>"),
+        Option("--tag <tag>", "The tag that points at this version. Default: latest.", "latest"),
+        Option("--note <text>", "What changed, for people."),
         Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),
         Option("--accept-blocks", "Publish what the audit blocks. The registry may refuse it."),
         Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
@@ -62,4 +51,4 @@ def run(arguments: Arguments) -> int:
         dry_run=arguments.has("dry_run"),
         accept_blocks=arguments.has("accept_blocks"),
     )
-    return show_result(arguments, result, result.lines)
+    return show(arguments, result, result.lines())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from skillc import remotes
-from skillc.cli.output import show_line
+from skillc.cli import show
 from skillc.cli.registry import TO, ask_registry, pick, show_rows
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.cli.usage_errors import check_words, see
+from skillc.cli.usage_errors import check_action, see
 from skillc.errors import InvalidOption
 
 GITHUB = "https://token.actions.githubusercontent.com"
@@ -16,17 +16,13 @@ ADD_OPTIONS = ("prefix", "issuer", "ref", "environment")
 COMMAND = Command(
     "publisher",
     arguments=(
-        Argument("action", "add, list or remove.", completes="add list remove"),
-        Argument(
-            "repository", "With add: such as acme/skills. With remove: the publisher's ID.", required=False
-        ),
-        Argument("workflow", "With add: the workflow's file, such as release.yml.", required=False),
+        Argument("<action>", "add, list or remove.", "add list remove"),
+        Argument("[repository]", "With add: such as acme/skills. With remove: the publisher's ID."),
+        Argument("[workflow]", "With add: the workflow's file, such as release.yml."),
     ),
     options=(
         Option(
-            "--prefix <path>",
-            "With add: the skills below this path, or this skill. Required.",
-            completes="collections",
+            "--prefix <path>", "With add: the skills below this path, or this skill. Required.", "collections"
         ),
         Option("--issuer <url>", f"With add: where ID tokens come from. Default: {GITHUB}."),
         Option("--ref <ref>", "With add: only on this ref; refs/tags/v* is all with this start."),
@@ -52,11 +48,9 @@ USAGES = {"add": "add <repository> <workflow> --prefix <path>", "list": "list", 
 
 
 def run(arguments: Arguments) -> int:
-    action = check_words(COMMAND, arguments, USAGES)
+    action = check_action(COMMAND, arguments, USAGES, {"add": ADD_OPTIONS})
     if action == "add" and arguments.optional("prefix") is None:
         raise InvalidOption(f"--prefix is missing; usage: skc publisher {USAGES['add']}; {see(COMMAND)}")
-    if action != "add" and any(arguments.optional(name) is not None for name in ADD_OPTIONS):
-        raise InvalidOption(f"--{', --'.join(ADD_OPTIONS)} go with 'skc publisher add' alone")
     return ask_registry(arguments, {"add": _add, "list": _list, "remove": _remove}[action])
 
 
@@ -68,7 +62,7 @@ def _add(arguments: Arguments, api: remotes.RegistryApi) -> int:
     value = {name: made.get(name, "") for name in COLUMNS} | {"registry": api.registry}
     prefix = publisher["prefix"] or "all"
     text = f"{publisher['workflow']} of {publisher['repository']} may publish below {prefix} now"
-    return show_line(arguments, value, f"{text} (ID {value['id']})")
+    return show(arguments, value, f"{text} (ID {value['id']})")
 
 
 def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
@@ -81,4 +75,4 @@ def _remove(arguments: Arguments, api: remotes.RegistryApi) -> int:
     api.distrust(publisher_id)
     value = {"id": publisher_id, "removed": True, "registry": api.registry}
     text = f"The trusted publisher {publisher_id} is removed from {api.registry}, and its tokens ended"
-    return show_line(arguments, value, text)
+    return show(arguments, value, text)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import show_result
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "remove",
-    arguments=(
-        Argument("skill", "A skill's name, or the path of its folder.", repeat=True, completes="stored"),
-    ),
+    arguments=(Argument("<skill>...", "A skill's name, or the path of its folder.", "stored"),),
     options=(
         Option("--keep-source", "Leave the skill in its store; remove what was made from it."),
         Option("--purge", "Delete the log of what agents used as well."),
@@ -35,4 +33,4 @@ def run(arguments: Arguments) -> int:
         dry_run=arguments.has("dry_run"),
         yes=arguments.has("yes"),
     )
-    return show_result(arguments, result, result.lines)
+    return show(arguments, result, result.lines())

@@ -6,9 +6,9 @@ import sys
 
 from skillc import library
 from skillc.cli import show, workspace
-from skillc.cli.output import show_line, table
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.cli.usage_errors import unknown_choice
+from skillc.cli.usage_errors import check_action
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory, library_roots
 from skillc.quotes import shell_quote
@@ -19,14 +19,9 @@ TYPES = ("clawhub", "filesystem", "git", "http", "mcp", "well-known")
 COMMAND = Command(
     "repo",
     arguments=(
-        Argument("action", "list, add, remove or sync.", completes="list add remove sync"),
-        Argument(
-            "name",
-            "The repository's name. Without one, sync refreshes all.",
-            required=False,
-            completes="repos",
-        ),
-        Argument("place", "The folder or address to add.", required=False),
+        Argument("<action>", "list, add, remove or sync.", "list add remove sync"),
+        Argument("[name]", "The repository's name. Without one, sync refreshes all.", "repos"),
+        Argument("[place]", "The folder or address to add."),
     ),
     options=(
         Option("--type", "Type of the repository. Guessed from the address by default.", choices=TYPES),
@@ -40,7 +35,7 @@ COMMAND = Command(
         Option(
             "--auth-token-env <VARIABLE>",
             "git and servers: the environment variable with the token.",
-            completes="environment",
+            "environment",
         ),
         Option("--strict", "Quarantine skills that break the Agent Skills format."),
         Option("--required", "Fail if this repository is unavailable, instead of going on with the others."),
@@ -63,30 +58,14 @@ COMMAND = Command(
         "skc repo remove company",
     ),
 )
-_GIT = ("ref", "ref_type", "skills_root", "auth_token_env")
-_SWITCHES = ("strict", "required", "keep_defaults")
+GIT = ("ref", "ref_type", "skills_root", "auth_token_env")
+ONLY = {"add": ("type", *GIT, "strict", "required", "keep_defaults"), "add remove": ("global",)}
+USAGES = {"list": "list", "add": "add <name> <place>", "remove": "remove <name>", "sync": "sync [name]"}
 
 
 def run(arguments: Arguments) -> int:
-    action = arguments.text("action")
-    actions = {  # with the number of words after them
-        "list": (_list, (0,), "no name", "list"),
-        "add": (_add, (2,), "a name and a folder or address", "add <name> <place>"),
-        "remove": (_remove, (1,), "a name", "remove <name>"),
-        "sync": (_sync, (0, 1), "at most a name", "sync [name]"),
-    }
-    if action not in actions:
-        raise unknown_choice("<action>", action, actions)
-    function, counts, taken, usage = actions[action]
-    if sum(arguments.optional(name) is not None for name in ("name", "place")) not in counts:
-        raise InvalidOption(f"'skc repo {action}' takes {taken}; usage: skc repo {usage}")
-    only_add = [name for name in ("type", *_GIT) if arguments.optional(name) is not None]
-    only_add += [name for name in _SWITCHES if arguments.has(name)]
-    if only_add and action != "add":
-        raise InvalidOption(f"--{only_add[0].replace('_', '-')} goes with 'skc repo add' alone")
-    if arguments.has("global") and action not in ("add", "remove"):
-        raise InvalidOption("--global goes with 'skc repo add' and 'skc repo remove' alone")
-    return function(arguments)
+    action = check_action(COMMAND, arguments, USAGES, ONLY)
+    return {"list": _list, "add": _add, "remove": _remove, "sync": _sync}[action](arguments)
 
 
 def _list(arguments: Arguments) -> int:
@@ -96,11 +75,11 @@ def _list(arguments: Arguments) -> int:
     value = [{field: getattr(state, field) for field in fields} for state in states]
     rows = [["" if cell is None else str(cell) for cell in state.values()] for state in value]
     header = ("REPOSITORY", *(field.upper() for field in fields[1:]))
-    return show(arguments, lambda: {"repositories": value}, lambda: table(header, rows))
+    return show(arguments, {"repositories": value}, table(header, rows))
 
 
 def _add(arguments: Arguments) -> int:
-    options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
+    options = {name: value for name in GIT if (value := arguments.optional(name)) is not None}
     switches = [name for name in ("strict", "required") if arguments.has(name)]
     repository = library.NewRepository(
         arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
@@ -120,7 +99,7 @@ def _add(arguments: Arguments) -> int:
         *(f"Kept {path}, which is a default folder" for path in addition.kept),
         f"Next: skc repo sync {repository.name}",
     ]
-    show(arguments, lambda: fields, lambda: lines)
+    show(arguments, fields, lines)
     if addition.left:
         scope = " --global" if for_all else ""
         also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in addition.left)
@@ -142,7 +121,7 @@ def _remove(arguments: Arguments) -> int:
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     value = {"file": file, "name": name, "left": left}
-    show_line(arguments, value, f"Removed '{name}' from {file}")
+    show(arguments, value, f"Removed '{name}' from {file}")
     if not left:
         again = "where no other is configured, the default folders are searched again"
         print(f"note: it was the last one in that file; {again}", file=sys.stderr)
@@ -166,7 +145,7 @@ def _sync(arguments: Arguments) -> int:
     header = ("REPOSITORY", "TYPE", "STATUS", "BEFORE", "SKILLS", "COMMIT", "ERROR")
     cells = [(state | {"commit": (state["commit"] or "")[:12]}).values() for state in value]
     rows = [["" if cell is None else str(cell) for cell in row] for row in cells]
-    show(arguments, lambda: {"repositories": value}, lambda: table(header, rows))
+    show(arguments, {"repositories": value}, table(header, rows))
     failures = [result.failure for result in results if result.failure]
     if failures:  # the first with its code in front
         failures[0].details = "\n".join(failure.message for failure in failures[1:])

@@ -7,7 +7,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 
 COMMAND = Command(
     "restore",
-    arguments=(Argument("item", "What to bring back: an ID, a path, or its last part.", completes="trash"),),
+    arguments=(Argument("<item>", "What to bring back: an ID, a path, or its last part.", "trash"),),
     options=(FORMAT,),
     description="'skc trash list' shows what is in the trash.",
     examples=("skc restore pdf",),

@@ -18,13 +18,12 @@ from skillc.errors import InvalidOption, SkillcError
 
 COMMAND = Command(
     "run",
-    arguments=(SKILL, Argument("tool", "A tool from 'skc tools <skill>'.", completes="tools")),
+    arguments=(SKILL, Argument("<tool>", "A tool from 'skc tools <skill>'.", "tools")),
     options=(
         Option(
-            "--param <k=v>",
+            "--param <k=v>...",
             "A parameter. Repeat for more parameters, and for each item of a list.",
-            repeat=True,
-            completes="parameters",
+            "parameters",
         ),
         Option("--json <object>", "Parameters as a JSON object."),
         Option("--mode", "The mode to run in.", choices=("Global", "Dev", "Meeting"), default="Global"),

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     "search",
-    arguments=(SKILL, Argument("query", "The words to search for. Put several in quotes.", is_text=True)),
+    arguments=(SKILL, Argument("<query>", "The words to search for. Put several in quotes.", is_text=True)),
     options=(
-        Option("--limit", "Maximum number of results.", kind="count", default=10),
+        Option("--limit <n>", "Maximum number of results.", default=10),
         Option("--any", "Match any of the words. More matches and rarer words rank higher."),
         Option("--phrase", "Match the words in this order, next to each other."),
         Option("--raw", "Use SQLite FTS5 query syntax."),
@@ -47,4 +47,4 @@ def run(arguments: Arguments) -> int:
 
         return show_results(results)
 
-    return show(arguments, results.as_json, results.lines, view)
+    return show(arguments, results, results.lines(), view)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc.cli import workspace
+from skillc.cli.options import read_port
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption
@@ -18,43 +19,32 @@ COMMAND = Command(
     "serve",
     options=(
         Option(
-            "--store",
+            "--store <url>",
             "The registry's store: a SQLite file or postgresql://… (default: SKILLC_STORE, else the home).",
-            value="<url>",
         ),
         Option(
-            "--blobs",
+            "--blobs <url>",
             "Its files: a folder, s3://bucket/prefix, gs://… or az://… "
             "(default: SKILLC_BLOBS, else beside the SQLite file).",
-            value="<url>",
         ),
-        Option("--host", "The address to listen on.", value="<address>", default="127.0.0.1"),
-        Option("--port", "The port to listen on; 0 picks a free one.", value="<port>", default="8080"),
-        Option("--workers", "How many processes answer.", kind="count", default=1, maximum=64),
+        Option("--host <address>", "The address to listen on.", default="127.0.0.1"),
+        Option("--port <port>", "The port to listen on; 0 picks a free one.", default="8080"),
+        Option("--workers <n>", "How many processes answer.", default=1, maximum=64),
         Option("--public-read", "Let everyone read, without a token."),
+        Option("--allow-host <name>...", "Accept requests for this host name, too. Can be repeated."),
+        Option("--url <url>", "The address that clients use, such as https://skills.example.com."),
         Option(
-            "--allow-host",
-            "Accept requests for this host name, too. Can be repeated.",
-            value="<name>",
-            repeat=True,
-        ),
-        Option("--url", "The address that clients use, such as https://skills.example.com.", value="<url>"),
-        Option(
-            "--config",
+            "--config <file>",
             "A registry.toml: how people sign in, which CI may publish, policies, reviews, mirrors.",
-            value="<file>",
         ),
         Option(
-            "--admin-token-file",
+            "--admin-token-file <file>",
             "Write the admin's token of the first start to this file, instead of printing it.",
-            value="<file>",
         ),
         Option(
-            "--review",
+            "--review <prefix>...",
             "Let a maintainer review what publishers publish below this path. Can be repeated.",
-            value="<prefix>",
-            repeat=True,
-            completes="collections",
+            "collections",
         ),
         Option(
             "--review-findings",
@@ -62,18 +52,15 @@ COMMAND = Command(
             choices=("note", "review", "block"),
         ),
         Option(
-            "--rate-limit",
+            "--rate-limit <n>",
             "Requests that a token, or an address without one, may send in a minute to each process.",
-            kind="count",
             default=6000,
             maximum=1_000_000,
         ),
         Option("--no-rate-limit", "Answer any number of requests."),
         Option(
-            "--trusted-proxy",
+            "--trusted-proxy <address>...",
             "Take the client's address from X-Forwarded-For of this address or network. Can be repeated.",
-            value="<address>",
-            repeat=True,
         ),
         Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
         Option("--read-only", "Serve the configured repositories instead of a registry."),
@@ -100,17 +87,15 @@ REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")
 
 
 def run(arguments: Arguments) -> int:
-    port = arguments.text("port")
-    if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
-        raise InvalidOption(f"--port takes a number from 0 to 65535, not '{port}'")
+    port = read_port(arguments)
     import logging  # help needs none of what is imported in functions here
 
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
     if not arguments.has("read_only") and not arguments.has("no_request_log"):
         logging.getLogger("skillc.server.requests").setLevel(logging.INFO)
     if arguments.has("read_only"):
-        return _serve_repositories(arguments, int(port))
-    return _serve_registry(arguments, int(port))
+        return _serve_repositories(arguments, port)
+    return _serve_registry(arguments, port)
 
 
 def _serve_repositories(arguments: Arguments, port: int) -> int:

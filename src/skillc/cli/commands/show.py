@@ -9,13 +9,9 @@ COMMAND = Command(
     "show",
     arguments=(SKILL,),
     options=(
-        Option(
-            "--section <heading>",
-            "The section's heading. Required. Case does not matter.",
-            completes="sections",
-        ),
-        Option("--file <path>", "Search only this file for the section.", completes="markdown"),
-        Option("--max-lines", "Maximum number of lines to print.", kind="count"),
+        Option("--section <heading>", "The section's heading. Required. Case does not matter.", "sections"),
+        Option("--file <path>", "Search only this file for the section.", "markdown"),
+        Option("--max-lines <n>", "Maximum number of lines to print."),
         FORMAT,
     ),
     examples=(

@@ -11,9 +11,9 @@ COMMAND = Command(
     "sources",
     arguments=(SKILL,),
     options=(
-        Option("--depth", "Maximum depth of the tree.", kind="count"),
-        Option("--dir <path>", "List only this directory.", completes="directories"),
-        Option("--limit", "Maximum number of entries.", kind="count", default=100),
+        Option("--depth <n>", "Maximum depth of the tree."),
+        Option("--dir <path>", "List only this directory.", "directories"),
+        Option("--limit <n>", "Maximum number of entries.", default=100),
         Option(
             "--pattern <glob>",
             "List only files that match. With a slash, the path is matched, otherwise the name.",
@@ -35,4 +35,4 @@ def run(arguments: Arguments) -> int:
         pattern=arguments.optional("pattern"),
     )
     marks = TREE_MARKS if can_print("".join(TREE_MARKS)) else ASCII_MARKS
-    return show(arguments, tree.as_json, lambda: tree.lines(marks))
+    return show(arguments, tree, tree.lines(marks))

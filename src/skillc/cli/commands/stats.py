@@ -10,7 +10,7 @@ from typing import TypeVar
 from skillc import atomic, gateway, library, usage
 from skillc.cli import can_print, show, workspace
 from skillc.cli.lines import CODE, CUT, Line, Mark
-from skillc.cli.output import report_all, show_line, warn
+from skillc.cli.output import report_all, warn
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.terminal import columns, is_dumb
 from skillc.cli.usage_errors import see
@@ -23,30 +23,20 @@ Result = TypeVar("Result")
 MAX_BARS = 100  # columns for bars; longer ones are hard to compare with their labels
 COMMAND = Command(
     "stats",
-    arguments=(
-        Argument(
-            "skill", "A skill's name, ID or folder. Default: all skills.", required=False, completes="skills"
-        ),
-    ),
+    arguments=(Argument("[skill]", "A skill's name, ID or folder. Default: all skills.", "skills"),),
     options=(
         Option(
             "--group-by <what>",
             "Group by summary, sections, files, commands, projects, errors or search.",
+            "summary sections files commands projects errors search",
             default="summary",
-            completes="summary sections files commands projects errors search",
         ),
         Option("--since <time>", "Count accesses from this date or time (UTC) on."),
         Option("--until <time>", "Count accesses up to this date or time (UTC)."),
-        Option(
-            "--project <path>",
-            "Count only accesses from this directory or below. Can be repeated.",
-            repeat=True,
-        ),
+        Option("--project <path>...", "Count only accesses from this directory or below. Can be repeated."),
         Option("--all", "Count what authors did, too: build, lint, stats, and what was typed at a terminal."),
         Option(
-            "--limit",
-            "Maximum number of rows. Default: 50, and of skills only those that were used.",
-            kind="count",
+            "--limit <n>", "Maximum number of rows. Default: 50, and of skills only those that were used."
         ),
         Option("--html <file>", "Write an HTML page with charts to this file."),
         Option("--prune <age>", "Remove log entries older than this: 90d, 12w, 6m, 2y."),
@@ -87,7 +77,7 @@ def run(arguments: Arguments) -> int:
     limit = arguments.count("limit")
     if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
-    return show(arguments, stats.as_json, lambda: usage.render_stats(stats, by_skill, _draw_bars, limit))
+    return show(arguments, stats, usage.render_stats(stats, by_skill, _draw_bars, limit))
 
 
 def _with_skills(
@@ -117,7 +107,7 @@ def _prune(arguments: Arguments, oldest: str) -> int:
     report_all((), failures)
     entries = count_of(sum(counts.values()), "entry", "entries")
     removal = f"Removed {entries} of {count_of(len(counts), 'skill')}"
-    show_line(arguments, {"removed": counts}, removal)
+    show(arguments, {"removed": counts}, removal)
     return 1 if failures else 0
 
 
@@ -133,7 +123,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         return problems
 
     warn(_with_skills(arguments, {"html": file}, write))
-    return show_line(arguments, {"path": path, "html": path}, f"Wrote {path}")
+    return show(arguments, {"path": path, "html": path}, f"Wrote {path}")
 
 
 def _headings(skill: library.Skill) -> list[tuple[str, int, str]]:

@@ -7,7 +7,7 @@ import sys
 
 from skillc import install, usage
 from skillc.cli import show
-from skillc.cli.output import report_all, show_line
+from skillc.cli.output import report_all
 from skillc.cli.progress import Progress
 from skillc.cli.registry import connect, find_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -19,15 +19,13 @@ from skillc.workspace import Workspace
 
 COMMAND = Command(
     "sync",
-    arguments=(
-        Argument("skill", "Sync only this skill. Default: all skills.", required=False, completes="skills"),
-    ),
+    arguments=(Argument("[skill]", "Sync only this skill. Default: all skills.", "skills"),),
     options=(
         Option("--project <path>", "The project's directory. Default: the current directory."),
         Option(
             "--to <url>",
             "Send counts of use to this registry instead: of its own skills, never texts of queries.",
-            completes="registries",
+            "registries",
         ),
         Option("--with-queries", "With --to: also send the searches that found nothing."),
         Option("--dry-run", "Print what would be moved or sent, and do nothing."),
@@ -64,11 +62,7 @@ def run(arguments: Arguments) -> int:
         "failed": [{"code": error.code, "message": error.message} for error in errors],
         "dry_run": dry_run,
     }
-    show(
-        arguments,
-        lambda: value,
-        lambda: lines or ([] if errors else ["No local logs to sync"]),
-    )
+    show(arguments, value, lines or ([] if errors else ["No local logs to sync"]))
     return 1 if errors else 0
 
 
@@ -86,7 +80,7 @@ def _send(arguments: Arguments) -> int:
     value = upload.as_json() | {"dry_run": dry_run}
     if dry_run:
         value["counts"] = [row for day in sorted(upload.days) for row in upload.days[day]]
-    return show_line(arguments, value, _report(upload, dry_run))
+    return show(arguments, value, _report(upload, dry_run))
 
 
 def _report(upload: usage.UsageUpload, dry_run: bool) -> str:

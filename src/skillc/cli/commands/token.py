@@ -6,25 +6,23 @@ from typing import Any
 
 from skillc import install, remotes
 from skillc.cli import show
-from skillc.cli.output import show_line
 from skillc.cli.registry import ROLES, TO, ask_registry, show_rows
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.cli.usage_errors import see, unknown_choice
-from skillc.errors import InvalidOption
+from skillc.cli.usage_errors import check_action
 from skillc.text import one_line
 
 COLUMNS = ("id", "owner", "role", "prefix", "label", "created_at", "expires_at", "revoked_at")
-ONLY_CREATE = ("role", "prefix", "expires", "label", "owner")
+USAGES = {"create": "create", "list": "list", "revoke": "revoke <id>"}
 
 COMMAND = Command(
     "token",
     arguments=(
-        Argument("action", "create, list or revoke.", completes="create list revoke"),
-        Argument("id", "With revoke: the token's ID, which 'skc token list' shows.", required=False),
+        Argument("<action>", "create, list or revoke.", "create list revoke"),
+        Argument("[id]", "With revoke: the token's ID, which 'skc token list' shows."),
     ),
     options=(
         Option("--role", "With create: what the token may do. Default: reader.", choices=ROLES),
-        Option("--prefix <path>", "With create: only the skills below this path.", completes="collections"),
+        Option("--prefix <path>", "With create: only the skills below this path.", "collections"),
         Option("--expires <time>", "With create: how long it is valid, such as 12h, 90d or 8w."),
         Option("--label <text>", "With create: what it is for."),
         Option(
@@ -49,17 +47,10 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    actions = {"create": _create, "list": _list, "revoke": _revoke}
-    action = arguments.text("action")
-    if action not in actions:
-        raise unknown_choice("<action>", action, actions)
-    if (arguments.optional("id") is not None) != (action == "revoke"):
-        problem = "revoke needs the <id> of a token" if action == "revoke" else f"{action} takes no <id>"
-        raise InvalidOption(f"{problem}; {see(COMMAND)}")
-    extra = [name for name in ONLY_CREATE if arguments.optional(name) is not None]
-    if extra and action != "create":
-        raise InvalidOption(f"--{extra[0]} goes with 'skc token create' alone")
-    return ask_registry(arguments, actions[action])
+    action = check_action(
+        COMMAND, arguments, USAGES, {"create": ("role", "prefix", "expires", "label", "owner")}
+    )
+    return ask_registry(arguments, {"create": _create, "list": _list, "revoke": _revoke}[action])
 
 
 def _create(arguments: Arguments, api: remotes.RegistryApi) -> int:
@@ -72,7 +63,7 @@ def _create(arguments: Arguments, api: remotes.RegistryApi) -> int:
     until = f", valid until {token.get('expires_at')}" if token.get("expires_at") else ""
     label = one_line(f"{token.get('role')} of {token.get('prefix') or 'all'}{until}")
     lines = [str(token["token"]), f"Token {one_line(token['id'])} ({label}). It is not shown again."]
-    return show(arguments, lambda: token, lambda: lines)
+    return show(arguments, token, lines)
 
 
 def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
@@ -83,4 +74,4 @@ def _revoke(arguments: Arguments, api: remotes.RegistryApi) -> int:
     token_id = arguments.text("id")
     api.revoke_token(token_id)
     value = {"id": token_id, "revoked": True, "registry": api.registry}
-    return show_line(arguments, value, f"Revoked {token_id} in {api.registry}")
+    return show(arguments, value, f"Revoked {token_id} in {api.registry}")

@@ -36,12 +36,8 @@ def run(arguments: Arguments) -> int:
         lambda _: tools.load_executable(location.directory, location.skill_id),
     )
     here.tell(skill.diagnostics)
-
-    def value() -> object:
-        schemas = tools.format_tools(skill.tools, "json" if form == "object" else form)
-        return {"tools": schemas} if form == "object" else schemas
-
-    return show(arguments, value, lambda: _lines(skill))
+    schemas = tools.format_tools(skill.tools, "json" if form in ("object", "text") else form)
+    return show(arguments, {"tools": schemas} if form == "object" else schemas, _lines(skill))
 
 
 def _lines(skill: tools.ExecutableSkill) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
+from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import show_result, table
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.errors import InvalidOption
@@ -15,10 +15,8 @@ ACTIONS = ("list", "restore", "empty")
 COMMAND = Command(
     "trash",
     arguments=(
-        Argument("action", "list, restore or empty.", completes=" ".join(ACTIONS)),
-        Argument(
-            "item", "With restore: an ID, a path, or its last part.", required=False, completes="restorable"
-        ),
+        Argument("<action>", "list, restore or empty.", " ".join(ACTIONS)),
+        Argument("[item]", "With restore: an ID, a path, or its last part.", "restorable"),
     ),
     options=(Option("--yes", "With empty: delete without asking."), FORMAT),
     description=(
@@ -48,7 +46,7 @@ def run(arguments: Arguments) -> int:
 def restore(arguments: Arguments, name: str) -> int:
     """Put an item back and say where."""
     result = workspace().restore(name)
-    return show_result(arguments, result, lambda: [one_line(f"Restored {result.restored.origin}")])
+    return show(arguments, result, [one_line(f"Restored {result.restored.origin}")])
 
 
 def _list(arguments: Arguments) -> int:
@@ -56,11 +54,11 @@ def _list(arguments: Arguments) -> int:
     pairs = zip(contents.items, contents.sizes, strict=True)
     rows = [(item.id, item.when, f"{size:,}", item.origin) for item, size in pairs]
     lines = table(("ID", "WHEN", "BYTES", "FROM"), rows) if rows else ["The trash is empty."]
-    return show_result(arguments, contents, lambda: lines)
+    return show(arguments, contents, lines)
 
 
 def _empty(arguments: Arguments) -> int:
     result = attended_workspace(arguments).empty_trash(yes=arguments.has("yes"))
     amount = f"{count_of(len(result.deleted), 'item')} ({result.size:,} bytes)"
     text = f"Deleted {amount}" if result.deleted else "The trash is empty."
-    return show_result(arguments, result, lambda: [text])
+    return show(arguments, result, [text])

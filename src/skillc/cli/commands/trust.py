@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import library, tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
-from skillc.cli.output import show_line, table
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.cli.variables import trust_variable
@@ -26,30 +26,16 @@ COMMAND = Command(
     "trust",
     arguments=(
         Argument(
-            "action",
+            "[action]",
             f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}. Without one: what trust means, and your decisions.",
-            required=False,
-            completes=" ".join(ACTIONS),
+            " ".join(ACTIONS),
         ),
-        Argument(
-            "skill",
-            "A skill's name, its ID in a repository, or a folder.",
-            required=False,
-            completes="skills",
-        ),
+        Argument("[skill]", "A skill's name, its ID in a repository, or a folder.", "skills"),
     ),
     options=(
         Option("--digest <digest>", "With allow or adopt: the digest of what you reviewed."),
-        Option(
-            "--variable <name>",
-            "With allow or prune: a variable that the project uses.",
-            completes="variables",
-        ),
-        Option(
-            "--host <host>",
-            "With --variable: the host that gets it, as in 'https://host'.",
-            completes="hosts",
-        ),
+        Option("--variable <name>", "With allow or prune: a variable that the project uses.", "variables"),
+        Option("--host <host>", "With --variable: the host that gets it, as in 'https://host'.", "hosts"),
         FORMAT,
     ),
     description=(
@@ -97,7 +83,7 @@ def run(arguments: Arguments) -> int:
         return _prune(store, location, arguments)
     if action == "show":
         status = tools.trust_status(location, store)
-        return show(arguments, status.describe, lambda: [status.text()])
+        return show(arguments, status.describe(), [status.text()])
     if action == "adopt":
         return _adopt(store, location, arguments)
     skill = f"'{location.skill_id}' ({location.path})"
@@ -105,7 +91,7 @@ def run(arguments: Arguments) -> int:
     entry = tools.deny(location, store) if action == "deny" else _allow(store, location, digest)
     allowance = f"Allowed {skill} until a file of it changes (digest {entry.decision.digest}); {undo}"
     text = f"Denied {skill}; {undo}" if action == "deny" else allowance
-    return show_line(arguments, entry.as_json(), text)
+    return show(arguments, entry.as_json(), text)
 
 
 def _allow(store: tools.TrustStore, location: tools.SkillLocation, digest: str | None) -> tools.Entry:
@@ -122,7 +108,7 @@ def _adopt(store: tools.TrustStore, location: tools.SkillLocation, arguments: Ar
     tools.adopt(status, digest)
     value = {"skill": location.skill_id, "path": location.path, "level": "user"}
     text = f"'{location.skill_id}' ({location.path}) is one of your own skills now; its first run asks"
-    return show_line(arguments, value, text)
+    return show(arguments, value, text)
 
 
 def _confirm(status: tools.TrustStatus, question: str) -> None:
@@ -149,11 +135,11 @@ def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
         value["variables"] = [use.as_json() for use in uses]
         cells = [(use.variable, use.host, use.project) for use in uses]
         lines += ["", *table(("VARIABLE", "HOST", "PROJECT"), cells)]
-    return show(arguments, lambda: value, lambda: [about, *lines] if about else lines)
+    return show(arguments, value, [about, *lines] if about else lines)
 
 
 def _prune(store: tools.TrustStore, location: tools.SkillLocation | None, arguments: Arguments) -> int:
     decisions = tools.prune(store, location)
     lines = [one_line(f"Forgot '{decision.skill}' ({decision.path})") for decision in decisions]
     value = {"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]}
-    return show(arguments, lambda: value, lambda: lines or ["Nothing to forget."])
+    return show(arguments, value, lines or ["Nothing to forget."])

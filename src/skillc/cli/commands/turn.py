@@ -11,18 +11,11 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 COMMAND = Command(
     "turn",
     arguments=(
-        Argument("message", "The user's message. A leading /skill-id loads that skill.", is_text=True),
+        Argument("<message>", "The user's message. A leading /skill-id loads that skill.", is_text=True),
     ),
     options=(
-        Option(
-            "--ref <id>", "Put this skill into the message. Can be repeated.", repeat=True, completes="ids"
-        ),
-        Option(
-            "--preload <id>",
-            "Put this skill into the system prompt. Can be repeated.",
-            repeat=True,
-            completes="ids",
-        ),
+        Option("--ref <id>...", "Put this skill into the message. Can be repeated.", "ids"),
+        Option("--preload <id>...", "Put this skill into the system prompt. Can be repeated.", "ids"),
         FORMAT,
     ),
     examples=('skc turn "/pdf-processing extract tables from report.pdf"',),
@@ -36,7 +29,7 @@ def run(arguments: Arguments) -> int:
 
     result = here.wait(engine.model_input(here.engine(), arguments.text("message"), preload, references))
     text = f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}"
-    show(arguments, result.as_json, lambda: [Line(text, breaks=NEVER)])
+    show(arguments, result.as_json(), [Line(text, breaks=NEVER)])
     for notice in () if arguments.as_json else result.turn.notices:
         print(f"notice: {notice}", file=sys.stderr)
     return 0

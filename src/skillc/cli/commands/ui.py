@@ -9,14 +9,14 @@ import threading
 import webbrowser
 
 from skillc.cli import workspace
+from skillc.cli.options import read_port
 from skillc.cli.output import announce
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.errors import InvalidOption
 
 COMMAND = Command(
     "ui",
     options=(
-        Option("--port", "The port to listen on; 0 picks a free one.", value="<port>", default="0"),
+        Option("--port <port>", "The port to listen on; 0 picks a free one.", default="0"),
         Option("--no-open", "Print the address, and open no browser."),
         FORMAT,
     ),
@@ -30,9 +30,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    port = arguments.text("port")
-    if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
-        raise InvalidOption(f"--port takes a number from 0 to 65535, not '{port}'")
+    port = read_port(arguments)
     from skillc import server  # Starlette and the pages are slow to import, and help needs none
 
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
@@ -42,7 +40,7 @@ def run(arguments: Arguments) -> int:
 
     is_shown = not arguments.has("no_open") and _has_screen()
     open_browser = _open_browser if is_shown else None
-    server.serve_ui(workspace(progress=True), int(port), print_address, open_browser)
+    server.serve_ui(workspace(progress=True), port, print_address, open_browser)
     return 0
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.cli.commands.install import GLOBAL
 from skillc.cli.commands.pin import SKILLS, set_pins
+from skillc.cli.options import GLOBAL
 from skillc.cli.syntax import FORMAT, Arguments, Command
 
 COMMAND = Command(

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.commands.install import ACCEPT_BLOCKS, GLOBAL, NO_LOCK
-from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
-from skillc.cli.output import report_all, show_result
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
+from skillc.cli.output import report_all
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.text import count_of, one_line, terminal_text
 
 if TYPE_CHECKING:
     from skillc.install import Update, Updates
 
-MIN_AGE = Option(
-    "--min-age", "Ignore versions that are younger than this, such as 12h, 3d or 2w.", value="<age>"
-)
-NAMES = Argument(
-    "skill", "Skills of the lock. Default: all.", required=False, repeat=True, completes="locked"
-)
 KINDS = ("hosts", "commands", "environment", "writes", "installs")
 
 COMMAND = Command(
     "update",
-    arguments=(NAMES,),
+    arguments=(LOCKED,),
     options=(
         Option("--diff", "Show what changes in the text."),
         MIN_AGE,
@@ -56,7 +50,7 @@ def run(arguments: Arguments) -> int:
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    show_result(arguments, result, lambda: _lines(result, is_preview))
+    show(arguments, result, _lines(result, is_preview))
     report_all(result.diagnostics, result.failures)
     return 1 if result.failures else 0
 

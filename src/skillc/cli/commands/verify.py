@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skillc.cli import workspace
-from skillc.cli.commands.install import GLOBAL
 from skillc.cli.commands.lock import show_problems
+from skillc.cli.options import GLOBAL
 from skillc.cli.syntax import FORMAT, Arguments, Command
 
 COMMAND = Command(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import remotes, skills, versions
-from skillc.cli.output import show_line
+from skillc.cli import show
 from skillc.cli.registry import TO, ask_registry
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
@@ -11,9 +11,7 @@ from skillc.errors import InvalidOption
 
 COMMAND = Command(
     "yank",
-    arguments=(
-        Argument("version", "The skill's ID and the version: payments/refunds@1.2.0.", completes="versions"),
-    ),
+    arguments=(Argument("<version>", "The skill's ID and the version: payments/refunds@1.2.0.", "versions"),),
     options=(
         Option("--reason <text>", "Why; people who have it installed read this."),
         Option("--undo", "Let it be installed again."),
@@ -48,6 +46,6 @@ def run(arguments: Arguments) -> int:
             api.yank(skill_id, version, reason or "")
         value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": api.registry}
         verb = "Unyanked" if undo else "Yanked"
-        return show_line(arguments, value, f"{verb} {skill_id} {version} in {api.registry}")
+        return show(arguments, value, f"{verb} {skill_id} {version} in {api.registry}")
 
     return ask_registry(arguments, change)
