@@ -9,6 +9,7 @@ import ast
 import inspect
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -19,11 +20,11 @@ sys.path.insert(0, str(ROOT / "src"))
 
 import skillc
 from skillc.cli import load
-from skillc.cli.results import ERROR, KEYS, OLD_KEYS, describe, results_of
 from skillc.cli.summaries import GROUPS
 from skillc.cli.syntax import SHORT, Command, Option, expand
 from skillc.cli.usage_errors import usage
 from skillc.compiler import read_agents
+from skillc.results import ERROR, OLD_KEYS, describe, results_of
 
 Line = Iterator[str]
 WIDTH = 88  # of a line of code on the site
@@ -103,10 +104,11 @@ def _describe_option(option: Option, command: Command) -> str:
 
 def write_json() -> Line:
     yield from ("# JSON", "", *_JSON.splitlines(), "", "| command | old | new |", "| --- | --- | --- |")
-    for words, keys in OLD_KEYS.items():
-        yield from (f"| `skc {words}` | `{old}` | `{new}` |" for old, new in keys.items())
+    for words, pairs in OLD_KEYS.items():
+        yield from (f"| `skc {words}` | `{old}` | `{new}` |" for old, new in pairs.items())
+    keys = tomllib.loads((ROOT / "scripts/json_keys.toml").read_text())
     yield from ("", "| key | means |", "| --- | --- |")
-    yield from (f"| `{key}` | {_cell(text)} |" for key, text in sorted(KEYS.items()))
+    yield from (f"| `{key}` | {_cell(text)} |" for key, text in sorted(keys.items()))
 
 
 def write_agents() -> Line:
@@ -261,7 +263,7 @@ def _describe_content(content: dict[str, Any], schemas: dict[str, Any]) -> str:
 
 
 def _shape(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
-    """Return a schema in the short form of `skillc.cli.results`; a text is nothing at all."""
+    """Return a schema in the short form of `skillc.results`; a text is nothing at all."""
     if reference := schema.get("$ref"):
         return _shape(schemas[reference.rpartition("/")[2]], schemas)
     if choices := [each for each in schema.get("anyOf", []) if each.get("type") != "null"]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from skillc.cli import main
-from skillc.cli.results import ERROR
 from skillc.cli.summaries import NAMES
+from skillc.results import ERROR
 from tests.conftest import World
 from tests.support.shapes import find_faults
 

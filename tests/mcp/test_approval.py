@@ -12,12 +12,11 @@ from skillc.errors import ApprovalRequired
 from skillc.mcp import approval, toolbox
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, tool
-from skillc.mcp.tools.results import InitResult
 from tests.conftest import World
 from tests.support.mcp import ERAS, NEW, ask, near
 
 
-@tool("Careful", "run", InitResult)
+@tool("Careful", "run", "init")
 def careful(call: Call, skill: str) -> Answer:
     """Do nothing without approval for the skill as it is."""
     subject = f"{skill}@digest"

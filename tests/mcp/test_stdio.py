@@ -27,9 +27,8 @@ NOISY = """
 import os, subprocess, sys
 from skillc.mcp import toolbox
 from skillc.mcp.tools.definition import Answer, tool
-from skillc.mcp.tools.results import InitResult
 
-@tool("Shout", "gateway", InitResult)
+@tool("Shout", "gateway", "init")
 def shout(call):
     print("printed")
     sys.stdout.write("written")

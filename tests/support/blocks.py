@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from skillc.cli.results import OLD_KEYS
+from skillc.results import OLD_KEYS
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>\w*)(?: +title=\"(?P<title>[^\"]+)\")?$")
 _COMMENT = re.compile(r"^ *<!-- *(?P<kind>not run|with)(?:: *(?P<text>.*?))? *-->$")

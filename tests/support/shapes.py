@@ -1,11 +1,11 @@
-"""Compare JSON with the types of `skillc.cli.results`."""
+"""Compare JSON with the types of `skillc.results`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from skillc.cli.results import Shape, choices_of, item_of, members_of, value_of
+from skillc.results import Shape, choices_of, item_of, members_of, value_of
 
 
 def names_in(shape: Shape) -> Iterator[str]:

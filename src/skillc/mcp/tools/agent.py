@@ -11,17 +11,6 @@ from skillc.index.skills import Scope
 from skillc.library import format_results
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool, whole_number
-from skillc.mcp.tools.results import (
-    BrowseResult,
-    EnvelopeResult,
-    FileResult,
-    FindResult,
-    LoadResult,
-    OutlineResult,
-    SearchResult,
-    SectionResult,
-    SourcesResult,
-)
 from skillc.text import one_line
 from skillc.tools import Answer as Approval, ApprovalRequest, approval_advice
 
@@ -34,7 +23,7 @@ MaxLines = Annotated[Count | None, Field(description="Maximum number of lines to
 _DEFINITIONS = {definition.name: definition for definition in TOOLS}
 
 
-@tool("Outline of a skill", "gateway", OutlineResult)
+@tool("Outline of a skill", "gateway", "outline --format object")
 def skc_outline(
     call: Call,
     skill: SkillName,
@@ -46,7 +35,7 @@ def skc_outline(
     return Answer({"headings": entries}, "\n".join(render_outline(entries)))
 
 
-@tool("Show a section of a skill", "gateway", SectionResult)
+@tool("Show a section of a skill", "gateway", "show")
 def skc_show(
     call: Call,
     skill: SkillName,
@@ -62,7 +51,7 @@ def skc_show(
     return Answer(value, value["content"])
 
 
-@tool("Open a file of a skill", "gateway", FileResult)
+@tool("Open a file of a skill", "gateway", "open")
 def skc_open(
     call: Call,
     skill: SkillName,
@@ -88,7 +77,7 @@ def _check_size(file: OpenFile) -> None:
         raise InvalidOption(f"'{file.path}' is over {limit >> 20} MiB{hint}")
 
 
-@tool("Files of a skill", "gateway", SourcesResult)
+@tool("Files of a skill", "gateway", "sources")
 def skc_sources(
     call: Call,
     skill: SkillName,
@@ -104,7 +93,7 @@ def skc_sources(
     return Answer(tree, "\n".join(tree.lines()))
 
 
-@tool("Search a skill", "gateway", SearchResult)
+@tool("Search a skill", "gateway", "search")
 def skc_search(
     call: Call,
     skill: SkillName,
@@ -132,7 +121,7 @@ def _description(tool: str, parameter: str) -> Any:
     return Field(description=_DEFINITIONS[tool].parameters["properties"][parameter]["description"])
 
 
-@tool("Find skills for a task", "library", FindResult, open_world=True)
+@tool("Find skills for a task", "library", "find", open_world=True)
 def skc_find(
     call: Call,
     task: Annotated[str, Field(description="What is to be done, in words or pages; any word may match.")],
@@ -179,15 +168,15 @@ for _function in (browse_skills, load_skill):
 
 LIBRARY_TOOLS = (
     skc_find,
-    tool("Browse skills", "library", BrowseResult, open_world=True)(browse_skills),
-    tool("Load a skill", "library", LoadResult, open_world=True)(load_skill),
+    tool("Browse skills", "library", "browse", open_world=True)(browse_skills),
+    tool("Load a skill", "library", "load", open_world=True)(load_skill),
 )
 
 
 @tool(
     "Run a tool of a skill",
     "run",
-    EnvelopeResult,
+    "run",
     slow=True,
     writes=True,
     destructive=True,

@@ -20,7 +20,6 @@ from skillc.install import advise_first_skill
 from skillc.library import Skill, check_deployments, stored_skills
 from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
-from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
 from skillc.paths import project_roots, require_home
 from skillc.tables import format_table
 from skillc.usage import Filters, check_group, compute_stats, count_by_skill, render_stats
@@ -29,7 +28,7 @@ from skillc.workspace import Workspace
 Global = Annotated[bool, Field(description="Use the home directory's store instead of the project's.")]
 
 
-@tool("New skill", "gateway", InitResult, writes=True, idempotent=False)
+@tool("New skill", "gateway", "init", writes=True, idempotent=False)
 def skc_init(
     call: Call,
     name: Annotated[str | None, Field(description="The new skill's name: a-z, 0-9 and hyphens.")] = None,
@@ -43,7 +42,7 @@ def skc_init(
     return Answer({"name": name, "path": path}, describe_creation(name, path))
 
 
-@tool("Skills in the stores", "gateway", ListResult, slow=True)
+@tool("Skills in the stores", "gateway", "list", slow=True)
 def skc_list(
     call: Call,
     scope: Annotated[Literal["project", "global", "all"], Field(description="Which stores.")] = "all",
@@ -73,7 +72,7 @@ def skc_list(
     return Answer(listing, "\n".join([*lines, listing.total_line()]))
 
 
-@tool("Build a skill", "gateway", BuildResult, slow=True, writes=True, destructive=True)
+@tool("Build a skill", "gateway", "build", slow=True, writes=True, destructive=True)
 def skc_build(
     call: Call,
     skill: Annotated[str, Field(description="A skill's name or ID.")],
@@ -112,7 +111,7 @@ def _find_own(here: Workspace, name: str) -> Skill:
     raise InvalidOption(f"'{name}' is a folder outside of the stores and repositories; {advice}")
 
 
-@tool("Check a skill", "gateway", LintResult, slow=True)
+@tool("Check a skill", "gateway", "lint", slow=True)
 def skc_lint(
     call: Call,
     skill: SkillName,
@@ -130,7 +129,7 @@ def skc_lint(
     return Answer(value, "\n".join([*lines, *summarise_report(report)]))
 
 
-@tool("What agents used", "gateway", StatsResult, slow=True)
+@tool("What agents used", "gateway", "stats", slow=True)
 def skc_stats(
     call: Call,
     skill: Annotated[str | None, Field(description="A skill's name, ID or folder; all without it.")] = None,

@@ -1,6 +1,6 @@
 """Define a tool from a Python function: its signature is the input schema, its docstring the description.
 
-    @tool("Show a section of a skill", "gateway", SectionResult)
+    @tool("Show a section of a skill", "gateway", "show")
     def skc_show(call: Call, skill: SkillName, section: Annotated[str, Field(description="…")]) -> Answer:
         '''Return one section of a skill, …'''
 
@@ -21,6 +21,7 @@ import pydantic
 from mcp.server.context import ServerRequestContext as Context
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 
+from skillc import results
 from skillc.contract import encode
 from skillc.errors import InvalidOption, SkillcError
 from skillc.text import utf8_text
@@ -55,6 +56,29 @@ _ERROR: dict[str, Any] = {
     "description": "instead of all else, if the call failed",
     "properties": {"code": _TEXT, "message": _TEXT, "hint": {"type": ["string", "null"]}},
     "required": ["code", "message", "hint"],
+}
+
+# What to know of some keys of results.
+_ABOUT = {
+    "also": "other repositories that have its ID",
+    "copies": "where copies and near-copies of it are",
+    "corrections": "words that no skill has, with those that were searched for instead",
+    "data": "its form depends on group_by",
+    "disabled": "where agents do without it",
+    "encoding": "utf-8 or base64",
+    "filtered": "before the limit",
+    "headings": "every heading in order; pass one as `section` to skc_show",
+    "matched": "the words of the task that it has, strongest first",
+    "more": "how many entries follow, which a limit left out",
+    "more_lines": "how many lines max_lines left out",
+    "output": "its first and last 2048 bytes",
+    "parsed": "stdout, where it is JSON",
+    "read": "the command that shows it",
+    "sandbox": "bubblewrap, landlock or none",
+    "section": "a heading to read with skc_show",
+    "status": "of a skill normal, not-built or obsolete; of a build built, updated or unchanged",
+    "tokens": "an estimate of what it costs a context",
+    "total": "before any filter",
 }
 
 # The types of JSON in the words of a message.
@@ -145,7 +169,7 @@ class ToolDefinition:
 def tool(
     title: str,
     group: str,
-    result: type,
+    result: str,
     *,
     slow: bool = False,
     writes: bool = False,
@@ -153,7 +177,10 @@ def tool(
     idempotent: bool = True,
     open_world: bool = False,
 ) -> Callable[[Function], ToolDefinition]:
-    """Make a tool of a function that takes a `Call` and the tool's arguments."""
+    """Make a tool of a function that takes a `Call` and the tool's arguments.
+
+    `result` is the name of a command whose JSON it returns.
+    """
     hints = ToolAnnotations(
         title=title,
         read_only_hint=not writes,
@@ -170,7 +197,7 @@ def tool(
             title=title,
             description=" ".join(cleandoc(function.__doc__ or "").split()),
             input_schema={"required": []} | _plain_schema(model.model_json_schema()),
-            output_schema=_with_error(_plain_schema(pydantic.TypeAdapter(result).json_schema())),
+            output_schema=_with_error(_schema_of(results.RESULTS[result])),
             annotations=hints,
         )
         return ToolDefinition(name, group, function, model, declaration, slow)
@@ -212,6 +239,27 @@ def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
     result: dict[str, Any] = plain(schema)
     return result
+
+
+def _schema_of(shape: results.Shape) -> dict[str, Any]:
+    """Return the JSON schema of a result."""
+    members = results.members_of(shape)
+    if members is not None:
+        properties = {key: _schema_of(part) for key, (part, _) in members.items()}
+        for key in properties.keys() & _ABOUT:
+            properties[key] |= {"description": _ABOUT[key]}
+        required = [key for key, (_, may_be_missing) in members.items() if not may_be_missing]
+        return {"type": "object", "properties": properties, "required": required}
+    if (item := results.item_of(shape)) is not None:
+        return {"type": "array", "items": _schema_of(item)}
+    if (value := results.value_of(shape)) is not None:
+        return {"type": "object", "additionalProperties": _schema_of(value)}
+    choices = results.choices_of(shape)
+    if len(choices) > 1:
+        return {"anyOf": [_schema_of(choice) for choice in choices]}
+    kinds = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+    kind = str if isinstance(shape, type) and issubclass(shape, str) else shape
+    return {"type": kinds[kind]} if kind in kinds else {}
 
 
 def _with_error(schema: dict[str, Any]) -> dict[str, Any]:
