@@ -27,8 +27,7 @@ from skillc.library import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, S
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillScope, SkillSource
 from skillc.remotes.git import tree as files
-from skillc.remotes.git.config import GitAuth
-from skillc.remotes.git.fetch import PackReader
+from skillc.remotes.git.checkouts import GitAuth
 from skillc.remotes.git.transport import Watchdog
 from skillc.skills import SkillId
 from tests.conftest import World
@@ -748,22 +747,6 @@ def test_too_much(origin: Origin, server: Server, cache: Path, monkeypatch: pyte
     assert complaint() == "the files are too large"
     monkeypatch.setattr(files, "MAX_FILES", 3)
     assert complaint() == "the repository has over 3 files"
-
-
-def test_sizes_in_a_pack(origin: Origin) -> None:
-    """[D29] are read right without unpacking, of deltas too: git says the same."""
-    text = os.urandom(40_000).hex()
-    for number in range(5):
-        origin.write(f"similar{number}", text[: 60_000 + number * 3000] + str(number))
-    origin.push()
-    origin.git("gc", "-q", at=origin.bare)
-    [pack] = (origin.bare / "objects" / "pack").glob("*.pack")
-    with pack.open("rb") as file:
-        reader = PackReader(file)
-        sizes = [reader.read_object_size() for _ in range(int.from_bytes(reader.read(12)[8:], "big"))]
-    told = origin.git("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", at=origin.bare)
-    assert sorted(sizes) == sorted(map(int, told.split()))
-    assert b"chain length" in subprocess.check_output(["git", "verify-pack", "-v", str(pack)])
 
 
 # Secrets, and what is needed.

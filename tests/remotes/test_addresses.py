@@ -17,7 +17,7 @@ from skillc.library import (
     SkillSource,
     WellKnownSkillSource,
 )
-from skillc.remotes import is_plain, parse_address, parse_registry, read_index
+from skillc.remotes import GitRemote, is_plain, parse_registry, read_index
 from skillc.remotes.addresses import resolve_url
 from tests.conftest import World
 
@@ -56,7 +56,7 @@ def _list(source: SkillSource) -> None:
 @pytest.mark.parametrize(
     ("read", "error"),
     [
-        (parse_address, InvalidConfiguration),
+        (GitRemote.parse, InvalidConfiguration),
         (GitSkillConfig, InvalidConfiguration),
         (parse_registry, InvalidOption),
         (lambda text: resolve_url(text, "http", "/"), InvalidOption),

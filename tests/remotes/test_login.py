@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.remotes import ask_helpers, describe_variable, find_unused_tokens, parse_address, with_token
+from skillc.remotes import GitRemote, find_unused_tokens
 from tests.conftest import World
 
 LOGIN = "username=ada\npassword=secret\n"
@@ -30,7 +30,7 @@ class Helper:
 def test_helper(world: World) -> None:
     """[SURFACES: Getting skills] git's helpers are asked for the host of the address."""
     helper = Helper(world.home)
-    remote = ask_helpers(parse_address("https://git.example.com:8443/a.git"))
+    remote = GitRemote.parse("https://git.example.com:8443/a.git").ask_helpers()
     assert remote is not None
     assert (remote.username, remote.password) == ("ada", "secret")
     lines = helper.questions.splitlines()
@@ -41,7 +41,7 @@ def test_helper(world: World) -> None:
 def test_second_line_in_a_question(world: World, name: str) -> None:
     """[SURFACES: Getting skills] a user with a second line is no question, wherever it comes from."""
     helper = Helper(world.home)
-    assert ask_helpers(replace(parse_address("https://evil.host/a.git"), username=name)) is None
+    assert replace(GitRemote.parse("https://evil.host/a.git"), username=name).ask_helpers() is None
     assert helper.questions == ""
 
 
@@ -49,7 +49,7 @@ def test_second_line_in_a_question(world: World, name: str) -> None:
 def test_answer_for_another_host(world: World, lines: str) -> None:
     """[SURFACES: Getting skills] an answer for another host or protocol is thrown away."""
     Helper(world.home, lines + LOGIN)
-    assert ask_helpers(parse_address("https://git.example.com/a.git")) is None
+    assert GitRemote.parse("https://git.example.com/a.git").ask_helpers() is None
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_answer_for_another_host(world: World, lines: str) -> None:
 def test_variable(monkeypatch: pytest.MonkeyPatch, value: str, address: str) -> None:
     """[D73] a token is sent to the host that its variable names, whatever the variable is called."""
     monkeypatch.setenv("SKILLC_GIT_TOKEN_WORK", value)
-    remote = with_token(parse_address(address))
+    remote = GitRemote.parse(address).with_token()
     assert (remote.username, remote.password) == ("x-access-token", "s3cret")
     assert find_unused_tokens() == []
-    assert describe_variable(parse_address(address)).count("=<token>") == 1
+    assert GitRemote.parse(address).describe_variable().count("=<token>") == 1
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_variable(monkeypatch: pytest.MonkeyPatch, value: str, address: str) -> 
 def test_variable_of_another_host(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     """[D73] no other host, port or scheme gets it."""
     monkeypatch.setenv("SKILLC_GIT_TOKEN_GIT_CORP_COM", "git.corp.com=s3cret")
-    assert with_token(parse_address(address)).password is None
+    assert GitRemote.parse(address).with_token().password is None
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_variable_without_a_host(monkeypatch: pytest.MonkeyPatch, value: str) ->
     """[D73] a value in the old form is not used, and says so without repeating it."""
     monkeypatch.setenv("SKILLC_GIT_TOKEN_GIT_CORP_COM", value)
     monkeypatch.setenv("SKILLC_GIT_TOKEN_EMPTY", "")
-    assert with_token(parse_address("https://git.corp.com/a.git")).password is None
+    assert GitRemote.parse("https://git.corp.com/a.git").with_token().password is None
     (diagnostic,) = find_unused_tokens()
     assert diagnostic.line() == (
         "warning[W074]: the variable SKILLC_GIT_TOKEN_GIT_CORP_COM is not used:"

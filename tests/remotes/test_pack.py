@@ -14,7 +14,7 @@ from dulwich.objects import Blob, ObjectID
 from dulwich.pack import create_delta
 
 from skillc.remotes.git import pack as packs
-from skillc.remotes.git.config import FetchError
+from skillc.remotes.git.address import FetchError
 from skillc.remotes.git.pack import PackObjects
 from tests.support.git import GIT_ENV, Origin
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -39,7 +39,7 @@ from skillc.remotes import (
 )
 
 if TYPE_CHECKING:
-    from skillc.remotes import GitRemote, RemoteTree, Response
+    from skillc.remotes import Response
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_MAIN_FILE = 32 << 20
@@ -73,7 +73,7 @@ def _enter(
 ) -> Download:
     """Open an origin by its type; an address without an index is tried as all that it may be."""
     if origin.is_git:
-        return _enter_git(stack, origin, folder, commit, names, report)
+        return stack.enter_context(_download_git(origin, folder, commit, names, report))
     if origin.type == "local":
         return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
@@ -94,30 +94,12 @@ def _enter(
     return stack.enter_context(open_file(origin, folder, names, report))
 
 
-class _LoginRefused(OriginNotFound):
-    """A git server wants a login."""
-
-
-def _enter_git(
-    stack: ExitStack, origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
-) -> Download:
-    """Open a git repository; if its server wants a login, with that of git's credential helpers."""
-    remote = remotes.with_token(_remote(origin))
-    try:
-        return stack.enter_context(_download_git(origin, remote, folder, commit, names, report))
-    except _LoginRefused:
-        login = remotes.ask_helpers(remote)
-        if login is None:
-            raise
-    return stack.enter_context(_download_git(origin, login, folder, commit, names, report))
-
-
 def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], report: Report) -> Download:
     """Open an address that is neither a site nor a registry: git or an archive."""
     address = f"{origin.url.rstrip('/')}/info/refs?service=git-upload-pack"
     if Web(origin).get(address, MAX_PACKED).data.startswith(b"001e# service=git-upload-pack"):
         git = replace(origin, type="git", source=origin.url)
-        return _enter_git(stack, git, folder, "", names, report)
+        return stack.enter_context(_download_git(git, folder, "", names, report))
     archive = replace(origin, type="download", source=origin.url)
     response = Web(origin).get(origin.address, MAX_PACKED)
     if response.status == 200:
@@ -151,10 +133,15 @@ def _temporary_folder() -> Iterator[str]:
 
 @contextmanager
 def _download_git(
-    origin: Origin, remote: GitRemote, folder: str, commit: str, names: Sequence[str], report: Report
+    origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
 ) -> Iterator[Download]:
     files = os.path.join(folder, "tree")
-    with _git_errors(origin, remote), _open_tree(origin, remote, folder, commit) as tree:
+    try:
+        remote = replace(remotes.GitRemote.parse(origin.address), hosts=origin.allowed_hosts)
+    except InvalidConfiguration as error:
+        raise OriginNotFound(origin.label(), error.message.rpartition(": ")[2]) from None
+    opening = remotes.open_tree(remote, origin.ref, origin.path, folder, commit=commit)
+    with _git_errors(origin), opening as tree:
         origin = replace(origin, ref=tree.ref, path=tree.path)
 
         def read(file_names: Sequence[str], folders: Sequence[str]) -> Mapping[str, bytes]:
@@ -162,42 +149,24 @@ def _download_git(
             return tree.read(file_names)
 
         def complete(candidates: Sequence[Candidate]) -> None:
-            with _git_errors(origin, remote):
+            with _git_errors(origin):
                 folders = [posixpath.dirname(candidate.path) for candidate in candidates]
                 for link in tree.write(folders, files):
                     report(warning("W081", link))
 
-        all_files = [
-            path for path, entry in tree.entries.items() if not entry.is_folder and not entry.is_link
-        ]
         if origin.path and origin.path not in tree.entries:
             raise OriginNotFound(origin.label(), f"there is no folder '{origin.path}' in it")
-        skills = discover(origin, all_files, read, names, report)
         candidates = [
             replace(_candidate(each, files, tree.id_of(each.folder)), links=tree.links_in(each.folder))
-            for each in skills
+            for each in discover(origin, tree.files(), read, names, report)
         ]
-        address = tree.greeting.url or remote.url
         yield Download(
-            origin, files, tuple(candidates), tree.commit, address, complete, tree.time, tree.is_tag
+            origin, files, tuple(candidates), tree.commit, tree.url, complete, tree.time, tree.is_tag
         )
 
 
-def _open_tree(
-    origin: Origin, remote: GitRemote, folder: str, commit: str
-) -> AbstractContextManager[RemoteTree]:
-    return remotes.open_tree(remote, origin.ref, origin.path, folder, commit=commit)
-
-
-def _remote(origin: Origin) -> GitRemote:
-    try:
-        return replace(remotes.parse_address(origin.address), hosts=origin.allowed_hosts)
-    except InvalidConfiguration as error:
-        raise OriginNotFound(origin.label(), error.message.rpartition(": ")[2]) from None
-
-
 @contextmanager
-def _git_errors(origin: Origin, remote: GitRemote) -> Iterator[None]:
+def _git_errors(origin: Origin) -> Iterator[None]:
     """Turn errors of a fetch into OriginNotFound, without secrets."""
     try:
         yield
@@ -207,12 +176,8 @@ def _git_errors(origin: Origin, remote: GitRemote) -> Iterator[None]:
             raise OriginNotFound(origin.label(), "the repository has no commits") from None
         hint = f"hint: a skill of it is named by --skill {name}"
         raise OriginNotFound(origin.label(), f"it has no branch, tag or commit '{name}'", hint) from None
-    except remotes.LoginRefused as error:
-        way = "git's credential helpers have no login for it that works"
-        reason = f"{error}; {way}; {remotes.describe_variable(remote)}"
-        raise _LoginRefused(origin.label(), reason) from None
     except remotes.FetchError as error:
-        raise OriginNotFound(origin.label(), remote.hide(hide_secrets(str(error)))) from None
+        raise OriginNotFound(origin.label(), hide_secrets(str(error))) from None
 
 
 @contextmanager

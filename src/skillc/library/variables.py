@@ -101,10 +101,10 @@ def _host(repository: SkillRepositoryConfig) -> str:
 def _origin(kind: str, address: str) -> str:
     """Return scheme, host and port of an address; empty for one without a host."""
     if kind == "git":
-        from skillc.remotes import parse_address  # 20 ms, for projects with variables alone
+        from skillc.remotes import GitRemote  # 20 ms, for projects with variables alone
 
         try:
-            remote = parse_address(address)
+            remote = GitRemote.parse(address)
         except InvalidConfiguration:
             return ""
         scheme, host, port = remote.scheme, remote.host, remote.port

@@ -30,20 +30,9 @@ if TYPE_CHECKING:
         store_credential,
     )
     from skillc.remotes.folders import SkillFolders
-    from skillc.remotes.git.checkouts import Checkouts, State
-    from skillc.remotes.git.config import (
-        FetchError,
-        GitRef,
-        GitRemote,
-        GitSkillConfig,
-        HttpsToken,
-        LoginRefused,
-        RefNotFound,
-        SshKey,
-        parse_address,
-    )
-    from skillc.remotes.git.login import ask_helpers, describe_variable, find_unused_tokens, with_token
-    from skillc.remotes.git.remote_tree import RemoteTree, open_tree
+    from skillc.remotes.git.address import FetchError, GitRemote, RefNotFound, find_unused_tokens
+    from skillc.remotes.git.checkouts import Checkouts, GitRef, GitSkillConfig, HttpsToken, SshKey, State
+    from skillc.remotes.git.fetch import open_tree
     from skillc.remotes.hosts import SETTING, Hosts, address_after, host_of, parse_host
     from skillc.remotes.mcp.entries import McpRefusal, McpServer, McpUnreachable, SkillEntry
     from skillc.remotes.mcp.remote import McpRemote
@@ -78,13 +67,9 @@ else:
                 "store_credential"
             ),
             "folders": "SkillFolders",
-            "git.checkouts": "Checkouts State",
-            "git.config": (
-                "FetchError GitRef GitRemote GitSkillConfig HttpsToken LoginRefused RefNotFound "
-                "SshKey parse_address"
-            ),
-            "git.login": "ask_helpers describe_variable find_unused_tokens with_token",
-            "git.remote_tree": "RemoteTree open_tree",
+            "git.address": "FetchError GitRemote RefNotFound find_unused_tokens",
+            "git.checkouts": "Checkouts GitRef GitSkillConfig HttpsToken SshKey State",
+            "git.fetch": "open_tree",
             "hosts": "SETTING Hosts address_after host_of parse_host",
             "skills_api": "HttpRemote RemoteDocument",
             "ci_tokens": "advise_job is_job mint_token",

@@ -1,4 +1,4 @@
-"""A cache of checkouts of one repository, refreshed at intervals [D29].
+"""A cache of checkouts of one repository, refreshed at intervals [D29], and its configuration.
 
     <home>/.skillc/cache/repositories/<hash of URL and ref>/
         state.json          which commit is current, when it was fetched, what failed last
@@ -21,18 +21,178 @@ import re
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
 
 from skillc import atomic, paths
-from skillc.errors import RepositoryUnavailable, SkillcError, unexpected
+from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
 from skillc.remotes.folders import evict
-from skillc.remotes.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
-from skillc.remotes.protocol import to_seconds
+from skillc.remotes.git.address import (
+    MAX_BYTES,
+    TIME_OUT,
+    TOKEN_USER,
+    FetchError,
+    GitRemote,
+    RefNotFound,
+    invalid,
+)
+from skillc.remotes.hosts import SETTING, Hosts
+from skillc.remotes.protocol import require_text, to_seconds
+from skillc.startup import sha256_hex
 from skillc.text import one_line
 
 MAX_STATE = 1 << 18  # bytes of state.json
+_INVALID_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|//|/\.|\.lock(/|$)")
 
 log = logging.getLogger("skillc.library")
+
+
+@dataclass(frozen=True, slots=True)
+class GitRef:
+    """A branch, whose tip moves, or a tag or a commit, which never do.
+
+    Without arguments it is the branch `main`.
+
+    >>> GitRef.tag("v1.2.0")
+    GitRef(kind='tag', name='v1.2.0')
+    """
+
+    kind: str = "branch"
+    name: str = "main"
+
+    def __post_init__(self) -> None:
+        require_text(self.kind, "the kind of a ref")
+        require_text(self.name, "the name of a ref")
+        if self.kind not in ("branch", "tag", "commit"):
+            raise invalid(f"a ref is a branch, a tag or a commit, not {self.kind!r}")
+        if self.kind == "commit":
+            if not re.fullmatch("[0-9a-fA-F]{7,40}", self.name):
+                raise invalid(f"'{self.name}' is not a commit's ID, which is 7 to 40 hexadecimal digits")
+            object.__setattr__(self, "name", self.name.lower())
+        elif not _is_ref_name(self.name):
+            raise invalid(f"'{self.name}' is not a valid name of a {self.kind}")
+
+    @classmethod
+    def branch(cls, name: str) -> GitRef:
+        return cls("branch", name)
+
+    @classmethod
+    def tag(cls, name: str) -> GitRef:
+        return cls("tag", name)
+
+    @classmethod
+    def commit(cls, name: str) -> GitRef:
+        return cls("commit", name)
+
+    @property
+    def moves(self) -> bool:
+        return self.kind == "branch"
+
+
+def _is_ref_name(name: str) -> bool:
+    """Apply the rules of `git check-ref-format`, and refuse what looks like an option."""
+    if not name or len(name) > 255 or name == "@" or _INVALID_REF.search(name):
+        return False
+    return not name.startswith(("-", ".", "/")) and not name.endswith((".", "/"))
+
+
+@dataclass(frozen=True, slots=True)
+class HttpsToken:
+    """A token for HTTPS, sent as the password of `x-access-token`."""
+
+    token: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require_text(self.token, "the token")
+        if not self.token:
+            raise invalid("the token is empty")
+
+
+@dataclass(frozen=True, slots=True)
+class SshKey:
+    """A private key for SSH. One with a passphrase works if ssh-agent holds it; a `passphrase` is refused."""
+
+    private_key_path: str | os.PathLike[str]
+    passphrase: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.private_key_path, str | os.PathLike):
+            raise TypeError(f"private_key_path must be a path, not {type(self.private_key_path).__name__}")
+        if self.passphrase:
+            raise invalid("the program 'ssh' can't be given a passphrase; add the key to ssh-agent")
+
+
+GitAuth = HttpsToken | SshKey
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GitSkillConfig:
+    """A repository, what to check out of it, and how often to refresh it.
+
+    `skills_root` is a folder in the repository. `cache_dir` is where checkouts go, each in a folder
+    of its own. A `refresh_interval` of infinity never refreshes. `depth` None fetches all history.
+    `time_out` is how long a server may be silent; `max_bytes` how much it may send. A redirect to another
+    host is followed if `allow_hosts` has it, without credentials.
+    """
+
+    repo_url: str
+    git_ref: GitRef = GitRef()
+    cache_dir: str | os.PathLike[str] | None = None
+    skills_root: str | None = None
+    refresh_interval: float | timedelta = 300.0  # seconds; a number once it is constructed
+    auth: GitAuth | None = None
+    depth: int | None = 1
+    strict: bool = False
+    time_out: float = TIME_OUT
+    max_bytes: int = MAX_BYTES
+    allow_hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_text(self.repo_url, "repo_url")
+        for name, kind in (("git_ref", GitRef), ("auth", GitAuth | None), ("depth", int | None)):
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"{name} can't be of type {type(getattr(self, name)).__name__}")
+        try:
+            seconds = to_seconds(self.refresh_interval, "refresh_interval")
+            object.__setattr__(self, "refresh_interval", seconds)
+        except ValueError as error:
+            raise invalid(str(error)) from None
+        if self.depth is not None and self.depth < 1:
+            raise invalid("the depth must be positive")
+        if not 0 < self.time_out < math.inf or self.max_bytes < 1:
+            raise invalid("limits must be positive")
+        root = self.skills_root or ""
+        outside = os.path.isabs(root) or root.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", root)
+        if outside or not root.isprintable() or ":" in root:
+            raise invalid(f"skills_root '{root}' is not a folder in the repository")
+        self.remote()
+
+    def remote(self) -> GitRemote:
+        """Return the address with its credentials and limits."""
+        remote = GitRemote.parse(self.repo_url)
+        hosts = Hosts.around(remote.url, self.allow_hosts, SETTING)
+        remote = replace(remote, time_out=self.time_out, max_bytes=self.max_bytes, hosts=hosts)
+        if isinstance(self.auth, HttpsToken) and remote.scheme in ("http", "https"):
+            return replace(remote, username=TOKEN_USER, password=self.auth.token)
+        if isinstance(self.auth, SshKey) and remote.scheme == "ssh":
+            key = os.path.abspath(os.path.expanduser(os.fspath(self.auth.private_key_path)))
+            return replace(remote, key=key)
+        if self.auth is not None:
+            kind = "a token" if isinstance(self.auth, HttpsToken) else "an SSH key"
+            raise invalid(f"{kind} does not go with a {remote.scheme}:// address")
+        return remote
+
+    def directory(self) -> str:
+        """Return the folder for checkouts of this repository at this ref."""
+        base = self.cache_dir or os.path.join(paths.cache_directory(), "repositories")
+        key = f"{self.remote().url}\0{self.git_ref.kind}\0{self.git_ref.name}"
+        return os.path.join(os.path.abspath(os.fspath(base)), sha256_hex(key.encode())[:32])
+
+    def __repr__(self) -> str:
+        try:
+            return f"GitSkillConfig({self.remote().url!r}, {self.git_ref!r})"
+        except InvalidConfiguration:  # a debugger may ask before __post_init__ has refused it
+            return f"GitSkillConfig(<invalid>, {self.git_ref!r})"
 
 
 @dataclass(frozen=True, slots=True)

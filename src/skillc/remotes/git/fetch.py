@@ -1,97 +1,94 @@
-"""Fetch the files of a git repository at a ref with dulwich: no git program, nothing of git left behind.
+"""Fetch the commits of git repositories with dulwich: no git program, nothing of git left behind.
 
-The pack of one fetch goes into a temporary object store, the files of one commit are written from it,
-and the store is removed: what stays is plain files, without a `.git`, a configuration or hooks. What the
-server sends is bounded in size, number and time, and only the destination folder is written to.
+The first request gets the commit and its trees, where the server can leave the contents of files out
+(protocol 2 with the filter `blob:none`); a second one gets the files that are read or written. A server that
+can't sends everything at once, without history. A repository on this machine is read where it is. What a
+server sends is bounded in size, number and time.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 
-from dulwich.errors import GitProtocolError
-from dulwich.object_store import DiskObjectStore, ObjectStoreGraphWalker, PackCapableObjectStore
-from dulwich.objects import Commit, ObjectID, Tag
+from dulwich.errors import GitProtocolError, NotGitRepository
+from dulwich.object_store import ObjectStoreGraphWalker, PackCapableObjectStore
+from dulwich.objects import Commit, ObjectID
 from dulwich.refs import Ref
+from dulwich.repo import Repo
 
 from skillc import atomic
-from skillc.remotes.git.config import FetchError, GitRef, GitRemote, RefNotFound, Refusal
-from skillc.remotes.git.pack import MAX_HISTORY, MAX_OBJECT, PackObjects
-from skillc.remotes.git.transport import Advertisement, Greeting, Watchdog, explain, open_client
-from skillc.remotes.git.tree import read_object, sync_to_disk, write_tree
+from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused, RefNotFound, Refusal
+from skillc.remotes.git.checkouts import GitRef
+from skillc.remotes.git.pack import PackObjects
+from skillc.remotes.git.transport import (
+    NO_REPOSITORY,
+    Advertisement,
+    Greeting,
+    Watchdog,
+    explain,
+    open_client,
+)
+from skillc.remotes.git.tree import Choice, RemoteTree, read_tree
 from skillc.remotes.secrets import private_logs
 from skillc.remotes.traffic import Download, follow_download
 
+MANY = 2000  # files; to fetch more, everything is fetched at once
+NO_FILES = b"blob:none"
+KINDS = ("heads", "tags")  # of refs, in the order in which they count
+
 Wants = Callable[..., list[ObjectID]]
-
-
-def check_out(
-    remote: GitRemote, ref: GitRef, depth: int | None, folder: str, has_commit: Callable[[str], bool]
-) -> tuple[str, Sequence[str]]:
-    """Write the files of what `ref` points to into a new `folder`; return the commit and the links left out.
-
-    Where `has_commit` says that the commit is there already, no folder is made.
-    """
-    if ref.kind == "commit" and has_commit(ref.name):
-        return ref.name, ()
-    objects = atomic.temporary_path(folder)
-    store = DiskObjectStore.init(objects)
-    try:
-        tip = Fetch(remote, store, has_commit).fetch_ref(ref, depth)
-        if has_commit(tip):
-            return tip, ()
-        commit = peel(store, tip, ref.name)
-        skipped_links = write_tree(store, commit.tree, folder, remote.max_bytes)
-        sync_to_disk(folder)
-        return commit.id.decode(), skipped_links
-    finally:
-        store.close()
-        atomic.discard(objects)
-
-
-def peel(store: PackCapableObjectStore | PackObjects, tip: str, name: str) -> Commit:
-    """Follow tags to the commit that they point to."""
-    target = read_object(store, ObjectID(tip.encode()))
-    while isinstance(target, Tag):
-        target = read_object(store, target.object[1])
-    if not isinstance(target, Commit):
-        raise FetchError(f"'{name}' is not a commit")
-    return target
+Refs = dict[Ref, ObjectID]
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One request to a remote, or two; the objects that it sends go into `store`.
+    """Requests to a remote; the objects that it sends go into `store`.
 
     A `filter` leaves objects out, where the server can: `blob:none` gives commits and trees alone.
     """
 
     remote: GitRemote
-    store: DiskObjectStore | PackObjects
-    has_commit: Callable[[str], bool] = lambda commit: False
+    store: PackObjects
     filter: bytes | None = None
+    greeting: Greeting = field(default_factory=Greeting)  # of the request that asked for a ref
 
-    def fetch_ref(self, ref: GitRef, depth: int | None) -> str:
-        if ref.kind == "commit":
-            return self.fetch_commit(ref.name, depth)
-        name = Ref(f"refs/{'heads' if ref.kind == 'branch' else 'tags'}/{ref.name}".encode())
-        tips: list[ObjectID] = []
+    def fetch_ref(
+        self,
+        ref: str,
+        path: str,
+        kinds: Sequence[str],
+        depth: int | None,
+        has_commit: Callable[[str], bool] = lambda commit: False,
+    ) -> Choice:
+        """Fetch what a ref of some kinds points to, unless `has_commit` says that it is there."""
+        choices: list[Choice] = []
 
-        def want_tip(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
-            tips.extend([refs[name]] if name in refs else [])
-            return [tip for tip in tips if not self.has_commit(tip.decode())]
+        def want(refs: Refs, depth: int | None = None) -> list[ObjectID]:
+            choice = _choose(refs, ref, path, kinds)
+            choices.append(choice)
+            return [ObjectID(choice.tip.encode())] if choice.tip and not has_commit(choice.tip) else []
 
-        self.request(want_tip, depth, [name])
-        if not tips:
-            raise RefNotFound(ref.name)
-        if not re.fullmatch(b"[0-9a-f]{40}", tips[0]):
+        names = [f"refs/{kind}/{ref}".encode() for kind in kinds] if ref else []
+        self.request(want, depth, [b"HEAD", *names] if kinds == KINDS else names, self.greeting)
+        choice = choices[0]
+        if not choice.tip:
+            return choice._replace(tip=self.fetch_commit(choice.ref, depth))
+        if not re.fullmatch("[0-9a-f]{40}", choice.tip):
             raise FetchError("the server sent an ID that is none")
-        return tips[0].decode()
+        return choice
+
+    def fetch_files(self, commit: str, ids: list[ObjectID]) -> None:
+        """Fetch the contents of files by their IDs; where the server refuses, all files of the commit."""
+        whole = replace(self, filter=None)
+        with suppress(Refusal):
+            if len(ids) <= MANY:
+                whole.request(lambda refs, depth=None: ids, None, [b"HEAD"], self.greeting)
+        if any(sha not in self.store for sha in ids):
+            whole.fetch_commit(commit, 1)
 
     def fetch_commit(self, name: str, depth: int | None) -> str:
         """Fetch a commit by its whole ID; where the server refuses, or the ID is short, fetch everything."""
@@ -120,13 +117,13 @@ class Fetch:
         with private_logs(), Watchdog(self.remote.time_out) as watchdog, follow_download() as download:
             try:
                 self._receive(watchdog, download, wants, depth, prefixes, greeting or Greeting())
-            except (FetchError, RefNotFound):
+            except FetchError:
                 raise
             except Exception as error:
                 if watchdog.is_late:
                     raise FetchError(watchdog.reason()) from None
                 is_refusal = isinstance(error, GitProtocolError | KeyError | AssertionError)
-                raise (Refusal if is_refusal else FetchError)(explain(error)) from None
+                raise (Refusal if is_refusal else FetchError)(self.remote.hide(explain(error))) from None
 
     def _receive(
         self,
@@ -171,8 +168,6 @@ class Fetch:
             )
             if result.object_format not in (None, "sha1"):
                 raise FetchError(f"{result.object_format} repositories are not supported")
-            if size and isinstance(self.store, DiskObjectStore):
-                _check_sizes(file, limit)
         except BaseException:
             abort()
             raise
@@ -184,79 +179,125 @@ class Fetch:
             file.close()
 
 
-def _check_sizes(file: BinaryIO, limit: int) -> None:
-    """Refuse a decompression bomb before anything decompresses the pack in memory."""
-    file.flush()
-    file.seek(0)
-    reader = PackReader(file)
-    max_object, total = min(limit, MAX_OBJECT), 0
-    for _ in range(int.from_bytes(reader.read(12)[8:], "big")):
-        size = reader.read_object_size()
-        total += size
-        if size > max_object:
-            raise FetchError(f"a file is over {max_object / (1 << 20):g} MiB")
-        if total > limit * MAX_HISTORY:
-            raise FetchError("the history is too large")
-    file.seek(0, os.SEEK_END)
+@contextmanager
+def open_tree(
+    remote: GitRemote, ref: str, path: str, folder: str, *, commit: str = ""
+) -> Iterator[RemoteTree]:
+    """Give the tree of a commit: of `commit`, a whole ID, else of what `ref` points to, else of HEAD.
+
+    If the server wants a login, it gets that of a variable or of git's credential helpers. `folder` is a
+    place for temporary files. Raises FetchError, and RefNotFound for a ref that is not there.
+    """
+    remote = remote.with_token()
+    with ExitStack() as stack:
+        try:
+            tree = stack.enter_context(_open_once(remote, ref, path, folder, commit))
+        except LoginRefused as error:
+            login = remote.ask_helpers()
+            if login is None:
+                raise _explain_login(error, remote) from None
+            try:
+                tree = stack.enter_context(_open_once(login, ref, path, folder, commit))
+            except LoginRefused as again:
+                raise _explain_login(again, login) from None
+        yield tree
 
 
-class PackReader:
-    """Reads the sizes of a pack's objects, one after the other, without keeping their contents."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._buffer = b""
-
-    def read(self, count: int) -> bytes:
-        while len(self._buffer) < count:
-            self._buffer += self._read_chunk()
-        data, self._buffer = self._buffer[:count], self._buffer[count:]
-        return data
-
-    def read_object_size(self) -> int:
-        """Return the uncompressed size of the next object; of a delta, that of its result."""
-        byte = self.read(1)[0]
-        kind, size, shift = byte >> 4 & 7, byte & 15, 4
-        while byte & 0x80:
-            byte = self.read(1)[0]
-            size |= (byte & 0x7F) << shift
-            shift += 7
-        if kind == 6:  # delta to an object at an offset
-            while self.read(1)[0] & 0x80:
-                pass
-        elif kind == 7:  # delta to an object by its ID
-            self.read(20)
-        head = self._skip(size)
-        return max(size, _delta_result(head)) if kind in (6, 7) else size
-
-    def _skip(self, size: int) -> bytes:
-        """Skip compressed data that claims `size` bytes; return the first of them."""
-        stream = zlib.decompressobj()
-        head, total = b"", 0
-        data = self._buffer
-        while not stream.eof:
-            piece = stream.decompress(data or self._read_chunk(), 1 << 16)
-            head, total = (head + piece)[:20], total + len(piece)
-            if total > size:
-                raise FetchError("the server sent a damaged pack")
-            data = stream.unconsumed_tail
-        self._buffer = stream.unused_data
-        return head
-
-    def _read_chunk(self) -> bytes:
-        chunk = self._file.read(1 << 16)
-        if not chunk:
-            raise FetchError("the server stopped in the middle")
-        return chunk
+def _explain_login(error: LoginRefused, remote: GitRemote) -> LoginRefused:
+    way = "git's credential helpers have no login for it that works"
+    return LoginRefused(f"{error}; {way}; {remote.describe_variable()}")
 
 
-def _delta_result(head: bytes) -> int:
-    """Return the second of the two sizes that a delta starts with."""
-    sizes, size, shift = [], 0, 0
-    for byte in head:
-        size |= (byte & 0x7F) << shift
-        shift += 7
-        if not byte & 0x80:
-            sizes.append(size)
-            size = shift = 0
-    return sizes[1] if len(sizes) > 1 else 0
+@contextmanager
+def _open_once(remote: GitRemote, ref: str, path: str, folder: str, commit: str) -> Iterator[RemoteTree]:
+    if remote.scheme == "file":
+        with _open_local(remote) as repository:
+            store = repository.object_store
+            choice = Choice(commit, ref, path) if commit else _choose(repository.get_refs(), ref, path, KINDS)
+            tip = choice.tip or _find_commit(store, choice.ref)
+            yield replace(read_tree(store, choice._replace(tip=tip), remote.max_bytes), url=remote.url)
+        return
+    with _open_packs(os.path.join(folder, "objects"), remote) as packs:
+        fetch = Fetch(remote, packs, NO_FILES)
+        if commit:
+            choice = Choice(fetch.fetch_commit(commit, 1), ref, path)
+        else:
+            choice = fetch.fetch_ref(ref, path, KINDS, 1)
+        tree = read_tree(packs, choice, remote.max_bytes, fetch.fetch_files)
+        tree.url = fetch.greeting.url or remote.url
+        yield tree
+
+
+def check_out(
+    remote: GitRemote, ref: GitRef, depth: int | None, folder: str, has_commit: Callable[[str], bool]
+) -> tuple[str, Sequence[str]]:
+    """Write the files of what `ref` points to into a new `folder`; return the commit and the links left out.
+
+    Where `has_commit` says that the commit is there already, no folder is made.
+    """
+    if ref.kind == "commit" and has_commit(ref.name):
+        return ref.name, ()
+    with _open_packs(atomic.temporary_path(folder), remote) as packs:
+        fetch = Fetch(remote, packs)
+        if ref.kind == "commit":
+            choice = Choice(fetch.fetch_commit(ref.name, depth), ref.name)
+        else:
+            kinds = ("heads",) if ref.kind == "branch" else ("tags",)
+            choice = fetch.fetch_ref(ref.name, "", kinds, depth, has_commit)
+        if has_commit(choice.tip):
+            return choice.tip, ()
+        tree = read_tree(packs, choice, remote.max_bytes)
+        return tree.commit, tree.check_out(folder)
+
+
+@contextmanager
+def _open_packs(folder: str, remote: GitRemote) -> Iterator[PackObjects]:
+    packs = PackObjects(folder, remote.max_bytes)
+    try:
+        yield packs
+    finally:
+        packs.close()
+        atomic.discard(folder)
+
+
+@contextmanager
+def _open_local(remote: GitRemote) -> Iterator[Repo]:
+    try:
+        repository = Repo(remote.path)
+    except (NotGitRepository, OSError):
+        raise FetchError(NO_REPOSITORY) from None
+    except Exception as error:  # a configuration that can't be read, or a format of a later git
+        raise FetchError(f"the repository can't be read ({type(error).__name__})") from None
+    try:
+        yield repository
+    finally:
+        repository.close()
+
+
+def _choose(refs: Refs, ref: str, path: str, kinds: Sequence[str]) -> Choice:
+    """Return the tip of a ref of some kinds, with the ref and the path as they are to be divided.
+
+    The tip is empty for what may be a commit's ID, where any kind is wanted. Raises RefNotFound.
+    """
+    if not ref:
+        if b"HEAD" not in refs:
+            raise RefNotFound("HEAD")
+        return Choice(refs[Ref(b"HEAD")].decode(), "", path)
+    words = path.split("/") if path else []
+    for count in range(len(words) + 1):
+        name = "/".join([ref, *words[:count]])
+        for kind in kinds:
+            tip = refs.get(Ref(f"refs/{kind}/{name}".encode()))
+            if tip is not None:
+                return Choice(tip.decode(), name, "/".join(words[count:]), kind == "tags")
+    if kinds == KINDS and re.fullmatch("[0-9a-fA-F]{7,40}", ref):
+        return Choice("", ref.lower(), path)
+    raise RefNotFound(ref)
+
+
+def _find_commit(store: PackCapableObjectStore, name: str) -> str:
+    """Return the commit of a local repository that starts with `name`."""
+    commits = [i for i in store.iter_prefix(name.encode()) if isinstance(store[i], Commit)]
+    if len(commits) != 1:
+        raise RefNotFound(name)
+    return commits[0].decode()

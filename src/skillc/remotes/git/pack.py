@@ -17,7 +17,7 @@ from typing import BinaryIO
 from dulwich.objects import ObjectID, ShaFile
 from dulwich.pack import apply_delta
 
-from skillc.remotes.git.config import FetchError
+from skillc.remotes.git.address import FetchError
 
 MAX_OBJECT = 256 << 20  # bytes of one file, unpacked
 MAX_HISTORY = 64  # times the limit of a pack: all that is unpacked of it
@@ -144,7 +144,7 @@ class _Pack:
             kind, size, _, start = self._header(place)
             total += size
             if size > self._max_object:
-                raise FetchError(f"a file is over {self._max_object >> 20} MiB")
+                raise FetchError(f"a file is over {self._max_object / (1 << 20):g} MiB")
             if total > self._max_total:
                 raise FetchError("the history is too large")
             if kind == BLOB and size > LARGE:
@@ -236,7 +236,7 @@ class _Pack:
     def _unpack(self, start: int, size: int) -> tuple[bytes, int]:
         """Return the content that claims `size` bytes, and where the next object starts."""
         if size > self._max_object:
-            raise FetchError(f"a file is over {self._max_object >> 20} MiB")
+            raise FetchError(f"a file is over {self._max_object / (1 << 20):g} MiB")
         self._spend(size)
         stream = zlib.decompressobj()
         end = min(start + size + (size >> 6) + 64, len(self._data))  # mostly more than enough
@@ -264,7 +264,7 @@ class _Pack:
 
     def _apply(self, base: bytes, delta: bytes) -> bytes:
         if _result_size(delta) > self._max_object:
-            raise FetchError(f"a file is over {self._max_object >> 20} MiB")
+            raise FetchError(f"a file is over {self._max_object / (1 << 20):g} MiB")
         self._spend(_result_size(delta))
         try:
             return b"".join(apply_delta(base, delta))

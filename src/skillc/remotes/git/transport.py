@@ -26,7 +26,7 @@ from dulwich.protocol import Protocol
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from skillc.remotes.git.config import FetchError, GitRemote, LoginRefused
+from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused
 from skillc.remotes.hosts import Hosts
 
 if TYPE_CHECKING:

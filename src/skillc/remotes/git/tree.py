@@ -1,4 +1,7 @@
-"""Write the files of a commit's tree into a folder, and nothing outside it."""
+"""One commit of a repository: read it, and write its files into a folder, and nothing outside that.
+
+What is written is plain files, without a `.git`, a configuration or hooks.
+"""
 
 from __future__ import annotations
 
@@ -6,98 +9,275 @@ import ctypes
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 
+from dulwich.errors import ObjectFormatException
 from dulwich.index import validate_path_element_default, validate_path_element_hfs, validate_path_element_ntfs
-from dulwich.object_store import DiskObjectStore, PackCapableObjectStore
-from dulwich.objects import S_ISGITLINK, Blob, ObjectID, ShaFile, Tree
+from dulwich.object_store import PackCapableObjectStore
+from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID, Tag, Tree, parse_tree
 
-from skillc.remotes.git.config import FetchError
+from skillc.paths import is_inside
+from skillc.remotes.git.address import FetchError
 from skillc.remotes.git.pack import PackObjects
 
+MAX_ENTRIES = 1_000_000  # files and folders of a repository
+MAX_FILES = 100_000  # that are written
+MAX_LINKS = 40  # symbolic links on the way to a file
+MAX_PATH = 1024
+
+Store = PackCapableObjectStore | PackObjects
 T = TypeVar("T")
-MAX_FILES = 100_000
-MAX_PATH = 1024  # bytes of a path, or of a link's target
 
 
-def write_tree(store: DiskObjectStore, tree: ObjectID, folder: str, limit: int) -> list[str]:
-    """Write a commit's files, `limit` bytes at most; return the symbolic links that were left out.
+class Choice(NamedTuple):
+    """What is wanted of a repository: a commit or tag by its ID, and ref and path as they are divided."""
 
-    Folders come first, then files, then links, so that nothing is written through a link.
+    tip: str
+    ref: str
+    path: str = ""
+    is_tag: bool = False
+
+
+class Entry(NamedTuple):
+    """A file, link or folder of a commit: its mode in git and the ID of its content."""
+
+    mode: int
+    id: ObjectID
+
+    @property
+    def is_folder(self) -> bool:
+        return stat.S_ISDIR(self.mode)
+
+    @property
+    def is_link(self) -> bool:
+        return stat.S_ISLNK(self.mode)
+
+
+@dataclass(slots=True)
+class RemoteTree:
+    """The tree of one commit. Paths have forward slashes; the root is the empty path.
+
+    `ref` and `path` are those that were asked for, divided as the repository has it: in an address, a ref
+    with slashes can't be told from a path.
     """
-    root = os.fsencode(folder)
-    os.mkdir(root)
-    files: list[tuple[bytes, int, ObjectID]] = []
-    links: list[tuple[bytes, ObjectID]] = []
-    for name, mode, sha in _walk(store, tree):
-        path = os.path.join(root, name)
-        if stat.S_ISDIR(mode):
-            os.mkdir(path)
-        elif stat.S_ISLNK(mode):
-            links.append((path, sha))
-        else:
-            files.append((path, mode, sha))
-    for path, mode, sha in files:
-        data = read_blob(store, sha)
-        limit -= len(data)
-        if limit < 0:
+
+    commit: str
+    ref: str
+    path: str
+    entries: dict[str, Entry]
+    time: int  # of the commit, in seconds since 1970
+    is_tag: bool  # whether `ref` is a tag
+    trap: str  # the first path that no checkout can have, or that is there twice; it is not in `entries`
+    _store: Store = field(repr=False)
+    _limit: int = field(repr=False)  # bytes that may be written
+    _fetch: Callable[[str, list[ObjectID]], None] | None = field(repr=False)  # gets files of the commit
+    url: str = ""  # that answered, after redirects
+    _paths: list[str] = field(init=False, repr=False)  # sorted
+
+    def __post_init__(self) -> None:
+        self._paths = sorted(self.entries)
+
+    def files(self) -> list[str]:
+        return [path for path, entry in self.entries.items() if not entry.is_folder and not entry.is_link]
+
+    def id_of(self, folder: str) -> str:
+        """Return the ID of a folder's tree."""
+        return self.entries[folder].id.decode()
+
+    def links_in(self, folder: str) -> frozenset[str]:
+        """Return the links below a folder, by their paths in it."""
+        start = len(folder) + 1 if folder else 0
+        return frozenset(path[start:] for path, entry in self._below(folder) if entry.is_link)
+
+    def read(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Return the contents of files by path; what is no file is left out."""
+        entries = {path: self.entries[path] for path in paths if path in self.entries}
+        files = {path: e.id for path, e in entries.items() if stat.S_ISREG(e.mode)}
+        self._require(files.values())
+        return {path: read_blob(self._store, sha) for path, sha in files.items()}
+
+    def write(self, paths: Sequence[str], folder: str) -> list[str]:
+        """Write folders of the commit below `folder`, each at its own path; return the links left out.
+
+        A link becomes what it points to in the repository. One that leaves it, or leads nowhere, is left out.
+        """
+        files: dict[str, Entry] = {}
+        dead_links: list[str] = []
+        self.require(paths)
+        for path in paths:
+            self._collect(path, path, (), files, dead_links)
+        self._require(entry.id for entry in files.values())
+        for path, entry in files.items():
+            place = os.path.join(folder, *path.split("/"))
+            if not os.path.lexists(place):  # else written for a folder around it, or inside
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                self._write_file(place, entry)
+        return dead_links
+
+    def check_out(self, folder: str) -> list[str]:
+        """Write the whole commit into a new folder, with its links; return those that were left out.
+
+        A link that is absolute, or leads out of the folder or nowhere, is left out. Folders come first, then
+        files, then links, so that nothing is written through a link.
+        """
+        unsafe = self.trap or next((path for path in self._paths if path and not _is_safe(path)), "")
+        if unsafe:
+            raise FetchError(f"unsafe file name {unsafe!r}")
+        if len(self._paths) - 1 > MAX_FILES:
+            raise FetchError(f"the repository has over {MAX_FILES} files")
+        places = {path: os.path.join(folder, *path.split("/")) for path in self._paths}
+        for path, entry in self.entries.items():  # a folder comes before its contents
+            if entry.is_folder:
+                os.mkdir(places[path])
+        for path, entry in self.entries.items():
+            if not entry.is_folder and not entry.is_link:
+                self._write_file(places[path], entry)
+        links = [path for path, entry in self.entries.items() if entry.is_link]
+        targets = {path: read_blob(self._store, self.entries[path].id) for path in links}
+        made = [path for path in links if _make_link(places[path], targets[path])]
+        good = {path for path in made if _check_link(places[path], folder)}  # once all are there
+        _sync_to_disk(folder)
+        return sorted(path for path in links if path not in good)
+
+    def _write_file(self, place: str, entry: Entry) -> None:
+        data = read_blob(self._store, entry.id)
+        self._limit -= len(data)
+        if self._limit < 0:
             raise FetchError("the files are too large")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(path, flags, 0o755 if mode & 0o111 else 0o644), "wb") as file:
+        with os.fdopen(os.open(place, flags, 0o755 if entry.mode & 0o111 else 0o644), "wb") as file:
             file.write(data)
-    paths = [path for path, sha in links if _make_link(path, read_blob(store, sha))]
-    good = {path for path in paths if _check_link(path, root)}  # once all are there
-    return sorted(os.fsdecode(os.path.relpath(path, root)) for path, _ in links if path not in good)
+
+    def require(self, folders: Iterable[str]) -> None:
+        """Fetch all files of folders at once."""
+        self._require(e.id for folder in folders for _, e in self._below(folder) if not e.is_folder)
+
+    def _below(self, path: str) -> Iterator[tuple[str, Entry]]:
+        """Yield everything in a folder and its folders."""
+        prefix = f"{path}/" if path else ""
+        for index in range(bisect_left(self._paths, prefix), len(self._paths)):
+            inner = self._paths[index]
+            if not inner.startswith(prefix):
+                return
+            if inner:
+                yield inner, self.entries[inner]
+
+    def _collect(
+        self, path: str, place: str, chain: tuple[str, ...], files: dict[str, Entry], dead_links: list[str]
+    ) -> None:
+        """Add the files of the folder at `path` as they shall be written at `place`."""
+        for inner, entry in self._below(path):
+            target = f"{place}{inner[len(path) :]}" if path else inner
+            if not all(map(_is_safe, target.split("/"))) or len(target) > MAX_PATH:
+                raise FetchError(f"unsafe file name {target!r}")
+            if entry.is_link:
+                real = self._resolve(inner)
+                if real is None or real in chain or not real or inner.startswith(f"{real}/"):
+                    dead_links.append(target)
+                elif self.entries[real].is_folder:
+                    self._collect(real, target, (*chain, real), files, dead_links)
+                else:
+                    files[target] = self.entries[real]
+            elif stat.S_ISREG(entry.mode):
+                files[target] = entry
+            if len(files) + len(dead_links) > MAX_FILES:
+                raise FetchError(f"a folder has over {MAX_FILES} files")
+
+    def _resolve(self, link: str) -> str | None:
+        """Return the path in the repository that a link leads to; None for one that leads elsewhere."""
+        way: list[str] = []
+        rest = link.split("/")[::-1]
+        links = 0
+        while rest:
+            word = rest.pop()
+            if word in ("", "."):
+                continue
+            if word == "..":
+                if not way:
+                    return None
+                way.pop()
+                continue
+            entry = self.entries.get("/".join([*way, word]))
+            if entry is None:
+                return None
+            if not entry.is_link:
+                way.append(word)
+                continue
+            links += 1
+            self._require([entry.id])
+            target = os.fsdecode(read_blob(self._store, entry.id))
+            if links > MAX_LINKS or target.startswith("/") or not 0 < len(target) <= MAX_PATH:
+                return None
+            rest += target.split("/")[::-1]
+        return "/".join(way)
+
+    def _require(self, ids: Iterable[ObjectID]) -> None:
+        """Fetch the contents of files that are not here yet."""
+        new_ids = sorted({sha for sha in ids if sha not in self._store})
+        if not new_ids:
+            return
+        if self._fetch is None:
+            raise FetchError("the repository is damaged: files are missing")
+        self._fetch(self.commit, new_ids)
+        if any(sha not in self._store for sha in new_ids):
+            raise FetchError("the server did not send what was asked for")
 
 
-def _walk(store: DiskObjectStore, tree: ObjectID) -> Iterator[tuple[bytes, int, ObjectID]]:
-    """Yield path, mode and ID of everything in a tree but submodules; a folder comes before its contents."""
-    queue = [(b"", tree)]
-    count = 0
+def read_tree(
+    store: Store,
+    choice: Choice,
+    limit: int,
+    fetch: Callable[[str, list[ObjectID]], None] | None = None,
+) -> RemoteTree:
+    """Read the folders of a commit, to which tags are followed."""
+    target = _get(store.__getitem__, ObjectID(choice.tip.encode()))
+    while isinstance(target, Tag):
+        target = _get(store.__getitem__, target.object[1])
+    if not isinstance(target, Commit):
+        raise FetchError(f"'{choice.ref or choice.tip}' is not a commit")
+    entries: dict[str, Entry] = {"": Entry(stat.S_IFDIR, target.tree)}
+    queue = [("", target.tree)]
+    trap = ""
     while queue:
         prefix, sha = queue.pop()
-        folder = read_object(store, sha)
-        if not isinstance(folder, Tree):
-            raise FetchError("a folder in the repository is none")
-        for name, mode, sha in folder.items():
-            count += 1
-            path = prefix + name
-            if not is_safe(name) or len(path) > MAX_PATH:
-                raise FetchError(f"unsafe file name {os.fsdecode(path)!r}")
-            if count > MAX_FILES:
-                raise FetchError(f"the repository has over {MAX_FILES} files")
-            if S_ISGITLINK(mode):
-                continue
-            if stat.S_ISDIR(mode):
-                queue.append((path + b"/", sha))
-            yield path, mode, sha
+        for name, mode, inner in _read_folder(store, sha):
+            place = prefix + os.fsdecode(name)
+            if b"/" in name or name in (b"", b".", b"..") or len(place) > MAX_PATH or place in entries:
+                trap = trap or place
+            elif not S_ISGITLINK(mode):
+                entries[place] = Entry(mode, inner)
+                if stat.S_ISDIR(mode):
+                    queue.append((f"{place}/", inner))
+        if len(entries) > MAX_ENTRIES:
+            raise FetchError(f"the repository has over {MAX_ENTRIES} files")
+    _, ref, path, is_tag = choice
+    commit, time = target.id.decode(), target.commit_time
+    return RemoteTree(commit, ref, path, entries, time, is_tag, trap, store, limit, fetch)
 
 
-def is_safe(name: bytes) -> bool:
-    """Return whether a name is that of a plain file on every system, and no way to spell `.git`."""
-    if not name or any(bad in name for bad in (b"/", b"\\", b"\0")) or (os.name == "nt" and b":" in name):
-        return False
-    if not (validate_path_element_default(name) and validate_path_element_ntfs(name)):
-        return False
+def _read_folder(store: Store, sha: ObjectID) -> list[tuple[bytes, int, ObjectID]]:
+    """Return name, mode and ID of everything in a folder."""
+    kind, data = _get(store.get_raw, sha)
+    if kind != Tree.type_num:
+        raise FetchError("a folder in the repository is none")
     try:
-        name.decode()
-    except UnicodeDecodeError:
-        return True  # the next check takes UTF-8 alone
-    return validate_path_element_hfs(name)
+        return [(name, mode, ObjectID(inner)) for name, mode, inner in parse_tree(data, 20)]
+    except (ObjectFormatException, ValueError):
+        raise FetchError("a folder of the repository is damaged") from None
 
 
-def read_object(store: PackCapableObjectStore | PackObjects, sha: ObjectID) -> ShaFile:
+def read_blob(store: Store, sha: ObjectID) -> bytes:
+    kind, data = _get(store.get_raw, sha)
+    if kind != Blob.type_num:
+        raise FetchError("a file in the repository is none")
+    return data
+
+
+def _get(read: Callable[[ObjectID], T], sha: ObjectID) -> T:
     """Return an object of a store; every failure becomes FetchError."""
-    return _read(store.__getitem__, sha)
-
-
-def read_raw(store: PackCapableObjectStore | PackObjects, sha: ObjectID) -> tuple[int, bytes]:
-    """Return the kind and the content of an object; every failure becomes FetchError."""
-    return _read(store.get_raw, sha)
-
-
-def _read(read: Callable[[ObjectID], T], sha: ObjectID) -> T:
     try:
         return read(sha)
     except FetchError:
@@ -108,40 +288,45 @@ def _read(read: Callable[[ObjectID], T], sha: ObjectID) -> T:
         raise FetchError(f"an object of the repository is damaged ({type(error).__name__})") from None
 
 
-def read_blob(store: PackCapableObjectStore | PackObjects, sha: ObjectID) -> bytes:
-    kind, data = read_raw(store, sha)
-    if kind != Blob.type_num:
-        raise FetchError("a file in the repository is none")
-    return data
+def _is_safe(path: str) -> bool:
+    """Return whether the last part is a plain name on every system, and no way to spell `.git`."""
+    name = os.fsencode(path.rpartition("/")[2])
+    if not name or any(bad in name for bad in (b"\\", b"\0")) or (os.name == "nt" and b":" in name):
+        return False
+    if not (validate_path_element_default(name) and validate_path_element_ntfs(name)):
+        return False
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return True  # the next check takes UTF-8 alone
+    return validate_path_element_hfs(name)
 
 
-def _make_link(path: bytes, target: bytes) -> bool:
+def _make_link(place: str, target: bytes) -> bool:
     """Make a symbolic link; return False for an absolute or odd target, or where the system has no links."""
     if not target or b"\0" in target or len(target) > MAX_PATH or os.path.isabs(target):
         return False
     try:
-        os.symlink(target, path)
+        os.symlink(os.fsdecode(target), place)
     except FileExistsError:
-        raise FetchError(f"the repository has {os.fsdecode(path)!r} twice") from None
+        raise FetchError(f"the repository has {place!r} twice") from None
     except OSError:
         return False
     return True
 
 
-def _check_link(path: bytes, root: bytes) -> bool:
+def _check_link(place: str, root: str) -> bool:
     """Return whether a link leads to something below `root`; remove one that does not."""
-    top = os.path.realpath(root)
     try:
-        real = os.path.realpath(path, strict=True)
-        if real == top or real.startswith(os.path.join(top, b"")):
+        if is_inside(os.path.realpath(place, strict=True), os.path.realpath(root)):
             return True
     except OSError:
         pass  # it leads nowhere, or round in circles
-    os.unlink(path)
+    os.unlink(place)
     return False
 
 
-def sync_to_disk(folder: str) -> None:
+def _sync_to_disk(folder: str) -> None:
     """Wait for the disk: a tag is never fetched again, so its files must outlast a power cut."""
     if sys.platform == "win32":
         return
