@@ -43,11 +43,11 @@ def run(arguments: Arguments) -> int:
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
     if not listing.total:
-        return show(arguments, listing, [install.advise_first_skill()])
+        return show(arguments, listing.as_json(), [install.advise_first_skill()])
     width = 4 if arguments.has("verbose") else 3
     rows = [(name, scope, _mark(status), path)[:width] for name, scope, status, path in listing.rows()]
     lines = table(compiler.LIST_HEADER[:width], rows) if rows else ()
-    return show(arguments, listing, [*lines, listing.total_line()])
+    return show(arguments, listing.as_json(), [*lines, listing.total_line()])
 
 
 def _mark(status: str) -> str:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from dulwich.errors import GitProtocolError, NotGitRepository
 from dulwich.object_store import ObjectStoreGraphWalker, PackCapableObjectStore
@@ -22,7 +23,6 @@ from dulwich.repo import Repo
 
 from skillc import atomic
 from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused, RefNotFound, Refusal
-from skillc.remotes.git.checkouts import GitRef
 from skillc.remotes.git.pack import PackObjects
 from skillc.remotes.git.transport import (
     NO_REPOSITORY,
@@ -35,6 +35,9 @@ from skillc.remotes.git.transport import (
 from skillc.remotes.git.tree import Choice, RemoteTree, read_tree
 from skillc.remotes.secrets import private_logs
 from skillc.remotes.traffic import Download, follow_download
+
+if TYPE_CHECKING:  # checkouts imports this module
+    from skillc.remotes.git.checkouts import GitRef
 
 MANY = 2000  # files; to fetch more, everything is fetched at once
 NO_FILES = b"blob:none"
