@@ -41,6 +41,10 @@ def ids(source: SkillSource) -> list[str]:
     return [str(skill.id) for skill in run(source.list())]
 
 
+def folder_of(source: GitSkillSource, name: str = "pdf") -> Path:
+    return Path(str(run(source.directory(SkillId(name)))))
+
+
 def age(source: GitSkillSource) -> None:
     """Let the refresh interval pass."""
     file = Path(source.config.directory()) / "state.json"
@@ -82,7 +86,7 @@ def test_skills_of_a_repository(origin: Origin, server: Server, cache: Path, how
     assert [(c.path, c.count, c.description) for c in run(source.collections())] == [
         ("extraction", 1, "Taking things out")
     ]
-    folder = Path(run(source.directory(SkillId("pdf"))))
+    folder = folder_of(source)
     assert (folder / "SKILL.md").is_file()
     assert not list(cache.rglob(".git")) + list(cache.rglob("*.pack")) + list(cache.rglob("*.tmp"))
     assert (source.kind, source.status, source.error, source.quarantined) == ("git", "ok", None, 0)
@@ -284,7 +288,7 @@ def test_force_push_is_followed(origin: Origin, server: Server, cache: Path) -> 
     origin.skill("pdf", "First.")
     origin.push()
     source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))
-    old = Path(run(source.directory(SkillId("pdf"))))
+    old = folder_of(source)
     origin.git("reset", "-q", "--hard", "HEAD~1")
     origin.git("rm", "-rq", "extraction")
     origin.skill("pdf", "Other.")
@@ -300,7 +304,7 @@ def test_old_checkouts_go_after_an_hour(origin: Origin, cache: Path) -> None:
     source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
     folders = []
     for name in ("one", "two", "three"):
-        folders.append(Path(run(source.directory(SkillId("pdf")))).parents[1])
+        folders.append(folder_of(source).parents[1])
         os.utime(folders[-1], (1, 1))
         origin.push(name)
         age(source)
@@ -548,7 +552,7 @@ def test_readers_during_swaps(origin: Origin, cache: Path) -> None:
     def read() -> int:
         count = 0
         while not done.is_set() or not count:
-            folder = Path(run(source.directory(SkillId("pdf"))))
+            folder = folder_of(source)
             body = (folder / "SKILL.md").read_text().splitlines()[-1]
             assert body == (folder / "other.txt").read_text()
             count += 1
@@ -678,7 +682,7 @@ def test_links(origin: Origin, cache: Path, tmp_path: Path, caplog: pytest.LogCa
     source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
     with caplog.at_level(logging.WARNING, "skillc.library"):
         assert ids(source) == ["extraction/email", "good", "one", "pdf"]
-    root = Path(run(source.directory(SkillId("pdf")))).parent
+    root = folder_of(source).parent
     made = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink()}
     assert made == {"good", "one", "extraction/file.md"}
     assert (root / "extraction" / "file.md").read_text() == (root / "pdf" / "SKILL.md").read_text()
@@ -717,7 +721,7 @@ def test_submodules_and_odd_trees(origin: Origin, cache: Path) -> None:
     origin.push_tree(tree, blob, skill)
     source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, refresh_interval=0))
     assert ids(source) == ["a"]
-    folder = Path(run(source.directory(SkillId("a"))))
+    folder = folder_of(source, "a")
     assert os.access(folder / "SKILL.md", os.X_OK)
     assert not (folder.parent / "module").exists()
     tree.add(b"a", 0o040000, blob.id)

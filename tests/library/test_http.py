@@ -285,7 +285,7 @@ def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> 
     stub.gives(page(LIST))
     source = HttpSkillSource(stub.url, cache_ttl=0.0)
     good = run(source.list())
-    source.time_out = time_out
+    source._session.time_out = time_out
     stub.gives(*chunks)
     assert run(source.list()) == good
     assert source.status == "stale"

@@ -152,7 +152,7 @@ def _stored(line: CommandLine) -> list[str]:
 
 def _ids(line: CommandLine) -> list[str]:
     try:
-        return sorted({memory.id for memory in library.recall_skills(current_directory())})
+        return sorted({skill_id for skill_id, _, _ in library.recall_skills(current_directory())})
     except errors.SkillcError:
         return []  # skills.toml can't be read; the stores have names all the same
 
@@ -164,11 +164,11 @@ def _collections(line: CommandLine) -> list[str]:
 
 def _capabilities(line: CommandLine) -> list[str]:
     known = library.recall_skills(current_directory())
-    return sorted({each for memory in known for each in memory.capabilities})
+    return sorted({each for _, capabilities, _ in known for each in capabilities})
 
 
 def _tags(line: CommandLine) -> list[str]:
-    return sorted({tag for memory in library.recall_skills(current_directory()) for tag in memory.tags})
+    return sorted({tag for _, _, tags in library.recall_skills(current_directory()) for tag in tags})
 
 
 def _repositories(line: CommandLine) -> list[str]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
-    from skillc.library.memory import SkillMemory, recall_skills
+    from skillc.library.memory import recall_skills
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
@@ -117,7 +117,7 @@ else:
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
-            "memory": "SkillMemory recall_skills",
+            "memory": "recall_skills",
             "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
             "servers": "BearerAuth ClawHubSkillSource HeaderAuth HttpSkillSource WellKnownSkillSource",
             "source": (

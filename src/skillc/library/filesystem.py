@@ -20,7 +20,7 @@ from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, skill_index
 from skillc.library import source as base
 from skillc.library.wrappers import SnapshotSource
-from skillc.skills import SkillId, id_prefix, parse, read_metadata
+from skillc.skills import SkillId, id_prefix
 
 
 class FilesystemSnapshot(base.SkillSource):
@@ -67,16 +67,10 @@ class FilesystemSnapshot(base.SkillSource):
         return os.path.join(self._root, self.look.skills[skill_id].path)
 
     def _load(self, skill_id: SkillId, path: str) -> base.SkillDocument:
-        descriptor = self.skills[skill_id]
         try:
-            document = parse(paths.read_regular(path, MAX_SKILL_FILE))
+            return base.read_document(self.skills[skill_id], paths.read_regular(path, MAX_SKILL_FILE))
         except OSError as error:  # gone, or made unreadable, since the snapshot
             raise SkillNotFound(skill_id, error.strerror or "") from None
-        body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
-        own_fields = ("name", "description", "metadata", "requires_capabilities")
-        fields = read_metadata(document, descriptor.name).fields
-        extensions = {key: value for key, value in fields.items() if key not in own_fields}
-        return base.SkillDocument(descriptor, body, extensions)
 
     def _diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         look, root = self.look, self._root
@@ -125,9 +119,6 @@ class FilesystemSkillSource(SnapshotSource):
     async def snapshot(self) -> FilesystemSnapshot:
         """Return the folder as it is now; unchanged files are not read again."""
         return await asyncio.to_thread(self._take_snapshot)
-
-    async def directory(self, skill_id: SkillId) -> str:
-        return await (await self.snapshot()).directory(skill_id)
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched here: everything.

@@ -16,7 +16,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata, util
-from typing import TYPE_CHECKING, Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
@@ -34,10 +33,6 @@ from skillc.library.variables import check_variables
 from skillc.library.wrappers import SnapshotSource
 from skillc.remotes import BearerAuth, HeaderAuth, StoredAuth, find_token, hide_secrets
 from skillc.skills import SkillId
-
-if TYPE_CHECKING:
-    from skillc.library.mcp import McpSkillSource
-    from skillc.library.servers import ServerSource
 
 EMBEDDED = "embedded"  # the name of the skills that come with skc
 ENTRY_POINTS = "skillc.skills"
@@ -75,11 +70,11 @@ class _EmbeddedSnapshot(SkillSource):
     """Several folders as one; of two skills with one ID the first counts."""
 
     def __init__(self, folders: Sequence[FilesystemSnapshot]) -> None:
-        self._folders = folders
+        self._folders = {skill_id: folder for folder in reversed(folders) for skill_id in folder.skills}
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        skills = {s.id: s for folder in reversed(self._folders) for s in await folder.list(filter)}
-        return [skills[skill_id] for skill_id in sorted(skills)]
+        skills = (self._folders[skill_id].skills[skill_id] for skill_id in sorted(self._folders))
+        return [skill for skill in skills if filter.matches(skill)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
         return await self._folder_of(skill_id).load(skill_id)
@@ -88,14 +83,12 @@ class _EmbeddedSnapshot(SkillSource):
         return await self._folder_of(skill_id).directory(skill_id)
 
     async def directories(self) -> dict[SkillId, str]:
-        folders = [await folder.directories() for folder in reversed(self._folders)]
-        return {skill_id: path for paths in folders for skill_id, path in paths.items()}
+        return {skill_id: await folder.directory(skill_id) for skill_id, folder in self._folders.items()}
 
     def _folder_of(self, skill_id: SkillId) -> FilesystemSnapshot:
-        for folder in self._folders:
-            if skill_id in folder.skills:
-                return folder
-        raise SkillNotFound(skill_id)
+        if skill_id not in self._folders:
+            raise SkillNotFound(skill_id)
+        return self._folders[skill_id]
 
 
 def _package_folders() -> builtins.list[str]:
@@ -169,31 +162,32 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
 
 def _server_source(
     repository: SkillRepositoryConfig, settings: RepositorySettings, patience: float
-) -> ServerSource | McpSkillSource:
+) -> SkillSource:
     """Return the source that asks a server, which may be a program on this machine."""
-    from skillc.library.servers import (
-        ClawHubSkillSource,
-        HttpSkillSource,
-        WellKnownSkillSource,
-    )  # slow to import
+    from skillc.library import servers  # slow to import
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
     refresh = float(settings.get("refresh_seconds", 60))
-    silence, hosts = round(patience * HTTP_SILENCE, 2), settings.get("allow_hosts", ())
-    options: dict[str, Any] = {"name": repository.name, "time_out": silence, "allow_hosts": hosts}
-    if repository.type == "well-known":
-        return WellKnownSkillSource(settings["url"], auth, refresh, **options)
-    if repository.type in ("clawhub", "http"):
-        stored = "" if auth else find_token(settings["url"])
-        auth = StoredAuth(stored) if stored else auth
-    if repository.type == "clawhub":
-        return ClawHubSkillSource(settings["url"], auth, refresh, **options)
-    if repository.type == "http":
-        return HttpSkillSource(settings["url"], auth, refresh, **options)
+    if repository.type != "mcp":
+        classes = (servers.HttpSkillSource, servers.ClawHubSkillSource, servers.WellKnownSkillSource)
+        source = next(each for each in classes if each.kind == repository.type)
+        if auth is None and repository.type != "well-known" and (stored := find_token(settings["url"])):
+            auth = StoredAuth(stored)
+        return source(
+            settings["url"],
+            auth,
+            refresh,
+            name=repository.name,
+            time_out=round(patience * HTTP_SILENCE, 2),
+            allow_hosts=settings.get("allow_hosts", ()),
+        )
     from skillc.library.mcp import McpSkillSource
 
-    command = settings.get("command", [])
+    command, problem = settings.get("command", []), ""
+    if command and repository.of_project and os.environ.get(ALLOW) != "1":
+        # A project that was only cloned must not start programs.
+        problem = f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
     return McpSkillSource(
         repository.name,
         command=command,
@@ -201,15 +195,8 @@ def _server_source(
         auth=auth,
         cwd=repository.base or None,
         cache_ttl=refresh,
-        problem=_refuse_command(repository) if command else "",
+        problem=problem,
     )
-
-
-def _refuse_command(repository: SkillRepositoryConfig) -> str:
-    """Return why a command is not run: a project that was only cloned must not start programs."""
-    if os.environ.get(ALLOW) == "1" or not repository.of_project:
-        return ""
-    return f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
 
 
 def _git_source(

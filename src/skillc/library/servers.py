@@ -26,6 +26,7 @@ from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
 from skillc.remotes import (
     SETTING,
+    Answer,
     BearerAuth,
     Cache,
     ClawHubRemote,
@@ -45,12 +46,11 @@ from skillc.remotes import (
     is_valid_header,
     parse_base_url,
 )
-from skillc.skills import SkillId, parse, read_main_file, read_metadata
+from skillc.skills import SkillId, read_main_file
 
 LIST = "skills"  # the key of the list in the cache
 LIST_FILE = ".list.json"
 LIST_TIME_OUTS = 2  # a list of many pages may take this many time-outs as a whole
-OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 
 log = logging.getLogger("skillc.library")
 
@@ -59,6 +59,8 @@ class CachedSource(base.SkillSource):
     """The list of a remote through a cache: what all sources of remotes share."""
 
     _cache: Cache
+    _remote: Remote
+    _copy: DiskCopy | None = None  # of the list, where that is worth keeping
     _listed: tuple[Listing, dict[SkillId, base.SkillDescriptor]] | None = None
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
@@ -109,7 +111,11 @@ class CachedSource(base.SkillSource):
         return diagnostics
 
     async def _list(self) -> Listing:
-        raise NotImplementedError
+        listing: Listing = await self._cache.get(LIST, self._ask, copy=self._copy)
+        return listing
+
+    def _ask(self, last: Answer | None) -> Answer:
+        return self._remote.list(last)
 
     async def _descriptors(self) -> dict[SkillId, base.SkillDescriptor]:
         """Return the skills of the list, made once for each."""
@@ -176,24 +182,12 @@ class ServerSource(CachedSource):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, name={self.name!r})"
 
-    @property
-    def time_out(self) -> float:
-        return self._session.time_out
-
-    @time_out.setter
-    def time_out(self, seconds: float) -> None:
-        self._session.time_out = seconds
-
     def _make_remote(self) -> Remote:
         raise NotImplementedError
 
     def _key(self) -> str:
         """Return what tells this source from others on disk."""
         return self.base_url
-
-    async def _list(self) -> Listing:
-        listing: Listing = await self._cache.get(LIST, self._remote.list)
-        return listing
 
     def _make_folder(self, skill: RemoteSkill) -> str:
         folder = self._folders.place(skill.id, skill.key or "files")
@@ -229,11 +223,7 @@ class FolderSource(ServerSource):
         skill_id = SkillId(skill_id)
         folder = await self.directory(skill_id)
         descriptor = (await self._descriptors())[skill_id]
-        document = parse(await asyncio.to_thread(read_main_file, folder))
-        body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
-        fields = read_metadata(document, descriptor.name).fields
-        extensions = {key: value for key, value in fields.items() if key not in OWN_FIELDS}
-        return base.SkillDocument(descriptor, body, extensions)
+        return base.read_document(descriptor, await asyncio.to_thread(read_main_file, folder))
 
     async def directory(self, skill_id: SkillId) -> str:
         """Return a folder with all files of a skill, verified.
@@ -312,18 +302,15 @@ class ClawHubSkillSource(FolderSource):
     """
 
     kind = "clawhub"
-    _remote: ClawHubRemote
 
     def _make_remote(self) -> ClawHubRemote:
-        patience = self.time_out * LIST_TIME_OUTS
-        return ClawHubRemote(
-            self._session, patience=patience, report=lambda diagnostic: log.warning("%s", diagnostic.line())
+        remote = ClawHubRemote(
+            self._session,
+            patience=self._session.time_out * LIST_TIME_OUTS,
+            report=lambda diagnostic: log.warning("%s", diagnostic.line()),
         )
+        self._copy = DiskCopy(os.path.join(self._folders.root, LIST_FILE), remote.dump, remote.read)
+        return remote
 
     def _key(self) -> str:
         return json.dumps([self.kind, self.base_url, sorted(self._session.credentials.items())])
-
-    async def _list(self) -> Listing:
-        copy = DiskCopy(os.path.join(self._folders.root, LIST_FILE), self._remote.dump, self._remote.read)
-        listing: Listing = await self._cache.get(LIST, self._remote.list, copy=copy)
-        return listing

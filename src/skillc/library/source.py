@@ -42,7 +42,7 @@ from skillc.errors import SkillNotFound
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, skill_index
 from skillc.library.virtual import MemoryFolder
 from skillc.remotes import require_text as require_text, to_seconds as to_seconds
-from skillc.skills import SkillId, read_tags
+from skillc.skills import SkillId, parse, read_metadata, read_tags
 
 
 def require_source(value: object) -> None:
@@ -128,6 +128,17 @@ class SkillDocument:
     descriptor: SkillDescriptor
     body: str
     extensions: Mapping[str, Any] = field(default_factory=dict)
+
+
+OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")  # that a descriptor has
+
+
+def read_document(descriptor: SkillDescriptor, data: bytes) -> SkillDocument:
+    """Return a skill from the bytes of its SKILL.md."""
+    document = parse(data)
+    body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
+    fields = read_metadata(document, descriptor.name).fields
+    return SkillDocument(descriptor, body, {k: v for k, v in fields.items() if k not in OWN_FIELDS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from skillc.index.skills.folder import Folder
     from skillc.index.skills.invert import Statistics
     from skillc.index.skills.query import read_all_tags
-    from skillc.index.skills.recall import recall_folder
-    from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile
+    from skillc.index.skills.recall import Memory, recall_folder
+    from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile, Walk
     from skillc.index.skills.snapshot import Entry, Snapshot, find_folder, stored_path
     from skillc.index.skills.writer import write_change
 else:
@@ -39,8 +39,8 @@ else:
             "explain": "FoundSkill FoundSkills",
             "invert": "Statistics",
             "query": "read_all_tags",
-            "recall": "recall_folder",
-            "scan": "MAX_SKILL_FILE SkillFile",
+            "recall": "Memory recall_folder",
+            "scan": "MAX_SKILL_FILE SkillFile Walk",
             "snapshot": "Entry Snapshot find_folder stored_path",
             "writer": "write_change",
         },
