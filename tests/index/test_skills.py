@@ -871,10 +871,10 @@ with Lock(sys.argv[1]):
 """
 
 
-@pytest.mark.slow
-def test_a_search_does_not_wait_for_ever(shelf: Shelf) -> None:
+def test_a_search_does_not_wait_for_ever(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D27] while another process reads a large folder, a search ends with its time and says so."""
-    for number in range(MANY + 10):
+    monkeypatch.setattr(folder, "MANY", 5)  # so few that a busy machine sees them all in half of the time
+    for number in range(10):
         skill(shelf.root, f"extra/skill-{number}", text("Zebra"))
     shelf.path.parent.mkdir()
     command = [sys.executable, "-c", _HOLD, f"{shelf.path}.lock"]
@@ -885,4 +885,4 @@ def test_a_search_does_not_wait_for_ever(shelf: Shelf) -> None:
         assert shelf.library.find([part], "zebra", 1) == []
         assert part.folder.partial == "another process is still reading it"
         other.communicate()
-    assert len(shelf.find("zebra", 500, every=True)) == MANY + 10
+    assert len(shelf.find("zebra", 500, every=True)) == 10

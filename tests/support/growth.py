@@ -31,8 +31,8 @@ def grows_too_fast(
             size *= 2
             if 4 * size > most:
                 return ""
-        for _ in range(3):  # other programs can make one measurement worse, not all of them
-            ratio = _cost(run, make(4 * size), 2) / _cost(run, make(size), 2)
+        for times in range(2, 8):  # other programs can make one measurement worse, not all of them
+            ratio = _cost(run, make(4 * size), times) / _cost(run, make(size), times)
             if ratio < MOST:
                 return ""
     return f"{ratio:.1f} times the cost for {4 * size} instead of {size}"
