@@ -7,7 +7,6 @@ slow hash is needed. A wrong, an expired and a revoked token get the same answer
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
 import secrets
 from dataclasses import dataclass, field
@@ -107,11 +106,6 @@ def split_token(text: str) -> tuple[str, str]:
 
 def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def is_same_secret(one: str, other: str) -> bool:
-    """Compare two hashes in constant time."""
-    return hmac.compare_digest(one.encode(), other.encode())
 
 
 # People, sessions and trusted publishers

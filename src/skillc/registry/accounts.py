@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from skillc.contract import encode
 from skillc.errors import InvalidParameter, SignInRequired
-from skillc.registry.access import (
-    CI,
-    GROUP,
-    SYSTEM,
-    Caller,
-    Permission,
-    create_secret,
-    is_same_secret,
-    split_token,
-)
+from skillc.registry.access import CI, GROUP, SYSTEM, Caller, Permission, Person, create_secret, split_token
 from skillc.registry.cache import ACCOUNTS, Cache
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
-from skillc.registry.store import Connection, Store, accounts, tables
+from skillc.registry.store import Connection, Store, Table, to_number
+from skillc.registry.store.tables import record_change
 
 FIRST_ADMIN = "admin"
 EVERYTHING = Permission(Role.ADMIN)
+
+GRANTS = Table("grants", Grant, "subject, prefix")
+TOKENS = Table("tokens", Token, "created_at, id")
+PEOPLE = Table("people", Person, "subject", key="subject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +27,7 @@ class NewToken:
     """A token and, this once, its secret: what requests send."""
 
     token: Token
-    secret: str
-
-    def __repr__(self) -> str:
-        return f"NewToken({self.token!r})"  # what is logged by accident has no secret
+    secret: str = field(repr=False)  # what is logged by accident has none
 
     def as_json(self) -> dict[str, object]:
         return {**encode(self.token), "token": self.secret}
@@ -65,7 +58,7 @@ class Accounts:
     def create_first_admin(self) -> NewToken | None:
         """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
         with self._store.write() as connection:
-            if accounts.read_grants(connection):
+            if GRANTS.filter(connection):
                 return None
             set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN), self._clock())
             label = "first start"
@@ -73,8 +66,16 @@ class Accounts:
 
     def authenticate(self, text: str) -> Caller:
         """Return the caller with this token; raises SignInRequired for any that is not valid."""
-        key = split_token(text)
-        return self._check(self._cache.remember(ACCOUNTS, key, lambda: self._read_caller(*key)))
+        token_id, hash = split_token(text)
+
+        def read() -> Caller:
+            with self._store.read() as connection:
+                token = TOKENS.find_with_hash(connection, token_id, hash)
+                if token is None or not token.is_valid(self._clock()):
+                    raise SignInRequired
+                return read_token_caller(connection, token, self._clock())
+
+        return self._check(self._cache.remember(ACCOUNTS, (token_id, hash), read))
 
     def recall(self, text: str) -> Caller | None:
         """Return what `authenticate` would, if it need ask nothing; else None."""
@@ -85,15 +86,6 @@ class Accounts:
         if caller.expires_at is not None and self._clock() >= caller.expires_at:
             raise SignInRequired
         return caller
-
-    def _read_caller(self, token_id: str, hash: str) -> Caller:
-        with self._store.read() as connection:
-            row = accounts.read_token(connection, token_id)
-            token, own_hash = row or (None, "")
-            is_right = is_same_secret(own_hash, hash)
-            if token is None or not is_right or not token.is_valid(self._clock()):
-                raise SignInRequired
-            return read_token_caller(connection, token, self._clock())
 
     def grant(self, caller: Caller, grant: Grant) -> None:
         """Give a subject a role below a prefix, in place of the one it has there."""
@@ -107,17 +99,17 @@ class Accounts:
         caller.require(Role.ADMIN, parse_prefix(prefix))
         parse_name(subject, "subject")
         with self._store.write() as connection:
-            if not any(grant.prefix == prefix for grant in accounts.read_grants(connection, subject)):
+            if not any(grant.prefix == prefix for grant in GRANTS.filter(connection, subject=subject)):
                 raise InvalidParameter("subject", f"'{subject}' has no grant for '{prefix}'")
-            accounts.remove_grant(connection, subject, prefix)
+            connection.execute("DELETE FROM grants WHERE subject = ? AND prefix = ?", subject, prefix)
             _require_admin(connection)
             detail = {"subject": subject, "prefix": prefix}
-            tables.record_change(connection, caller, self._clock(), "remove-grant", grant=detail)
+            record_change(connection, caller, self._clock(), "remove-grant", grant=detail)
 
     def grants(self, caller: Caller) -> list[Grant]:
         """Return the grants below the prefixes that a caller administers, and its own."""
         with self._store.read() as connection:
-            grants = accounts.read_grants(connection)
+            grants = GRANTS.filter(connection)
         return [g for g in grants if g.subject == caller.subject or caller.allows(Role.ADMIN, g.prefix)]
 
     def create_token(
@@ -147,26 +139,25 @@ class Accounts:
 
     def revoke_token(self, caller: Caller, token_id: str) -> None:
         """Revoke a token that a caller reaches, and those that were made with it."""
-        parse_name(token_id, "token")
         with self._store.write() as connection:
-            row = accounts.read_token(connection, token_id)
-            if row is None or not read_reach(connection, caller).includes(row[0].owner, scope_of(row[0])):
+            token = TOKENS.find(connection, parse_name(token_id, "token"))
+            if token is None or not read_reach(connection, caller).includes(token.owner, scope_of(token)):
                 raise InvalidParameter("token", f"there is no token '{token_id}'")
-            accounts.revoke_token(connection, token_id, self._clock())
-            tables.record_change(connection, caller, self._clock(), "revoke-token", id=token_id)
+            revoke_token(connection, token_id, self._clock())
+            record_change(connection, caller, self._clock(), "revoke-token", id=token_id)
 
     def tokens(self, caller: Caller) -> list[Token]:
         """Return the tokens that a caller reaches, also those that are not valid any more."""
         with self._store.read() as connection:
             reach = read_reach(connection, caller)
-            tokens = accounts.read_tokens(connection, reach.owner)
+            tokens = TOKENS.filter(connection, owner=reach.owner)
         return [token for token in tokens if reach.includes(token.owner, scope_of(token))]
 
 
 def set_grant(connection: Connection, caller: Caller, grant: Grant, now: datetime) -> None:
     """Give a role, whatever the caller may do."""
-    accounts.set_grant(connection, grant)
-    tables.record_change(connection, caller, now, "grant", grant=encode(grant))
+    GRANTS.insert(connection, grant, "(subject, prefix) DO UPDATE SET role = excluded.role")
+    record_change(connection, caller, now, "grant", grant=encode(grant))
 
 
 def insert_token(
@@ -182,27 +173,38 @@ def insert_token(
     """Make a token, whatever its caller may do; `publisher` is the trusted publisher that it is for."""
     token_id, secret, hash = create_secret()
     token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
-    accounts.insert_token(connection, token, hash, caller.token, publisher)
+    TOKENS.insert(connection, token, hash=hash, parent=caller.token, publisher=publisher)
     detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
-    tables.record_change(connection, caller, now, "create-token", **detail)
+    record_change(connection, caller, now, "create-token", **detail)
     return NewToken(token, secret)
+
+
+def revoke_token(connection: Connection, token_id: str, now: datetime) -> None:
+    """Revoke a token and those that were made with it."""
+    connection.execute(
+        "WITH RECURSIVE family (id) AS (SELECT id FROM tokens WHERE id = ? "
+        "UNION SELECT tokens.id FROM tokens JOIN family ON tokens.parent = family.id) "
+        "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND id IN (SELECT id FROM family)",
+        *(token_id, to_number(now)),
+    )
 
 
 def read_owner(connection: Connection, subject: str, now: datetime) -> Caller:
     """Return a subject with what its own grants and those of its groups allow."""
-    person = accounts.find_person(connection, subject)
+    person = PEOPLE.find(connection, subject)
     subjects = [subject, *(f"{GROUP}{group}" for group in (person.current_groups(now) if person else ()))]
-    grants = [grant for each in subjects for grant in accounts.read_grants(connection, each)]
+    grants = [grant for each in subjects for grant in GRANTS.filter(connection, subject=each)]
     return Caller(subject, tuple(Permission(grant.role, grant.prefix) for grant in grants))
 
 
 def read_token_caller(connection: Connection, token: Token, now: datetime) -> Caller:
     """Return the caller with a valid token: what both its owner and the token may do."""
     owner = read_owner(connection, token.owner, now)
-    if token.owner.startswith(CI) and (publisher := accounts.find_publisher(connection, token.id)):
-        owner = Caller(token.owner, (Permission(Role.PUBLISHER, publisher.prefix),))
-    permissions = owner.narrow(scope_of(token))
-    return Caller(token.owner, permissions, token.id, token.expires_at)
+    if token.owner.startswith(CI):  # it may do what its trusted publisher may, where there is still one
+        query = "SELECT prefix FROM publishers WHERE id = (SELECT publisher FROM tokens WHERE id = ?)"
+        for (prefix,) in connection.execute(query, token.id):
+            owner = Caller(token.owner, (Permission(Role.PUBLISHER, prefix),))
+    return Caller(token.owner, owner.narrow(scope_of(token)), token.id, token.expires_at)
 
 
 def read_reach(connection: Connection, caller: Caller) -> Reach:
@@ -211,10 +213,10 @@ def read_reach(connection: Connection, caller: Caller) -> Reach:
         return Reach()
     if not caller.token:
         return Reach(caller.subject)
-    row = accounts.read_token(connection, caller.token)
-    if row is None:  # the store was replaced by an older one
+    token = TOKENS.find(connection, caller.token)
+    if token is None:  # the store was replaced by an older one
         raise SignInRequired
-    return Reach(caller.subject, scope_of(row[0]))
+    return Reach(caller.subject, scope_of(token))
 
 
 def scope_of(token: Token) -> Permission:
@@ -223,6 +225,5 @@ def scope_of(token: Token) -> Permission:
 
 def _require_admin(connection: Connection) -> None:
     """Raise InvalidParameter where a change leaves a registry without an admin of the whole."""
-    grants = accounts.read_grants(connection)
-    if not any(grant.role is Role.ADMIN and not grant.prefix for grant in grants):
+    if not any(grant.role is Role.ADMIN and not grant.prefix for grant in GRANTS.filter(connection)):
         raise InvalidParameter("grant", "the last admin of the whole registry must stay")

@@ -10,29 +10,22 @@ from datetime import datetime, timedelta
 
 from skillc.contract import encode
 from skillc.errors import InvalidParameter, RegistryRefused
-from skillc.registry.access import (
-    Caller,
-    Job,
-    Permission,
-    TrustedPublisher,
-    parse_environment,
-    parse_ref,
-    parse_repository,
-    parse_workflow,
-)
-from skillc.registry.accounts import NewToken, insert_token
+from skillc.registry import access, accounts
+from skillc.registry.access import Caller, Job, Permission, TrustedPublisher
 from skillc.registry.model import Role, is_below, parse_name, parse_prefix
-from skillc.registry.store import Connection, Store, accounts, tables
+from skillc.registry.store import Store, Table, to_number
+from skillc.registry.store.tables import record_change
 
 LIFETIME = timedelta(minutes=15)  # of the token that a job gets
 REPLAY = timedelta(minutes=5)  # that a used ID token is remembered beyond its end, whatever clocks say
+PUBLISHERS = Table("publishers", TrustedPublisher, "prefix, created_at, id")
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
     """What a job gets: a token, and the trusted publisher that it is for."""
 
-    token: NewToken
+    token: accounts.NewToken
     publisher: TrustedPublisher
 
 
@@ -46,7 +39,7 @@ class Publishers:
     def publishers(self, caller: Caller) -> list[TrustedPublisher]:
         """Return those below the prefixes that a caller administers."""
         with self._store.read() as connection:
-            publishers = accounts.read_publishers(connection)
+            publishers = PUBLISHERS.filter(connection)
         return [each for each in publishers if caller.allows(Role.ADMIN, each.prefix)]
 
     def trust(
@@ -64,38 +57,38 @@ class Publishers:
         publisher = TrustedPublisher(
             secrets.token_hex(8),
             issuer,
-            parse_repository(repository),
-            parse_workflow(workflow),
+            access.parse_repository(repository),
+            access.parse_workflow(workflow),
             parse_prefix(prefix),
-            parse_ref(ref),
-            parse_environment(environment),
+            access.parse_ref(ref),
+            access.parse_environment(environment),
             "",
             self._clock(),
             caller.subject,
         )
         caller.require(Role.ADMIN, publisher.prefix)
         with self._store.write() as connection:
-            if any(_key(each) == _key(publisher) for each in accounts.read_publishers(connection, issuer)):
+            if any(_key(each) == _key(publisher) for each in PUBLISHERS.filter(connection, issuer=issuer)):
                 raise InvalidParameter("workflow", "it is trusted for this prefix already")
-            accounts.insert_publisher(connection, publisher)
-            self._record(connection, caller, "trust", publisher)
+            PUBLISHERS.insert(connection, publisher)
+            record_change(connection, caller, self._clock(), "trust", publisher=encode(publisher))
         return publisher
 
     def distrust(self, caller: Caller, publisher_id: str) -> None:
         """Remove a trusted publisher; its tokens end at once."""
         with self._store.write() as connection:
-            publisher = accounts.read_publisher(connection, parse_name(publisher_id, "publisher"))
+            publisher = PUBLISHERS.find(connection, parse_name(publisher_id, "publisher"))
             if publisher is None or not caller.allows(Role.ADMIN, publisher.prefix):
                 raise InvalidParameter("publisher", f"there is no trusted publisher '{publisher_id}'")
-            for token_id in accounts.find_tokens(connection, publisher):
-                accounts.revoke_token(connection, token_id, self._clock())
-            accounts.remove_publisher(connection, publisher.id)
-            self._record(connection, caller, "distrust", publisher)
+            for token in accounts.TOKENS.filter(connection, publisher=publisher.id):
+                accounts.revoke_token(connection, token.id, self._clock())
+            connection.execute("DELETE FROM publishers WHERE id = ?", publisher.id)
+            record_change(connection, caller, self._clock(), "distrust", publisher=encode(publisher))
 
     def has_issuer(self, issuer: str) -> bool:
         """Return whether any trusted publisher is of an issuer."""
         with self._store.read() as connection:
-            return bool(accounts.read_publishers(connection, issuer))
+            return bool(PUBLISHERS.filter(connection, issuer=issuer))
 
     def admit(self, job: Job, prefix: str | None = None) -> Publication:
         """Return a token for a job whose ID token was verified; raises RegistryRefused.
@@ -108,23 +101,24 @@ class Publishers:
             prefix = parse_prefix(prefix)
         with self._store.write() as connection:
             key = hashlib.sha256(f"{job.issuer}\n{job.id}".encode()).hexdigest()
-            if not accounts.use_id_token(connection, key, _remember_until(job.expires_at), now):
+            connection.execute("DELETE FROM id_tokens WHERE expires_at < ?", to_number(now))
+            if connection.execute("SELECT 1 FROM id_tokens WHERE key = ?", key):
                 raise RegistryRefused("the ID token was used before")
-            publisher = _choose(accounts.read_publishers(connection, job.issuer), job, prefix)
+            try:
+                end = job.expires_at + REPLAY
+            except OverflowError:  # it ends with time itself
+                end = job.expires_at
+            query = "INSERT INTO id_tokens (key, expires_at) VALUES (?, ?)"
+            connection.execute(query, key, to_number(end))
+            publisher = _choose(PUBLISHERS.filter(connection, issuer=job.issuer), job, prefix)
             if not publisher.pin:
-                accounts.pin_publisher(connection, publisher.id, job.pin)
+                connection.execute("UPDATE publishers SET pin = ? WHERE id = ?", job.pin, publisher.id)
                 publisher = replace(publisher, pin=job.pin)
             scope = Permission(Role.PUBLISHER, publisher.prefix if prefix is None else prefix)
             caller = Caller(publisher.subject)
             label = f"{publisher.workflow} {job.ref}"[:200]
-            end = now + LIFETIME
-            token = insert_token(connection, caller, caller.subject, scope, label, now, end, publisher.id)
-        return Publication(token, publisher)
-
-    def _record(
-        self, connection: Connection, caller: Caller, action: str, publisher: TrustedPublisher
-    ) -> None:
-        tables.record_change(connection, caller, self._clock(), action, publisher=encode(publisher))
+            values = caller.subject, scope, label, now, now + LIFETIME, publisher.id
+            return Publication(accounts.insert_token(connection, caller, *values), publisher)
 
 
 def _choose(publishers: list[TrustedPublisher], job: Job, prefix: str | None) -> TrustedPublisher:
@@ -149,19 +143,6 @@ def _choose(publishers: list[TrustedPublisher], job: Job, prefix: str | None) ->
     return matches[0]
 
 
-def _remember_until(end: datetime) -> datetime:
-    """Return when a used ID token may be forgotten; one that ends with time itself, then."""
-    try:
-        return end + REPLAY
-    except OverflowError:
-        return end
-
-
 def _key(publisher: TrustedPublisher) -> tuple[str, ...]:
-    return (
-        publisher.repository.lower(),
-        publisher.workflow,
-        publisher.prefix,
-        publisher.ref,
-        publisher.environment.lower(),
-    )
+    names = publisher.repository.lower(), publisher.environment.lower()
+    return (*names, publisher.workflow, publisher.prefix, publisher.ref)

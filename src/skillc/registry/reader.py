@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, TypeVar
 
 from skillc.errors import FileNotFound, SkillNotFound
@@ -15,6 +17,7 @@ from skillc.registry.cache import Cache
 from skillc.registry.feed import Feed, Log
 from skillc.registry.model import (
     APPROVED,
+    PENDING,
     RESERVATION,
     Change,
     Deletion,
@@ -28,7 +31,7 @@ from skillc.registry.model import (
 )
 from skillc.registry.policies import Policies, may_see
 from skillc.registry.source import CallerSource
-from skillc.registry.store import Connection, Store, names, tables
+from skillc.registry.store import Connection, Row, Store, marks, select_in, tables, to_number, to_time
 from skillc.skills import SkillId
 
 MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
@@ -39,6 +42,7 @@ MISSING = "the registry has no such skill"
 VERSION_BYTES = 2048  # about what a version takes in memory
 
 MAX_IDS = 20_000  # that are read at once
+PAIRS = 125  # skills and versions in one statement
 READER = Caller("", (Permission(Role.READER),))  # of everything, and the publisher of nothing
 
 T = TypeVar("T")
@@ -80,8 +84,15 @@ class Reader:
     def skill(self, caller: Caller, skill_id: str) -> Skill:
         """Return a skill with its versions; raises SkillNotFound, also for one that was deleted."""
         caller.require(Role.READER, SkillId(skill_id))
-        skill = self._cache.remember(skill_id, "skill", lambda: self._read_skill(skill_id), _measure)
-        view = self._view(caller, skill)
+
+        def read() -> Skill:
+            with self._store.read() as connection:
+                return read_skill(connection, skill_id)
+
+        def measure(skill: Skill) -> int:
+            return VERSION_BYTES * (1 + len(skill.versions))
+
+        view = self._view(caller, self._cache.remember(skill_id, "skill", read, measure))
         if view is None:
             raise SkillNotFound(skill_id, MISSING)
         return view
@@ -93,8 +104,10 @@ class Reader:
         parse_text(after, "after")
         size = min(PAGE, max(limit, MIN_PAGE))
         while prefixes and len(skills) < limit:
+            condition, values = tables.limit_to("id", prefixes)
+            query = f"{tables.THERE} AND id > ? AND {condition} ORDER BY id LIMIT {int(size)}"
             with self._store.read() as connection:
-                page = tables.read_skills(connection, prefixes, after, size)
+                page = tables.select_skills(connection, f"skill IN ({query})", [after, *values])
             readable = (skill for skill in page if caller.allows(Role.READER, skill.id))
             skills += (view for skill in readable if (view := self._view(caller, skill)))
             if len(page) < size:
@@ -106,8 +119,10 @@ class Reader:
         caller.require(Role.READER, version.skill)
 
         def read() -> tuple[StoredFile, ...]:
-            with self._store.read() as connection:
-                return tables.read_files(connection, version)
+            where = "WHERE skill = ? AND version = ? ORDER BY path"
+            query = f"SELECT path, size, digest, executable FROM files {where}"  # noqa: S608
+            rows = self._execute(query, version.skill, version.version)
+            return tuple(StoredFile(path, size, digest, bool(flag)) for path, size, digest, flag in rows)
 
         key = "files", version.version, version.digest
         return self._cache.remember(version.skill, key, read, lambda files: 256 * len(files) + 64)
@@ -133,15 +148,17 @@ class Reader:
     def audit(self, caller: Caller, version: Version) -> Mapping[str, Any] | None:
         """Return the report of a version's audit; None where it was not audited."""
         caller.require(Role.READER, version.skill)
-        with self._store.read() as connection:
-            report: Mapping[str, Any] | None = tables.read_audit(connection, version)
-        return report
+        query = "SELECT report FROM audits WHERE skill = ? AND version = ?"
+        rows = self._execute(query, version.skill, version.version)
+        return json.loads(rows[0][0]) if rows else None
 
     def queue(self, caller: Caller, limit: int = PAGE) -> list[Version]:
         """Return what waits for a review, oldest first: what the caller may decide, and its own."""
-        prefixes = caller.narrow_prefix(Role.MAINTAINER, "")
+        condition, values = tables.limit_to("skill", caller.narrow_prefix(Role.MAINTAINER, ""))
+        clause = f"""WHERE status = ? AND ({condition} OR published_by = ?) AND skill IN ({tables.THERE})
+            ORDER BY sequence LIMIT {int(limit)}"""
         with self._store.read() as connection:
-            versions = tables.read_queue(connection, prefixes, caller.subject, limit)
+            versions = tables.VERSIONS.select(connection, clause, PENDING, *values, caller.subject)
         return [v for v in versions if caller.allows(Role.MAINTAINER, v.skill) or may_see(caller, v)]
 
     def read_review(self, caller: Caller, version: Version) -> Review | None:
@@ -152,10 +169,12 @@ class Reader:
 
     def deletions(self, caller: Caller, limit: int = PAGE) -> list[Deletion]:
         """Return what was deleted and can be restored by a caller, the last first."""
-        prefixes = caller.narrow_prefix(Role.MAINTAINER, "")
-        with self._store.read() as connection:
-            found = tables.read_deletions(connection, prefixes, self._clock() - RESERVATION, limit)
-        return [deletion for deletion in found if caller.allows(Role.MAINTAINER, deletion.skill)]
+        condition, values = tables.limit_to("id", caller.narrow_prefix(Role.MAINTAINER, ""))
+        query = f"""SELECT id, deleted_at FROM skills WHERE deleted_at > ? AND {condition}
+            ORDER BY deleted_at DESC, id LIMIT {int(limit)}"""  # noqa: S608
+        rows = self._execute(query, to_number(self._clock() - RESERVATION), *values)
+        deletions = [Deletion(SkillId(skill_id), to_time(number)) for skill_id, number in rows]
+        return [deletion for deletion in deletions if caller.allows(Role.MAINTAINER, deletion.skill)]
 
     def changes(self, caller: Caller, since: int = 0, limit: int = MAX_CHANGES) -> list[Change]:
         """Return the changes behind the number `since`, oldest first: those that a caller may see.
@@ -206,31 +225,42 @@ class Reader:
 
     def read_latest(self, ids: Collection[str], keep: Callable[[Version], bool]) -> dict[str, str]:
         """Return the digest of SKILL.md in the latest version that satisfies a condition, by ID."""
+        digests: dict[str, str] = {}
         with self._store.read() as connection:
             skills = tables.find_skills(connection, ids)
             versions = [v for skill in skills if (v := skill.filter(keep).latest) is not None]
-            digests = tables.find_files(connection, versions, SKILL_FILES)
-        return {skill_id: digest for (skill_id, _), digest in digests.items()}
+            for start in range(0, len(versions), PAIRS):
+                pairs = [(v.skill, v.version) for v in versions[start : start + PAIRS]]
+                keys = ", ".join(["(?, ?)"] * len(pairs))
+                query = f"""SELECT skill, digest FROM files WHERE (skill, version) IN (VALUES {keys})
+                    AND path IN ({marks(len(SKILL_FILES))}) ORDER BY path DESC"""  # noqa: S608
+                digests.update(connection.execute(query, *chain(*pairs), *SKILL_FILES))
+        return digests
 
     def read_names(self, place: str, ids: Collection[str]) -> dict[str, str]:
         """Return the names of some skills in the list of a prefix, or of the whole (""), by ID."""
         with self._store.read() as connection:
-            return names.read_names(connection, place, ids)
+            return dict(
+                select_in(connection, "SELECT skill, name FROM names WHERE place = ? AND skill", ids, place)
+            )
 
     def was_published_here(self, skill_id: str) -> bool:
         """Return whether a skill was ever published here, and not by a mirror alone."""
-        with self._store.read() as connection:
-            return tables.was_published_here(connection, skill_id)
+        return bool(self._execute("SELECT 1 FROM origins WHERE skill = ? AND mirrored = 0", skill_id))
 
-    def list_ids(self, after: str, limit: int) -> list[str]:
-        """Return the IDs of the skills that are not deleted, behind one."""
-        with self._store.read() as connection:
-            return tables.read_ids(connection, after, limit)
+    def list_ids(self, after: str, limit: int, is_approved: bool = False) -> list[str]:
+        """Return up to `limit` IDs of skills that are not deleted, in order, behind the ID `after`.
+
+        With `is_approved`, those of skills with a version that does not wait for a review.
+        """
+        status = "AND EXISTS (SELECT 1 FROM versions WHERE skill = id AND status = ?)" if is_approved else ""
+        query = f"{tables.THERE} AND id > ? {status} ORDER BY id LIMIT {int(limit)}"
+        return [skill_id for (skill_id,) in self._execute(query, after, *[APPROVED] * is_approved)]
 
     def list_visible(self) -> Iterator[str]:
         """Give the IDs of the skills that every reader of their prefix may see."""
         after = ""
-        while page := self._read_approved(after):
+        while page := self.list_ids(after, MAX_IDS, is_approved=True):
             yield from sorted(self.find_visible(page)) if self._has_policies else page
             after = page[-1]
 
@@ -239,10 +269,6 @@ class Reader:
         with self._store.read() as connection:
             skills = tables.find_skills(connection, ids)
         return {skill.id for skill in skills if self._view(READER, skill)}
-
-    def _read_approved(self, after: str) -> list[str]:
-        with self._store.read() as connection:
-            return tables.read_ids(connection, after, MAX_IDS, is_approved=True)
 
     def _view(self, caller: Caller, skill: Skill) -> Skill | None:
         """Return a skill with the versions that a caller may see; None where there are none.
@@ -255,9 +281,9 @@ class Reader:
         view = skill.filter(lambda version: may_see(caller, version) and self.policies.allows(version))
         return view if view.versions else None
 
-    def _read_skill(self, skill_id: str) -> Skill:
+    def _execute(self, query: str, *values: object) -> list[Row]:
         with self._store.read() as connection:
-            return read_skill(connection, skill_id)
+            return connection.execute(query, *values)
 
 
 def read_skill(connection: Connection, skill_id: str) -> Skill:
@@ -265,10 +291,6 @@ def read_skill(connection: Connection, skill_id: str) -> Skill:
     if skill is None or tables.read_deletion(connection, skill_id) is not None:
         raise SkillNotFound(skill_id, MISSING)
     return skill
-
-
-def _measure(skill: Skill) -> int:
-    return VERSION_BYTES * (1 + len(skill.versions))
 
 
 def _may_see(caller: Caller, change: Change) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -49,7 +49,7 @@ from skillc.registry.policies import Policies, ReviewRules, parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
 from skillc.registry.sessions import Sessions
-from skillc.registry.store import Connection, Store, names, open_store, tables
+from skillc.registry.store import Connection, Store, names, open_store, tables, to_number
 from skillc.registry.usage import Usage
 from skillc.skills import SkillId
 from skillc.spelling import near_miss
@@ -125,11 +125,19 @@ class Registry(Reader):
         blobs = package.blobs()
         publication = self._upload(blobs)
         with self._change() as (connection, now):
-            if tables.release_blobs(connection, publication) != len(blobs):
+            # `collect` drops claims that are too old, and then what they are for may be gone.
+            query = "SELECT count(*) FROM claims WHERE publication = ?"
+            ((claims,),) = connection.execute(query, publication)
+            connection.execute("DELETE FROM claims WHERE publication = ?", publication)
+            if claims != len(blobs):
                 raise RegistryUnavailable("store", "publishing took too long; publish again")
             _check_origin(connection, caller, package.skill, mirrored)
             skill = _open_for_publication(connection, caller, package.skill, now)
-            _check_expectation(skill, expect)
+            latest = skill.latest or (skill.versions[0] if skill.versions else None)
+            if expect == "" and latest is not None:
+                raise SkillExists(skill.id)
+            if expect and (latest is None or latest.digest != expect):
+                raise StaleVersion(skill.id, latest.version if latest else "0")
             new_version = Version(
                 package.skill,
                 number or _next_version(skill, package.digest),
@@ -152,7 +160,8 @@ class Registry(Reader):
             if report is not None:
                 tables.save_audit(connection, new_version, level, report)
             if must_wait:
-                tables.insert_review(connection, new_version, tag)
+                query = "INSERT INTO reviews (skill, version, tag, reviewer, reason) VALUES (?, ?, ?, '', '')"
+                connection.execute(query, *key, tag)
             else:
                 _move_tag(connection, skill, new_version, tag)
                 names.claim_names(connection, new_version.skill)
@@ -162,7 +171,11 @@ class Registry(Reader):
         """Claim blobs, write those that no version has, and return the name of the claim."""
         publication = secrets.token_hex(8)
         with self._change() as (connection, now):
-            digests = tables.claim_blobs(connection, blobs.keys(), publication, now)
+            connection.execute_many(
+                "INSERT INTO claims (publication, digest, claimed_at) VALUES (?, ?, ?)",
+                [(publication, digest, to_number(now)) for digest in sorted(blobs)],
+            )
+            digests = {*blobs} - tables.find_digests(connection, blobs.keys(), "files", "versions")
         self._blobs.write_all({digest: blobs[digest] for digest in sorted(digests)})
         return publication
 
@@ -184,7 +197,11 @@ class Registry(Reader):
             if review is None or target.status in (APPROVED, status):
                 raise InvalidParameter("version", f"{version} is {target.status}, and does not wait for this")
             tables.set_column(connection, target, "status", status)
-            tables.save_decision(connection, target, caller.subject, now, reason)
+            query = (
+                "UPDATE reviews SET reviewer = ?, reviewed_at = ?, reason = ? WHERE skill = ? AND version = ?"
+            )
+            values = caller.subject, to_number(now), reason, target.skill, target.version
+            connection.execute(query, *values)
             if approve:
                 _move_tag(connection, skill, target, review.tag)
                 names.claim_names(connection, skill_id)
@@ -240,7 +257,7 @@ class Registry(Reader):
             tags = read_skill(connection, skill_id).tags
             if tag not in tags:
                 raise SkillNotFound(f"{skill_id}@{tag}", f"there is no such tag{near_miss(tag, tags)}")
-            tables.remove_tag(connection, skill_id, tag)
+            connection.execute("DELETE FROM tags WHERE skill = ? AND tag = ?", skill_id, tag)
             tables.record_change(connection, caller, now, "remove-tag", skill_id, tag=tag)
 
     def delete(self, caller: Caller, skill_id: str) -> None:
@@ -248,7 +265,8 @@ class Registry(Reader):
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
             read_skill(connection, skill_id)
-            tables.set_deletion(connection, skill_id, now)
+            query = "UPDATE skills SET deleted_at = ? WHERE id = ?"
+            connection.execute(query, to_number(now), skill_id)
             tables.record_change(connection, caller, now, "delete", skill_id)
 
     def restore(self, caller: Caller, skill_id: str) -> Skill:
@@ -258,7 +276,7 @@ class Registry(Reader):
             deleted_at = tables.read_deletion(connection, skill_id)
             if deleted_at is None or now >= deleted_at + RESERVATION:
                 raise SkillNotFound(skill_id, "it is not among the deleted ones")
-            tables.set_deletion(connection, skill_id, None)
+            connection.execute("UPDATE skills SET deleted_at = NULL WHERE id = ?", skill_id)
             tables.record_change(connection, caller, now, "restore", skill_id)
             return read_skill(connection, skill_id)
 
@@ -269,20 +287,21 @@ class Registry(Reader):
         """
         caller.require(Role.ADMIN, "")
         with self._change() as (connection, now):
-            ids = tables.find_deletions(connection, now - RESERVATION)
+            query = "SELECT id FROM skills WHERE deleted_at <= ? ORDER BY id"
+            ids = [skill_id for (skill_id,) in connection.execute(query, to_number(now - RESERVATION))]
             for skill_id in ids:
                 _purge(connection, caller, skill_id, now)
-            tables.drop_claims(connection, now - ORPHAN_AGE)
+            connection.execute("DELETE FROM claims WHERE claimed_at < ?", to_number(now - ORPHAN_AGE))
         self.usage.collect(caller)
         self._blobs.sweep(now - ORPHAN_AGE)
-        return Removals((*ids,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
-
-    def _remove_orphans(self, digests: Collection[str]) -> int:
-        with self._change() as (connection, _):
-            orphans = tables.find_orphans(connection, digests)
-            if orphans:
-                self._blobs.remove(orphans)
-        return len(orphans)
+        count = 0
+        for digests in self._blobs.find_older(now - ORPHAN_AGE):
+            with self._change() as (connection, _):
+                orphans = {*digests} - tables.find_digests(connection, digests, "files", "versions", "claims")
+                if orphans:
+                    self._blobs.remove(orphans)
+            count += len(orphans)
+        return Removals((*ids,), count)
 
     @contextmanager
     def _change(self) -> Iterator[tuple[Connection, datetime]]:
@@ -320,8 +339,13 @@ def _open_for_publication(connection: Connection, caller: Caller, skill_id: Skil
 
 
 def _check_origin(connection: Connection, caller: Caller, skill_id: SkillId, mirrored: bool) -> None:
-    """Keep skills of here and skills of mirrors apart: a name that both have is how packages are swapped."""
-    came_by_mirror = tables.claim_origin(connection, skill_id, mirrored)
+    """Keep skills of here and skills of mirrors apart: a name that both have is how packages are swapped.
+
+    Where a skill comes from stays noted when it is gone. What an admin publishes here is of here then.
+    """
+    query = "INSERT INTO origins (skill, mirrored) VALUES (?, ?) ON CONFLICT (skill) DO NOTHING"
+    connection.execute(query, skill_id, int(mirrored))
+    ((came_by_mirror,),) = connection.execute("SELECT mirrored FROM origins WHERE skill = ?", skill_id)
     if mirrored and not came_by_mirror:
         raise SkillExists(skill_id)
     if came_by_mirror and not mirrored:
@@ -329,23 +353,14 @@ def _check_origin(connection: Connection, caller: Caller, skill_id: SkillId, mir
             raise RegistryRefused(
                 f"a mirror brought '{skill_id}': to publish it here needs the role admin for it"
             )
-        tables.adopt_skill(connection, skill_id)
+        connection.execute("UPDATE origins SET mirrored = 0 WHERE skill = ?", skill_id)
 
 
 def _purge(connection: Connection, caller: Caller, skill_id: str, now: datetime) -> None:
-    tables.purge_skill(connection, skill_id)
+    """Remove a skill and all that belongs to it; its blobs are orphans from now on."""
+    for table, column in (("usage", "skill"), ("misses", "skill"), ("skills", "id")):
+        connection.execute(f"DELETE FROM {table} WHERE {column} = ?", skill_id)  # noqa: S608
     tables.record_change(connection, caller, now, "purge", skill_id)
-
-
-def _check_expectation(skill: Skill, expect: str | None) -> None:
-    latest = skill.latest or (skill.versions[0] if skill.versions else None)
-    if expect is None:
-        return
-    if not expect:
-        if latest is not None:
-            raise SkillExists(skill.id)
-    elif latest is None or latest.digest != expect:
-        raise StaleVersion(skill.id, latest.version if latest else "0")
 
 
 def _next_version(skill: Skill, digest: str) -> str:
@@ -362,12 +377,9 @@ def _compare(version: Version, digest: str) -> str:
 
 def _move_tag(connection: Connection, skill: Skill, version: Version, tag: str) -> None:
     """Point a tag at a new version; `latest` only if that is higher."""
-    if tag != LATEST or _is_newer(version, skill.latest):
+
+    def rank(version: Version) -> tuple[object, ...]:
+        return is_release(version.version), precedence(version.version)
+
+    if tag != LATEST or skill.latest is None or rank(version) > rank(skill.latest):
         tables.set_tag(connection, version, tag)
-
-
-def _is_newer(version: Version, latest: Version | None) -> bool:
-    def rank(number: str) -> tuple[object, ...]:
-        return is_release(number), precedence(number)
-
-    return latest is None or rank(version.version) > rank(latest.version)

@@ -16,7 +16,7 @@ from skillc.contract import optional
 from skillc.errors import InvalidParameter, InvalidSkillId
 from skillc.registry.access import Caller
 from skillc.registry.model import Role, parse_prefix, parse_text
-from skillc.registry.store import Connection, Row, Store, marks, tables
+from skillc.registry.store import Connection, Row, Store, marks, select_in, tables
 from skillc.skills import SkillId
 
 MAX_ROWS = 5000  # of one batch, and of one machine and day
@@ -148,7 +148,7 @@ class Usage:
             raise InvalidParameter("day", f"counts are taken for {MAX_DAYS} days, and not for days to come")
         ids = {row.skill for row in rows if row.skill and caller.allows(Role.READER, row.skill)}
         with self._store.write() as connection:
-            there = {"", *tables.find_ids(connection, ids)}
+            there = {"", *(row[0] for row in select_in(connection, f"{tables.THERE} AND id", ids))}
             taken = [row for row in rows if row.skill in there]
             _save(connection, batch.machine, taken)
             if _count_rows(connection, batch.machine) > MAX_ROWS:  # which undoes it
@@ -286,7 +286,7 @@ class _Sums:
         self._connection = connection
         # Of more prefixes than a query can have, the sums lack the last.
         condition, values = tables.limit_to("skill", prefixes[: tables.MAX_PREFIXES])
-        there = "(skill = '' OR skill IN (SELECT id FROM skills WHERE deleted_at IS NULL))"
+        there = f"(skill = '' OR skill IN ({tables.THERE}))"
         self._condition = f"{condition} AND {there} AND day >= ?"
         self._values = [*values, since]
 

@@ -10,6 +10,7 @@ order in which readers see them. A transaction appears whole or, where its proce
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -119,9 +120,9 @@ class Table(Generic[T]):
     It may have further columns, which `insert` is given by name.
     """
 
-    def __init__(self, name: str, kind: type[T]) -> None:
+    def __init__(self, name: str, kind: type[T], order: str = "", key: str = "id") -> None:
         self.name = name
-        self._kind = kind
+        self._kind, self._order, self._key = kind, order, key
         self._names = [field.name for field in fields(kind) if field.init]  # type: ignore[arg-type]
         self.columns = ", ".join(self._names)
         hints = get_type_hints(kind)
@@ -143,20 +144,23 @@ class Table(Generic[T]):
         rows = connection.execute(f"SELECT {self.columns} FROM {self.name} {clause}", *values)  # noqa: S608
         return [self.parse(row) for row in rows]
 
-    def filter(self, connection: Connection, column: str, value: str, order: str) -> list[T]:
-        """Return the values with some text in a column, or all where it is empty, in an order."""
-        if not value:
-            return self.select(connection, f"ORDER BY {order}")
-        return self.select(connection, f"WHERE {column} = ? ORDER BY {order}", value)
+    def filter(self, connection: Connection, **columns: str) -> list[T]:
+        """Return the values with these texts in columns, in order; an empty text is not compared."""
+        wanted = {name: text for name, text in columns.items() if text}
+        condition = " AND ".join(f"{name} = ?" for name in wanted) or "1 = 1"
+        return self.select(connection, f"WHERE {condition} ORDER BY {self._order}", *wanted.values())
 
-    def find(self, connection: Connection, clause: str, *values: object) -> T | None:
-        """Return the first value that a clause chooses; None where there is none."""
-        return next(iter(self.select(connection, clause, *values)), None)
+    def find(self, connection: Connection, key: str) -> T | None:
+        """Return the value with a key; None where there is none."""
+        return next(iter(self.select(connection, f"WHERE {self._key} = ?", key)), None)
 
-    def find_with_hash(self, connection: Connection, key: str) -> tuple[T, str] | None:
-        """Return the value with an ID and the hash of its secret."""
-        query = f"SELECT {self.columns}, hash FROM {self.name} WHERE id = ?"  # noqa: S608
-        return next(((self.parse(row[:-1]), row[-1]) for row in connection.execute(query, key)), None)
+    def find_with_hash(self, connection: Connection, key: str, hash: str) -> T | None:
+        """Return the value with a key whose secret has this hash; both are compared in constant time."""
+        query = f"SELECT {self.columns}, hash FROM {self.name} WHERE {self._key} = ?"  # noqa: S608
+        rows = connection.execute(query, key)
+        *row, own_hash = rows[0] if rows else ("",)
+        is_right = hmac.compare_digest(own_hash.encode(), hash.encode())
+        return self.parse((*row,)) if rows and is_right else None
 
     def insert(self, connection: Connection, value: T, conflict: str = "", **others: object) -> None:
         """Insert a value; `conflict` is what follows ON CONFLICT."""

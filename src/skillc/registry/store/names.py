@@ -8,10 +8,10 @@ a client that asks for it later never gets the skill of another namespace.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from skillc.registry.model import APPROVED
-from skillc.registry.store.database import Connection, marks, select_in
+from skillc.registry.store.database import Connection, marks
 from skillc.skills import MAX_SEGMENT, SkillId, is_name, to_segment
 
 _INSERT = "INSERT INTO names (place, name, skill) VALUES (?, ?, ?)"
@@ -56,12 +56,6 @@ def _choose_names(skill_id: str, owners: Mapping[tuple[str, str], str]) -> list[
         if free and all(owners.get((place, name)) != skill_id for name in wanted):
             rows.append((place, free[0], skill_id))
     return rows
-
-
-def read_names(connection: Connection, place: str, ids: Collection[str]) -> dict[str, str]:
-    """Return the names of some skills in the list of a prefix, or of the whole (""), by ID."""
-    query = "SELECT skill, name FROM names WHERE place = ? AND skill"
-    return dict(select_in(connection, query, ids, place))
 
 
 def _names_of(skill_id: str) -> list[str]:
