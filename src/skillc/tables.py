@@ -6,34 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from skillc.text import one_line
 
-Cells = Sequence[Sequence[str]]
-
 EMOJI_SELECTOR = "\ufe0f"
 
 
-def format_table(header: Sequence[str], rows: Cells) -> Iterator[str]:
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table; a cell stays on its line whatever it holds.
 
     >>> print(*format_table(("SKILL", "SCOPE"), [("pdf", "project")]), sep="\\n")
     SKILL  SCOPE
     pdf    project
     """
-    cells = clean_cells(header, rows)
-    return align(cells, measure(cells))
-
-
-def clean_cells(header: Sequence[str], rows: Cells) -> list[list[str]]:
-    """Return the cells of a table, the header first, each on one line."""
-    return [[*header], *([one_line(cell) for cell in row] for row in rows)]
-
-
-def measure(cells: Cells) -> list[int]:
-    """Return the width of each column."""
-    return [max(map(width_of, column)) for column in zip(*cells, strict=True)]
-
-
-def align(cells: Cells, widths: Sequence[int]) -> Iterator[str]:
-    """Yield the lines of a table whose columns have these widths."""
+    cells = [[*header], *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
     return ("  ".join(map(pad, row, widths)).rstrip() for row in cells)
 
 

@@ -93,7 +93,7 @@ def show_help(words: Sequence[str]) -> None:
 def read_names(command: str, words: Sequence[str]) -> list[str]:
     """Return the words after `help` or `version` that are no options; those of all commands are taken."""
     rest = [word for word in words if word not in ("--help", "-h")]
-    syntax = Command(command, arguments=(Argument("[word]...", "A command or topic."),))
+    syntax = Command(command, arguments=(Argument("[word]...", "A command or topic."),), form=None)
     return parse(syntax, rest).texts("word")
 
 

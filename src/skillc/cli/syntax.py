@@ -81,8 +81,16 @@ class Option:
         return number
 
 
+def format_option(*choices: str, help: str = "Output format.") -> Option:
+    """Return a command's `--format`; the first choice is the default."""
+    return Option("--format", help, choices=choices, default=choices[0])
+
+
+FORMAT = format_option("text", "json")
+
+
 class Command:
-    """The syntax of a command, and the text of its help."""
+    """The syntax of a command, and the text of its help; `form` is its `--format`, unless it has none."""
 
     __slots__ = ("arguments", "description", "examples", "name", "options", "own_options")
 
@@ -92,13 +100,14 @@ class Command:
         *,
         arguments: Sequence[Argument] = (),
         options: Sequence[Option] = (),
+        form: Option | None = FORMAT,
         description: str = "",
         examples: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.arguments = arguments
-        self.own_options = options
-        self.options = (*options, *COMMON)
+        self.own_options = (*options, form) if form else options
+        self.options = (*self.own_options, *COMMON)
         self.description = description
         self.examples = examples
 
@@ -150,9 +159,6 @@ class Arguments:
 
 
 SKILL = Argument("<skill>", "A skill's name, its ID in a repository, or a folder.", "skills")
-FORMAT = Option("--format", "Output format.", choices=("text", "json"), default="text")
-# For commands whose JSON is a list at the top: `object` is the same in an object.
-LIST_FORMAT = Option("--format", "Output format.", choices=("text", "json", "object"), default="text")
 COMMON = (
     Option("--verbose", "Say on stderr how names were resolved and how long steps took; print tracebacks."),
     Option("--color", "Colour the output.", choices=("auto", "always", "never"), default="auto"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
@@ -34,7 +34,6 @@ COMMAND = Command(
         Option("--dry-run", "Say what would be added, and write nothing."),
         Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
         ACCEPT_BLOCKS,
-        FORMAT,
     ),
     description=(
         "Shows where a skill comes from, its files, its size and what it asks for, before anything is"

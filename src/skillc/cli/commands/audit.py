@@ -12,14 +12,12 @@ from skillc.cli import print_lines
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
 
 if TYPE_CHECKING:
     from skillc.install import Audits
-
-FORMATS = ("text", "json", "sarif")
 
 COMMAND = Command(
     "audit",
@@ -37,8 +35,8 @@ COMMAND = Command(
         Option("--notes", "Let notes in the skills' own files allow findings; for skills that are yours."),
         Option("--judge <command>", "Command that gets each skill as JSON and answers with findings."),
         ALLOW_HOST,
-        Option("--format", "Output format.", choices=FORMATS, default="text"),
     ),
+    form=format_option("text", "json", "sarif"),
     description=(
         "Lists the hosts, commands, variables, files and packages that a skill uses, and findings to look at."
         " Runs nothing. Findings have a level: note, review or block; the exit status is 1 at block. It is a"

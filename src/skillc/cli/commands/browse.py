@@ -8,7 +8,7 @@ from typing import Any
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository, explain_collection
 from skillc.cli.lines import CUT, STRONG, Line, Mark
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.terminal import columns
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -31,7 +31,6 @@ COMMAND = Command(
         ),
         Option("--limit <n>", "Maximum number of entries.", default=50, maximum=MAX_LIMIT),
         Option("--cursor <cursor>", "Go on after this entry, as the last answer says."),
-        FORMAT,
     ),
     examples=("skc browse", "skc browse extraction", "skc browse --query email --repository team"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import compiler, install, library
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.cli.watch import watch
 from skillc.errors import InvalidOption
@@ -31,7 +31,6 @@ COMMAND = Command(
         Option("--copy", "Deploy a copy instead of a link."),
         Option("--force", "Rebuild everything, and replace an existing skill or deploy target."),
         Option("--watch", "Rebuild whenever a file changes, until interrupted."),
-        FORMAT,
     ),
     description=(
         "A folder outside of all stores is first copied into the project's store, or into ~/.skillc/skills if"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.text import count_of, one_line
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ COMMAND = Command(
     options=(
         Option("--dry-run", "Show what would go, and remove nothing."),
         Option("--yes", "Remove without asking."),
-        FORMAT,
     ),
     description=(
         "Caches: copies and checkouts of repositories, indexes of all skills, files of MCP servers; they are"

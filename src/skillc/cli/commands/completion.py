@@ -6,14 +6,13 @@ import os
 
 from skillc.cli import show
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.cli.syntax import Argument, Arguments, Command
 from skillc.cli.usage_errors import unknown_choice
 
 SHELLS = ("bash", "zsh", "fish")
 COMMAND = Command(
     "completion",
     arguments=(Argument("<shell>", "bash, zsh or fish.", "bash zsh fish"),),
-    options=(FORMAT,),
     examples=(
         'eval "$(skc completion bash)"',
         "skc completion zsh > ~/.zfunc/_skc",

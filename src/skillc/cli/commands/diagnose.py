@@ -9,7 +9,7 @@ from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository
 from skillc.cli.lines import BAD, WARNING, Line, Mark
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import WARNINGS, InvalidOption
 from skillc.spelling import did_you_mean
 from skillc.text import count_of, one_line
@@ -20,7 +20,6 @@ COMMAND = Command(
         Option("--repository <name>", "Only of this repository.", "repositories"),
         Option("--code <code>...", "Only with this code, such as W011. Can be repeated.", "codes"),
         Option("--errors", "Only errors: skills that can't be used."),
-        FORMAT,
     ),
     description="Ends with how many there are of each code, and what to do.",
     examples=("skc diagnose", "skc diagnose --repository team --errors", "skc diagnose --code W022"),

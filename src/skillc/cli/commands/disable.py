@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
@@ -13,7 +13,7 @@ TARGET = Option("--target <a,b>", "Agents or paths, separated by commas; without
 COMMAND = Command(
     "disable",
     arguments=(SKILL,),
-    options=(TARGET, Option("--dry-run", "Say what would be taken away, and do nothing."), FORMAT),
+    options=(TARGET, Option("--dry-run", "Say what would be taken away, and do nothing.")),
     description=(
         "The skill stays in its store, and people can read it; builds do not deploy it until"
         " 'skc enable' gives it back. 'skc list' shows it as disabled."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from skillc.cli import show, workspace
 from skillc.cli.lines import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import SkillcError
 from skillc.text import count_of, one_line
 
@@ -26,7 +26,6 @@ COMMAND = Command(
             "--fix",
             "Mend what is safe: ghosts, our links that lead nowhere, stale builds, permissions, leftovers.",
         ),
-        FORMAT,
     ),
     description=(
         "Checks whether agents find skc, what their directories and configurations hold, stores, builds and"

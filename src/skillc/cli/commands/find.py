@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ COMMAND = Command(
         ),
         Option("--capability <name>", "Only skills that need this capability.", "capabilities"),
         Option("--tag <tag>", "Only skills with this tag in their frontmatter.", "tags"),
-        FORMAT,
     ),
     description="Any word of the task may match. Names and descriptions count more than the text below them.",
     examples=('skc find "fill in a PDF form"', "skc find deploy --collection cloud --tag aws", "skc find -"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import remotes
 from skillc.cli import show
 from skillc.cli.registry import ROLES, TO, ask_registry, pick, show_rows
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action, unknown_choice
 
 COLUMNS = ("subject", "role", "prefix")
@@ -24,7 +24,6 @@ COMMAND = Command(
             "collections",
         ),
         TO,
-        FORMAT,
     ),
     description=(
         "A grant gives a subject a role below a path: a reader reads, a publisher also publishes and sets"

@@ -9,7 +9,7 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
@@ -29,7 +29,6 @@ COMMAND = Command(
         ACCEPT_BLOCKS,
         Option("--dry-run", "Say what would be done, and do nothing."),
         Option("--yes", "Do not ask first. Without a terminal, nothing is asked."),
-        FORMAT,
     ),
     description=(
         "Skills in agents' directories are moved into the store and built; a link to the compiled skill takes"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from skillc import compiler
 from skillc.cli import show, workspace
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.paths import require_home
 
 COMMAND = Command(
     "init",
     arguments=(Argument("[name]", "The new skill's name: a-z, 0-9 and hyphens."),),
-    options=(Option("--global", "Use the home directory's store, ~/.skillc/skills."), FORMAT),
+    options=(Option("--global", "Use the home directory's store, ~/.skillc/skills."),),
     description="Without a name, creates the store .skillc/skills/ if it does not exist.",
     examples=("skc init", "skc init release-notes", "skc init release-notes --global"),
 )

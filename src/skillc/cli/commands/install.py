@@ -8,7 +8,7 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, NO_LOCK, allowed_hosts
 from skillc.cli.output import report_all
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.text import count_of, one_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ COMMAND = Command(
         ALLOW_HOST,
         ACCEPT_BLOCKS,
         Option("--dry-run", "Say what would change, and do nothing."),
-        FORMAT,
     ),
     description=(
         "Installs the skills of skills-lock.json, of the project or else of the home directory, that are"

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 
 COMMAND = Command(
     "inventory",
-    options=(
-        Option("--preload <id>...", "Mark this skill as loaded. Can be repeated.", "ids"),
-        FORMAT,
-    ),
+    options=(Option("--preload <id>...", "Mark this skill as loaded. Can be repeated.", "ids"),),
     examples=("skc inventory", "skc inventory --preload pdf-processing"),
 )
 

@@ -10,7 +10,7 @@ from skillc import errors, lint
 from skillc.cli import print_lines, show, workspace
 from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.output import print_json, table
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
 from skillc.cli.usage_errors import see
 from skillc.library import Skill
 from skillc.text import count_of, one_line
@@ -38,8 +38,8 @@ COMMAND = Command(
         Option("--explain <rule>", "Say what a rule wants and how to satisfy it.", "rules"),
         Option("--statistics", "Print how often each rule is broken, most first."),
         Option("--force", "Also lint compiled skills."),
-        Option("--format", "Output format.", choices=("text", "json", "sarif", "github"), default="text"),
     ),
+    form=format_option("text", "json", "sarif", "github"),
     description=(
         "Exits with status 1 if a rule of severity error is broken. Rules of style are off until --select,"
         " --strict or the configuration switches them on. Configure rules in .skilllint.toml, in"

@@ -6,7 +6,7 @@ from skillc import compiler, install, library
 from skillc.cli import show, workspace
 from skillc.cli.lines import WARNING, Mark
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import warning
 
 COMMAND = Command(
@@ -22,7 +22,6 @@ COMMAND = Command(
         Option("--limit <n>", "Maximum number of skills."),
         Option("--pattern <glob>", "List only names that match, such as 'pdf-*'.", "stored"),
         Option("--check-obsolete", "Check whether files changed since the last build."),
-        FORMAT,
     ),
     examples=("skc list", "skc list --status obsolete", "skc list --format json"),
 )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.cli.syntax import Argument, Arguments, Command
 
 COMMAND = Command(
     "load",
     arguments=(Argument("<id>", "The skill's ID, such as extraction/email-extractor.", "ids"),),
-    options=(FORMAT,),
     examples=("skc load extraction/email-extractor",),
 )
 

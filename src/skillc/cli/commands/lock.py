@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from skillc.cli import show, workspace
 from skillc.cli.options import GLOBAL, NO_LOCK
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 
 if TYPE_CHECKING:
     from skillc.install import LockProblems
@@ -17,7 +17,6 @@ COMMAND = Command(
     options=(
         Option("--check", "Compare lock and store; status 1 if they differ."),
         GLOBAL,
-        FORMAT,
     ),
     description=(
         "Lists the skills of skills-lock.json with where they come from. With --check, for CI: is every"

@@ -11,7 +11,7 @@ from skillc.cli import show
 from skillc.cli.approval import terminal
 from skillc.cli.progress import Pause
 from skillc.cli.registry import connect, show_rows
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
@@ -23,7 +23,6 @@ COMMAND = Command(
     options=(
         Option("--token-env <name>", "Take the token from this variable.", "environment"),
         Option("--token-stdin", "Take the token from stdin."),
-        FORMAT,
     ),
     description=(
         "Asks for a token on the terminal, without showing it, and tries it at the registry. It is kept in"

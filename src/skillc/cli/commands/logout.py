@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from skillc import remotes
 from skillc.cli import show
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.cli.syntax import Argument, Arguments, Command
 from skillc.spelling import near_miss
 
 COMMAND = Command(
     "logout",
     arguments=(Argument("<url>", "The registry's address.", "registries"),),
-    options=(FORMAT,),
     description=(
         "Removes the token from ~/.skillc/credentials.json. It stays valid at the registry until it expires"
         " or 'skc token revoke' ends it."

@@ -8,7 +8,7 @@ from skillc import install
 from skillc.cli import workspace
 from skillc.cli.options import is_port
 from skillc.cli.output import announce, print_json
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.cli.usage_errors import unknown_choice
 from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import current_directory
@@ -31,7 +31,6 @@ COMMAND = Command(
         Option("--project", "With these two: change the project's configuration instead of the user's."),
         Option("--print", "With these two: print the change without writing it."),
         Option("--force", "With --uninstall: remove the entry even if a person changed it."),
-        FORMAT,
     ),
     description=(
         "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"

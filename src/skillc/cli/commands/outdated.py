@@ -9,7 +9,7 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
 from skillc.cli.output import table, warn
-from skillc.cli.syntax import FORMAT, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 
 if TYPE_CHECKING:
     from skillc.install import Outdated
@@ -18,7 +18,7 @@ EVERY = "Every skill is up to date."
 COMMAND = Command(
     "outdated",
     arguments=(LOCKED,),
-    options=(MIN_AGE, GLOBAL, ALLOW_HOST, FORMAT),
+    options=(MIN_AGE, GLOBAL, ALLOW_HOST),
     description=(
         "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"
         " tag what it points to. Changes nothing."

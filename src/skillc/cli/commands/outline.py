@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import LIST_FORMAT, SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command, Option, format_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 COMMAND = Command(
     "outline",
     arguments=(SKILL,),
-    options=(Option("--level <n>", "Deepest heading level to list.", maximum=6), LIST_FORMAT),
+    options=(Option("--level <n>", "Deepest heading level to list.", maximum=6),),
+    form=format_option("text", "json", "object"),  # the list of json in an object
     examples=("skc outline pdf", "skc outline pdf --level 2"),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.options import GLOBAL
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.cli.syntax import Argument, Arguments, Command
 from skillc.text import one_line
 
 SKILLS = Argument("<skill>...", "Names of skills in the lock.", "locked")
@@ -12,7 +12,7 @@ SKILLS = Argument("<skill>...", "Names of skills in the lock.", "locked")
 COMMAND = Command(
     "pin",
     arguments=(SKILLS,),
-    options=(GLOBAL, FORMAT),
+    options=(GLOBAL,),
     description="'skc update' leaves a pinned skill as it is. The lock has the note, so it holds for a team.",
     examples=("skc pin pdf", "skc pin pdf docx"),
 )

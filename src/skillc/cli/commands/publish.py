@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.registry import TO
-from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command, Option
 
 COMMAND = Command(
     "publish",
@@ -22,7 +22,6 @@ COMMAND = Command(
         Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),
         Option("--accept-blocks", "Publish what the audit blocks. The registry may refuse it."),
         Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
-        FORMAT,
     ),
     description=(
         "Lints and audits the skill first: errors of lint (E300) and findings that block (E084) stop it. Only"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import remotes
 from skillc.cli import show
 from skillc.cli.registry import TO, ask_registry, pick, show_rows
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action, see
 from skillc.errors import InvalidOption
 
@@ -28,7 +28,6 @@ COMMAND = Command(
         Option("--ref <ref>", "With add: only on this ref; refs/tags/v* is all with this start."),
         Option("--environment <name>", "With add: only in this environment."),
         TO,
-        FORMAT,
     ),
     description=(
         "A trusted publisher is a workflow of a repository. Its jobs get a token for 15 minutes that"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "remove",
@@ -14,7 +14,6 @@ COMMAND = Command(
         Option("--purge", "Delete the log of what agents used as well."),
         Option("--dry-run", "Say what would be removed, and do nothing."),
         Option("--yes", "Do not ask first. Without a terminal, nothing is asked."),
-        FORMAT,
     ),
     description=(
         "Links, stubs and copies go from agents' directories, the compiled skill with its index from"

@@ -7,7 +7,7 @@ import sys
 from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory, library_roots
@@ -41,7 +41,6 @@ COMMAND = Command(
         Option("--required", "Fail if this repository is unavailable, instead of going on with the others."),
         Option("--keep-defaults", "If this is the first repository: add the default folders before it."),
         Option("--global", "Change the home directory's skills.toml, which is for all projects."),
-        FORMAT,
     ),
     description=(
         "Repositories are configured in .skillc/skills.toml of the project and of the home directory. "

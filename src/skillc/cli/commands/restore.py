@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from skillc.cli.commands.trash import restore
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.cli.syntax import Argument, Arguments, Command
 
 COMMAND = Command(
     "restore",
     arguments=(Argument("<item>", "What to bring back: an ID, a path, or its last part.", "trash"),),
-    options=(FORMAT,),
     description="'skc trash list' shows what is in the trash.",
     examples=("skc restore pdf",),
 )

@@ -13,7 +13,7 @@ from skillc import tools
 from skillc.cli import workspace
 from skillc.cli.approval import ask_to_run, terminal
 from skillc.cli.output import print_json
-from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option, format_option
 from skillc.errors import InvalidOption, SkillcError
 
 COMMAND = Command(
@@ -29,13 +29,8 @@ COMMAND = Command(
         Option("--mode", "The mode to run in.", choices=("Global", "Dev", "Meeting"), default="Global"),
         Option("--dry-run", "Print what would run, and run nothing."),
         Option("--yes", "Approve this run only. Does not override a denial."),
-        Option(
-            "--format",
-            "json: the result with its details. text: the output only.",
-            choices=("json", "text"),
-            default="json",
-        ),
     ),
+    form=format_option("json", "text", help="json: the result with its details. text: the output only."),
     description=(
         "Prints the result as JSON, also if the command could not be started. Exits with status 0 if the"
         " command succeeded, otherwise with 1."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ COMMAND = Command(
         Option("--any", "Match any of the words. More matches and rarer words rank higher."),
         Option("--phrase", "Match the words in this order, next to each other."),
         Option("--raw", "Use SQLite FTS5 query syntax."),
-        FORMAT,
     ),
     examples=(
         'skc search pdf "fill forms"',

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skillc.cli import workspace
 from skillc.cli.options import read_port
 from skillc.cli.output import announce
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ COMMAND = Command(
         ),
         Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
         Option("--read-only", "Serve the configured repositories instead of a registry."),
-        FORMAT,
     ),
     description=(
         "Serves a registry: versions, tags, roles, tokens. docs/registry.md has its HTTP API. The first "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import workspace, write_bytes
-from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command, Option
 
 COMMAND = Command(
     "show",
@@ -12,7 +12,6 @@ COMMAND = Command(
         Option("--section <heading>", "The section's heading. Required. Case does not matter.", "sections"),
         Option("--file <path>", "Search only this file for the section.", "markdown"),
         Option("--max-lines <n>", "Maximum number of lines to print."),
-        FORMAT,
     ),
     examples=(
         'skc show pdf --section "Filling forms"',

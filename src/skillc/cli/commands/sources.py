@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import can_print, show, workspace
-from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command, Option
 
 ASCII_MARKS = ("|-- ", "`-- ", "|   ", "    ")
 
@@ -18,7 +18,6 @@ COMMAND = Command(
             "--pattern <glob>",
             "List only files that match. With a slash, the path is matched, otherwise the name.",
         ),
-        FORMAT,
     ),
     examples=("skc sources pdf --depth 2", "skc sources pdf --pattern '*.md'"),
 )

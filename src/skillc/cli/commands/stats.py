@@ -11,7 +11,7 @@ from skillc import atomic, gateway, library, usage
 from skillc.cli import can_print, show, workspace
 from skillc.cli.lines import CODE, CUT, Line, Mark
 from skillc.cli.output import report_all, warn
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.terminal import columns, is_dumb
 from skillc.cli.usage_errors import see
 from skillc.errors import Diagnostic, InvalidOption
@@ -40,7 +40,6 @@ COMMAND = Command(
         ),
         Option("--html <file>", "Write an HTML page with charts to this file."),
         Option("--prune <age>", "Remove log entries older than this: 90d, 12w, 6m, 2y."),
-        FORMAT,
     ),
     description=(
         "Counts what agents did; --all also counts the author's own commands."

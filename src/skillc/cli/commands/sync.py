@@ -10,7 +10,7 @@ from skillc.cli import show
 from skillc.cli.output import report_all
 from skillc.cli.progress import Progress
 from skillc.cli.registry import connect, find_registry
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory
@@ -29,7 +29,6 @@ COMMAND = Command(
         ),
         Option("--with-queries", "With --to: also send the searches that found nothing."),
         Option("--dry-run", "Print what would be moved or sent, and do nothing."),
-        FORMAT,
     ),
     description=(
         "Without --to nothing leaves this machine. With --to, a registry gets how often each of its skills,"

@@ -7,7 +7,7 @@ from typing import Any
 from skillc import install, remotes
 from skillc.cli import show
 from skillc.cli.registry import ROLES, TO, ask_registry, show_rows
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action
 from skillc.text import one_line
 
@@ -30,7 +30,6 @@ COMMAND = Command(
             "With create: the subject that it is for; it needs an admin of the whole registry.",
         ),
         TO,
-        FORMAT,
     ),
     description=(
         "A token may do what both its role and the grants of its owner allow. It is printed once, by"

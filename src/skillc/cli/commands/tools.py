@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 from skillc import tools
 from skillc.cli import show, workspace
-from skillc.cli.syntax import SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command, format_option
 from skillc.text import one_line
-
-FORMATS = ("text", "json", "object", "openai", "anthropic", "mcp")
 
 COMMAND = Command(
     "tools",
     arguments=(SKILL,),
-    options=(Option("--format", "Output format.", choices=FORMATS, default="text"),),
+    form=format_option("text", "json", "object", "openai", "anthropic", "mcp"),
     description=(
         "Most skills declare no tools. docs/tools.md explains how to declare them.\n"
         'json is a list with each tool\'s policy, object the same as {"tools": [...]}; openai, anthropic and'

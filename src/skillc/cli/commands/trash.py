@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
@@ -18,7 +18,7 @@ COMMAND = Command(
         Argument("<action>", "list, restore or empty.", " ".join(ACTIONS)),
         Argument("[item]", "With restore: an ID, a path, or its last part.", "restorable"),
     ),
-    options=(Option("--yes", "With empty: delete without asking."), FORMAT),
+    options=(Option("--yes", "With empty: delete without asking."),),
     description=(
         "What skc replaces or removes and did not write itself goes to ~/.skillc/trash. 'restore' puts it"
         " back where it was, unless something else is there now. 'empty' deletes everything for good."

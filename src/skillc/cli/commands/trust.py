@@ -6,7 +6,7 @@ from skillc import library, tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.cli.variables import trust_variable
 from skillc.errors import ApprovalRequired, InvalidOption
@@ -36,7 +36,6 @@ COMMAND = Command(
         Option("--digest <digest>", "With allow or adopt: the digest of what you reviewed."),
         Option("--variable <name>", "With allow or prune: a variable that the project uses.", "variables"),
         Option("--host <host>", "With --variable: the host that gets it, as in 'https://host'.", "hosts"),
-        FORMAT,
     ),
     description=(
         "Trust decides which tools of skills run, and which of them ask first. It depends on where a skill"

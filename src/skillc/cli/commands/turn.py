@@ -6,7 +6,7 @@ import sys
 
 from skillc.cli import show, workspace
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "turn",
@@ -16,7 +16,6 @@ COMMAND = Command(
     options=(
         Option("--ref <id>...", "Put this skill into the message. Can be repeated.", "ids"),
         Option("--preload <id>...", "Put this skill into the system prompt. Can be repeated.", "ids"),
-        FORMAT,
     ),
     examples=('skc turn "/pdf-processing extract tables from report.pdf"',),
 )

@@ -11,14 +11,13 @@ import webbrowser
 from skillc.cli import workspace
 from skillc.cli.options import read_port
 from skillc.cli.output import announce
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 
 COMMAND = Command(
     "ui",
     options=(
         Option("--port <port>", "The port to listen on; 0 picks a free one.", default="0"),
         Option("--no-open", "Print the address, and open no browser."),
-        FORMAT,
     ),
     description=(
         "Shows every skill in use here: its text and files, what it asks for, and how agents used it; "

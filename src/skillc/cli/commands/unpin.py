@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from skillc.cli.commands.pin import SKILLS, set_pins
 from skillc.cli.options import GLOBAL
-from skillc.cli.syntax import FORMAT, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 
 COMMAND = Command(
     "unpin",
     arguments=(SKILLS,),
-    options=(GLOBAL, FORMAT),
+    options=(GLOBAL,),
     description="'skc update' takes new versions of the skill again.",
     examples=("skc unpin pdf",),
 )

@@ -8,7 +8,7 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
 from skillc.cli.output import report_all
-from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command, Option
 from skillc.text import count_of, one_line, terminal_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ COMMAND = Command(
         Option("--dry-run", "Say what would change, and do nothing."),
         GLOBAL,
         ALLOW_HOST,
-        FORMAT,
     ),
     description=(
         "Takes the latest version of each locked skill: of a branch its last commit. Your edits are merged;"

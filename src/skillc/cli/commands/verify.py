@@ -5,11 +5,11 @@ from __future__ import annotations
 from skillc.cli import workspace
 from skillc.cli.commands.lock import show_problems
 from skillc.cli.options import GLOBAL
-from skillc.cli.syntax import FORMAT, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 
 COMMAND = Command(
     "verify",
-    options=(GLOBAL, FORMAT),
+    options=(GLOBAL,),
     description=(
         "Compares every file of the locked skills, dot-files included, with skills-lock.json, and names those"
         " that were changed, added or are missing. Fetches nothing and changes nothing. Status 1 if there are"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc import remotes, skills, versions
 from skillc.cli import show
 from skillc.cli.registry import TO, ask_registry
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
@@ -16,7 +16,6 @@ COMMAND = Command(
         Option("--reason <text>", "Why; people who have it installed read this."),
         Option("--undo", "Let it be installed again."),
         TO,
-        FORMAT,
     ),
     description=(
         "A yanked version is not chosen for new installations. Where it is installed it keeps working, and"
