@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillc import remotes
@@ -22,10 +22,9 @@ TO = Option(
 )
 
 
-def ask_registry(arguments: Arguments, action: Callable[[Arguments, remotes.RegistryApi], int]) -> int:
-    """Run an action of a command on the registry that `--to` or the settings name."""
-    with connect(find_registry(arguments.optional("to"))) as api:
-        return action(arguments, api)
+def registry_api(arguments: Arguments) -> remotes.RegistryApi:
+    """Return the API of the registry that `--to` or the settings name, to be used in a `with` block."""
+    return connect(find_registry(arguments.optional("to")))
 
 
 def show_rows(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from skillc import audit
 from skillc.cli import print_lines
@@ -15,9 +13,6 @@ from skillc.cli.output import print_json
 from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
-
-if TYPE_CHECKING:
-    from skillc.install import Audits
 
 COMMAND = Command(
     "audit",
@@ -53,12 +48,16 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    here = attended_workspace(arguments)
-    target = _path(arguments, "write_baseline")
+    here, form = attended_workspace(arguments), arguments.text("format")
+    files = {name: arguments.optional(name) for name in ("policy", "baseline", "write_baseline")}
+    if "" in files.values():
+        name = next(name for name, file in files.items() if file == "")
+        raise InvalidOption(f"--{name.replace('_', '-')} needs a file")
+    target = files["write_baseline"] or ""
     result = here.audit(
         *arguments.texts("skill"),
-        policy=_path(arguments, "policy"),
-        baseline=_path(arguments, "baseline"),
+        policy=files["policy"] or "",
+        baseline=files["baseline"] or "",
         new_baseline=target,
         notes=arguments.has("notes"),
         judge=arguments.optional("judge"),
@@ -67,33 +66,24 @@ def run(arguments: Arguments) -> int:
     if result.written is not None:
         path = one_line(os.path.join(here.cwd, target))
         print(f"{count_of(result.written, 'finding')} written to '{path}'", file=sys.stderr)
-    _print(result, here.cwd, arguments)
-    return 0 if result.is_success else 1
-
-
-def _path(arguments: Arguments, name: str) -> str:
-    value = arguments.optional(name)
-    if value == "":
-        raise InvalidOption(f"--{name.replace('_', '-')} needs a file")
-    return value or ""
-
-
-def _print(result: Audits, cwd: str, arguments: Arguments) -> None:
-    form, audits, failures = arguments.text("format"), result.audits, result.failures
     if form == "json":
         print_json(result.as_json())
     elif form == "sarif":
-        print_json(audit.render_audit_sarif(audits, cwd, failures))
-    elif not audits and not failures:
+        print_json(audit.render_audit_sarif(result.audits, here.cwd, result.failures))
+    elif not result.audits and not result.failures:
         print("No skills to audit: there is no SKILL.md in the stores, or in the folders that were given.")
     else:
-        for each in audits:
-            _print_text(each, cwd, len(audits) > 1, arguments.has("verbose"))
-        if len(audits) > 1:
-            _print_totals(audits)
+        for each in result.audits:
+            _print(each, here.cwd, len(result.audits) > 1, arguments.has("verbose"))
+        if len(result.audits) > 1:
+            levels = [each.level for each in result.audits]
+            blocks, review = levels.count(audit.BLOCK), levels.count(audit.REVIEW)
+            rest = f"{len(levels) - blocks - review} with notes at most"
+            print(f"{count_of(len(levels), 'skill')}: {blocks} with blocks, {review} to review, {rest}")
+    return 0 if result.is_success else 1
 
 
-def _print_text(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bool) -> None:
+def _print(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bool) -> None:
     findings = [finding for finding in result.findings if verbose or finding.level != audit.NOTE]
     if is_one_of_many and not findings and not verbose:
         return  # the totals count it
@@ -101,17 +91,8 @@ def _print_text(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bo
     suffix = f" ({result.allowed} allowed)" if result.allowed else ""
     print(f"{one_line(result.name)}: {counts}{suffix}")
     lines = list(audit.render_asks(result.asks, verbose)) if verbose or not is_one_of_many else []
+    base = os.path.join(os.path.realpath(cwd), "")
     for finding in findings:
-        path = os.path.join(result.folder, finding.file)
-        lines.append(
-            audit.render_finding(finding, path.removeprefix(os.path.join(os.path.realpath(cwd), "")))
-        )
+        path = os.path.join(result.folder, finding.file).removeprefix(base)
+        lines.append(audit.render_finding(finding, path))
     print_lines(lines)
-
-
-def _print_totals(audits: Sequence[audit.Audit]) -> None:
-    levels = [result.level for result in audits]
-    blocks, review = levels.count(audit.BLOCK), levels.count(audit.REVIEW)
-    rest = len(levels) - blocks - review
-    skills = count_of(len(levels), "skill")
-    print(f"{skills}: {blocks} with blocks, {review} to review, {rest} with notes at most")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from skillc import install
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.text import count_of, one_line
 
-if TYPE_CHECKING:
-    from skillc.install import Disposal, Waste
-
 MAX_LINES = 20  # of a kind, for people
-
 COMMAND = Command(
     "clean",
     options=(
@@ -40,10 +36,18 @@ def run(arguments: Arguments) -> int:
         yes=arguments.has("yes"),
         describe=lambda waste: "\n".join(_lines(waste)),
     )
-    return show(arguments, result, _outcome(result.disposals) if result.disposals else _lines(result.waste))
+    if not result.disposals:
+        return show(arguments, result, _lines(result.waste))
+    lines = [f"Removed {_amount([each.waste for each in result.disposals if not each.is_kept])}"]
+    for each in result.disposals:
+        if each.is_in_trash:
+            lines.append(f"In the trash: {each.waste.path}; 'skc restore {each.detail}' brings it back")
+        elif each.is_kept:
+            lines.append(f"Kept: {each.waste.path}: {each.detail}")
+    return show(arguments, result, map(one_line, lines))
 
 
-def _lines(waste: Sequence[Waste]) -> Iterator[str]:
+def _lines(waste: Sequence[install.Waste]) -> Iterator[str]:
     """Yield a table for each kind, with its size, and the total."""
     if not waste:
         yield "Nothing to clean."
@@ -59,17 +63,5 @@ def _lines(waste: Sequence[Waste]) -> Iterator[str]:
     yield f"Total: {_amount(waste)}"
 
 
-def _amount(items: Sequence[Waste]) -> str:
+def _amount(items: Sequence[install.Waste]) -> str:
     return f"{count_of(len(items), 'item')}, {sum(item.size for item in items):,} bytes"
-
-
-def _outcome(removals: Sequence[Disposal]) -> Iterator[str]:
-    waste = [removal.waste for removal in removals if not removal.is_kept]
-    yield f"Removed {_amount(waste)}"
-    for removal in removals:
-        if removal.is_in_trash:
-            yield one_line(
-                f"In the trash: {removal.waste.path}; 'skc restore {removal.detail}' brings it back"
-            )
-        elif removal.is_kept:
-            yield one_line(f"Kept: {removal.waste.path}: {removal.detail}")

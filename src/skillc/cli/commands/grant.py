@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from skillc import remotes
 from skillc.cli import show
-from skillc.cli.registry import ROLES, TO, ask_registry, pick, show_rows
+from skillc.cli.registry import ROLES, TO, pick, registry_api, show_rows
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action, unknown_choice
 
 COLUMNS = ("subject", "role", "prefix")
-
+USAGES = {"add": "add <subject> <role>", "list": "list", "remove": "remove <subject>"}
 COMMAND = Command(
     "grant",
     arguments=(
@@ -38,32 +37,20 @@ COMMAND = Command(
 )
 
 
-USAGES = {"add": "add <subject> <role>", "list": "list", "remove": "remove <subject>"}
-
-
 def run(arguments: Arguments) -> int:
     action = check_action(COMMAND, arguments, USAGES, {"add remove": ("prefix",)})
-    role = arguments.optional("role")
-    if role is not None and role not in ROLES:
+    subject, role, prefix = (arguments.optional(name) or "" for name in COLUMNS)
+    if arguments.is_given("role") and role not in ROLES:
         raise unknown_choice("<role>", role, ROLES)
-    return ask_registry(arguments, {"add": _add, "list": _list, "remove": _remove}[action])
-
-
-def _add(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    subject, role = arguments.text("subject"), arguments.text("role")
-    prefix = arguments.optional("prefix") or ""
-    api.set_grant(subject, role, prefix)
-    value = {"subject": subject, "role": role, "prefix": prefix, "registry": api.registry}
-    return show(arguments, value, f"{subject} is {role} of {prefix or 'all'} in {api.registry} now")
-
-
-def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    return show_rows(arguments, "grants", COLUMNS, pick(COLUMNS, api.grants()), "No grants.")
-
-
-def _remove(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    subject, prefix = arguments.text("subject"), arguments.optional("prefix") or ""
-    api.remove_grant(subject, prefix)
-    value = {"subject": subject, "prefix": prefix, "removed": True, "registry": api.registry}
-    text = f"{subject} has no role of its own for {prefix or 'all'} in {api.registry} any more"
-    return show(arguments, value, text)
+    where = prefix or "all"
+    with registry_api(arguments) as api:
+        if action == "list":
+            return show_rows(arguments, "grants", COLUMNS, pick(COLUMNS, api.grants()), "No grants.")
+        if action == "add":
+            api.set_grant(subject, role, prefix)
+            value = {"subject": subject, "role": role, "prefix": prefix, "registry": api.registry}
+            return show(arguments, value, f"{subject} is {role} of {where} in {api.registry} now")
+        api.remove_grant(subject, prefix)
+        removal = {"subject": subject, "prefix": prefix, "removed": True, "registry": api.registry}
+        text = f"{subject} has no role of its own for {where} in {api.registry} any more"
+        return show(arguments, removal, text)

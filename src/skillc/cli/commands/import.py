@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
@@ -13,10 +11,6 @@ from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
-if TYPE_CHECKING:
-    from skillc.install import ImportResult
-
-NOTHING = "Nothing to import."
 COMMAND = Command(
     "import",
     arguments=(Argument("[folder]...", "A skill, or a folder with skills in it."),),
@@ -50,40 +44,39 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    scope = read_scope(arguments, COMMAND)
+    scope, folders, is_preview = (
+        read_scope(arguments, COMMAND),
+        arguments.texts("folder"),
+        arguments.has("dry_run"),
+    )
     if arguments.has("lock") and arguments.optional("from"):
         raise InvalidOption(f"--lock takes no --from; {see(COMMAND)}")
     result = attended_workspace(arguments).import_skills(
-        *arguments.texts("folder"),
+        *folders,
         agents=arguments.optional("from") or "",
         scope=scope,
         from_locks=arguments.has("lock"),
-        dry_run=arguments.has("dry_run"),
+        dry_run=is_preview,
         yes=arguments.has("yes"),
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    lines = _lines(result, "would be " if arguments.has("dry_run") else "")
-    if lines == [NOTHING] and not arguments.texts("folder") and not arguments.has("lock"):
-        lines = [f"{NOTHING} 'skc import <folder>' brings in the skills of a folder."]
+    imported, skipped = result.as_json()["imported"], result.as_json()["skipped"]
+    lines: list[str] = []
+    if imported:
+        rows = [(e["id"], e["how"], e["from"], e["to"]) for e in imported]
+        lines += table(("SKILL", "HOW", "FROM", "TO"), rows)
+    if skipped:
+        lines += table(("SKIPPED", "REASON"), [(e["path"], e["reason"]) for e in skipped])
+    if lines:
+        moved, copied = (sum(entry["how"] == how for entry in imported) for how in ("moved", "copied"))
+        verb = "would be imported" if is_preview else "imported"
+        lines.append(f"{moved + copied} {verb} ({moved} moved, {copied} copied), {len(skipped)} skipped")
+        if copied and not is_preview:
+            lines.append("'skc build --all' builds the copies and deploys them.")
+    else:
+        is_bare = not folders and not arguments.has("lock")
+        hint = " 'skc import <folder>' brings in the skills of a folder." if is_bare else ""
+        lines = [f"Nothing to import.{hint}"]
     show(arguments, result, lines)
     return 0 if result.is_success else 1
-
-
-def _lines(result: ImportResult, verb: str) -> list[str]:
-    value = result.as_json()
-    lines: list[str] = []
-    if value["imported"]:
-        rows = [(e["id"], e["how"], e["from"], e["to"]) for e in value["imported"]]
-        lines += table(("SKILL", "HOW", "FROM", "TO"), rows)
-    if value["skipped"]:
-        lines += table(("SKIPPED", "REASON"), [(e["path"], e["reason"]) for e in value["skipped"]])
-    if not lines:
-        return [NOTHING]
-    count = [sum(entry["how"] == how for entry in value["imported"]) for how in ("moved", "copied")]
-    lines.append(
-        f"{sum(count)} {verb}imported ({count[0]} moved, {count[1]} copied), {len(value['skipped'])} skipped"
-    )
-    if count[1] and not verb:
-        lines.append("'skc build --all' builds the copies and deploys them.")
-    return lines

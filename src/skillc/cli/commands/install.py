@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, NO_LOCK, allowed_hosts
 from skillc.cli.output import report_all
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.text import count_of, one_line
-
-if TYPE_CHECKING:
-    from skillc.install import InstallResult
-
 
 COMMAND = Command(
     "install",
@@ -44,15 +38,9 @@ def run(arguments: Arguments) -> int:
         hosts=allowed_hosts(arguments),
     )
     report_all(result.diagnostics, result.failures)
-    show(arguments, result, _lines(result, is_preview))
-    return 1 if result.failures else 0
-
-
-def _lines(result: InstallResult, is_preview: bool) -> list[str]:
     verbs = ("Would install", "Would remove") if is_preview else ("Installed", "Removed")
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]
-    count = len(result.unchanged)
-    if count:
-        lines.append(f"{count_of(count, 'skill')} unchanged")
-    return [one_line(line) for line in lines] or [NO_LOCK]
+    lines += [f"{count_of(len(result.unchanged), 'skill')} unchanged"] if result.unchanged else []
+    show(arguments, result, [one_line(line) for line in lines] or [NO_LOCK])
+    return 1 if result.failures else 0

@@ -142,7 +142,7 @@ def _print_all(
     reports: Sequence[lint.Report], failures: Sequence[errors.SkillcError], cwd: str, arguments: Arguments
 ) -> None:
     """Print the result as a whole on stdout."""
-    form = arguments.text("format")
+    form, skills = arguments.text("format"), count_of(len(reports), "skill")
     if form == "sarif":
         print_json(lint.render_sarif(reports, cwd, failures))
     elif form == "github":
@@ -150,28 +150,18 @@ def _print_all(
             for finding in report.findings:
                 print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
     elif arguments.has("statistics"):
-        _show_statistics(reports, failures, arguments)
+        counts = lint.count_rules(reports)
+        rules = [{"rule": rule.id, "name": rule.name, "count": count} for rule, count in counts]
+        rows = [(f"{count:,}", rule.id, rule.name) for rule, count in counts]
+        total = count_of(sum(count for _, count in counts), "finding")
+        lines = [*table(("COUNT", "RULE", "NAME"), rows), f"{total} in {skills}"]
+        nothing = "Nothing to fix." if reports or failures else NO_SKILLS
+        value = {"rules": rules, "skills": len(reports), "failed": len(failures)}
+        show(arguments, value, lines if counts else [nothing])
     elif form == "json":
         print_json(lint.summarise_reports(reports, failures))
     elif not reports and not failures:
         print_lines([NO_SKILLS])
     elif len(reports) + len(failures) > 1:
-        errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
-        totals = f"{count_of(errors, 'error')}, {count_of(warnings, 'warning')}"
-        print(f"{count_of(len(reports), 'skill')}: {totals}")
-
-
-def _show_statistics(
-    reports: Sequence[lint.Report], failures: Sequence[errors.SkillcError], arguments: Arguments
-) -> None:
-    counts = lint.count_rules(reports)
-    rules = [{"rule": rule.id, "name": rule.name, "count": count} for rule, count in counts]
-    lines = table(("COUNT", "RULE", "NAME"), [(f"{count:,}", rule.id, rule.name) for rule, count in counts])
-    total = sum(count for _, count in counts)
-    lines.append(f"{count_of(total, 'finding')} in {count_of(len(reports), 'skill')}")
-    nothing = "Nothing to fix." if reports or failures else NO_SKILLS
-    show(
-        arguments,
-        {"rules": rules, "skills": len(reports), "failed": len(failures)},
-        lines if counts else [nothing],
-    )
+        problems, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
+        print(f"{skills}: {count_of(problems, 'error')}, {count_of(warnings, 'warning')}")

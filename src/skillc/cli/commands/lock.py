@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from skillc import install
 from skillc.cli import show, workspace
 from skillc.cli.options import GLOBAL, NO_LOCK
 from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command, Option
-
-if TYPE_CHECKING:
-    from skillc.install import LockProblems
 
 COMMAND = Command(
     "lock",
@@ -38,7 +34,7 @@ def run(arguments: Arguments) -> int:
     return show(arguments, result, lines)
 
 
-def show_problems(arguments: Arguments, result: LockProblems, text: str) -> int:
+def show_problems(arguments: Arguments, result: install.LockProblems, text: str) -> int:
     """Print differences between lock and store, or `text` without any; return status 1 for some."""
     show(arguments, result, [each.line for each in result.problems] or [text])
     return 1 if result.problems else 0

@@ -14,6 +14,7 @@ from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import current_directory
 from skillc.workspace import Workspace
 
+GROUPS = ("gateway", "library", "run")
 COMMAND = Command(
     "mcp",
     options=(
@@ -47,20 +48,21 @@ COMMAND = Command(
         "skc mcp --uninstall claude",
     ),
 )
-GROUPS = ("gateway", "library", "run")
 
 
 def run(arguments: Arguments) -> int:
-    groups = _groups(arguments.text("tools"))
+    text = arguments.text("tools")
+    groups = [group.strip() for group in text.split(",") if group.strip()]
+    wrong = next((group for group in groups if group not in GROUPS), None)
+    if wrong is not None or not groups:
+        raise unknown_choice("--tools", wrong or text, GROUPS)
     agent, old_agent = arguments.optional("install"), arguments.optional("uninstall")
     if agent is not None and old_agent is not None:
         raise InvalidOption("give either --install or --uninstall")
     if arguments.has("force") and old_agent is None:
         raise InvalidOption("--force goes with --uninstall")
-    if agent is not None:
-        return _install(agent, arguments)
-    if old_agent is not None:
-        return _uninstall(old_agent, arguments)
+    if agent is not None or old_agent is not None:
+        return _change_client(agent, old_agent or "", arguments)
     if arguments.has("print") or arguments.has("project"):
         raise InvalidOption("--print and --project go with --install and --uninstall")
     address = arguments.optional("http")
@@ -69,30 +71,22 @@ def run(arguments: Arguments) -> int:
     from skillc.mcp import serve_http, serve_stdio  # the SDK is slow to import
 
     workspace()  # says on stderr which directories are not used
-    here = Workspace(capabilities=arguments.texts("capability"))
-    preload = arguments.texts("preload")
+    here, preload = Workspace(capabilities=arguments.texts("capability")), arguments.texts("preload")
     if address is None:
         serve_stdio(here, groups, preload)
         return 0
     host, port = _address(address)
+    names = arguments.texts("allow_host")
     serve_http(
         here,
         groups,
         host,
         port,
-        arguments.texts("allow_host"),
+        names,
         lambda url: announce(arguments, f"Serving on {url}", url=url),
         preload,
     )
     return 0
-
-
-def _groups(text: str) -> list[str]:
-    groups = [group.strip() for group in text.split(",") if group.strip()]
-    wrong = next((group for group in groups if group not in GROUPS), None)
-    if wrong is not None or not groups:
-        raise unknown_choice("--tools", wrong or text, GROUPS)
-    return groups
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -104,34 +98,29 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def _install(agent: str, arguments: Arguments) -> int:
-    if not arguments.has("print"):
-        from skillc.mcp import serve_stdio  # noqa: F401 -- fails before an agent is told to start it
+def _change_client(agent: str | None, old_agent: str, arguments: Arguments) -> int:
+    """Show a change of an agent's configuration and write it, unless it is only to be shown."""
+    cwd, project, is_preview = current_directory(), arguments.has("project"), arguments.has("print")
+    if agent is not None:
+        if not is_preview:
+            from skillc.mcp import serve_stdio  # noqa: F401 -- fails before an agent is told to start it
 
-    change = install.plan_addition(agent, current_directory(), project=arguments.has("project"))
-    return _finish(agent, change, arguments, "it is there already")
-
-
-def _uninstall(agent: str, arguments: Arguments) -> int:
-    project, force = arguments.has("project"), arguments.has("force")
-    change = install.plan_removal(agent, current_directory(), project=project, force=force)
-    return _finish(agent, change, arguments, f"{change.path} has no entry of skillc")
-
-
-def _finish(agent: str, change: install.ClientChange, arguments: Arguments, reason: str) -> int:
-    """Show a change and write it, unless it is only to be shown; `reason` says why there is none."""
+        change, reason = install.plan_addition(agent, cwd, project=project), "it is there already"
+    else:
+        change = install.plan_removal(old_agent, cwd, project=project, force=arguments.has("force"))
+        reason = f"{change.path} has no entry of skillc"
     if change.difference and not arguments.as_json:
         print(f"{change.path}:\n{change.difference}")
     if change.obstacle:
         raise SkillcError(f"'{change.path}': {change.obstacle}; nothing was written")
-    is_new, is_preview = change.text is not None, arguments.has("print")
+    is_new = change.text is not None
     if not is_new:
         note = f"Nothing to do: {reason}."
     else:
         note = "Nothing was written." if is_preview else change.write()
     if arguments.as_json:
-        value = {"agent": agent, "path": change.path, "changed": is_new, "written": is_new and not is_preview}
-        print_json(value | {"difference": change.difference})
+        value = {"agent": agent or old_agent, "path": change.path, "changed": is_new}
+        print_json(value | {"written": is_new and not is_preview, "difference": change.difference})
     else:
         print(note, file=sys.stderr)
     return 0

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
 from skillc.cli.output import table, warn
 from skillc.cli.syntax import Arguments, Command
 
-if TYPE_CHECKING:
-    from skillc.install import Outdated
-
-EVERY = "Every skill is up to date."
 COMMAND = Command(
     "outdated",
     arguments=(LOCKED,),
@@ -35,15 +28,11 @@ def run(arguments: Arguments) -> int:
         hosts=allowed_hosts(arguments),
     )
     warn(result.diagnostics)
-    return show(arguments, result, _lines(result))
-
-
-def _lines(result: Outdated) -> Iterable[str]:
-    news = [each for each in result.skills if each.is_changed]
-    if not news:  # with warnings, it is not known of all
-        return [] if result.diagnostics else [EVERY if result.skills else NO_LOCK]
     rows = [
-        (each.entry.name, each.current_name, each.latest_name, "edited" if each.is_edited else "")
-        for each in news
+        (each.entry.name, each.current_name, each.latest_name, "edited" * each.is_edited)
+        for each in result.skills
+        if each.is_changed
     ]
-    return table(("SKILL", "CURRENT", "LATEST", ""), rows)
+    nothing = "Every skill is up to date." if result.skills else NO_LOCK
+    rest = [] if result.diagnostics else [nothing]  # with warnings, it is not known of all
+    return show(arguments, result, table(("SKILL", "CURRENT", "LATEST", ""), rows) if rows else rest)

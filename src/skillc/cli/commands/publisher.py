@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from skillc import remotes
 from skillc.cli import show
-from skillc.cli.registry import TO, ask_registry, pick, show_rows
+from skillc.cli.registry import TO, pick, registry_api, show_rows
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action, see
 from skillc.errors import InvalidOption
@@ -12,7 +11,7 @@ from skillc.errors import InvalidOption
 GITHUB = "https://token.actions.githubusercontent.com"
 COLUMNS = ("id", "repository", "workflow", "prefix", "ref", "environment", "issuer")
 ADD_OPTIONS = ("prefix", "issuer", "ref", "environment")
-
+USAGES = {"add": "add <repository> <workflow> --prefix <path>", "list": "list", "remove": "remove <id>"}
 COMMAND = Command(
     "publisher",
     arguments=(
@@ -43,35 +42,24 @@ COMMAND = Command(
 )
 
 
-USAGES = {"add": "add <repository> <workflow> --prefix <path>", "list": "list", "remove": "remove <id>"}
-
-
 def run(arguments: Arguments) -> int:
     action = check_action(COMMAND, arguments, USAGES, {"add": ADD_OPTIONS})
     if action == "add" and arguments.optional("prefix") is None:
         raise InvalidOption(f"--prefix is missing; usage: skc publisher {USAGES['add']}; {see(COMMAND)}")
-    return ask_registry(arguments, {"add": _add, "list": _list, "remove": _remove}[action])
-
-
-def _add(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    publisher = {"issuer": GITHUB, "repository": arguments.text("repository")}
-    publisher["workflow"] = arguments.text("workflow")
-    publisher |= {name: text for name in ADD_OPTIONS if (text := arguments.optional(name)) is not None}
-    made = api.trust(publisher)
+    with registry_api(arguments) as api:
+        if action == "list":
+            rows = pick(COLUMNS, api.publishers())
+            return show_rows(arguments, "publishers", COLUMNS, rows, "No trusted publishers.")
+        repository = arguments.text("repository")
+        if action == "remove":
+            api.distrust(repository)  # its ID
+            note = f"The trusted publisher {repository} is removed from {api.registry}, and its tokens ended"
+            return show(arguments, {"id": repository, "removed": True, "registry": api.registry}, note)
+        publisher = {"issuer": GITHUB, "repository": repository, "workflow": arguments.text("workflow")}
+        publisher |= {name: text for name in ADD_OPTIONS if (text := arguments.optional(name)) is not None}
+        made = api.trust(publisher)
     value = {name: made.get(name, "") for name in COLUMNS} | {"registry": api.registry}
-    prefix = publisher["prefix"] or "all"
-    text = f"{publisher['workflow']} of {publisher['repository']} may publish below {prefix} now"
-    return show(arguments, value, f"{text} (ID {value['id']})")
-
-
-def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    rows = pick(COLUMNS, api.publishers())
-    return show_rows(arguments, "publishers", COLUMNS, rows, "No trusted publishers.")
-
-
-def _remove(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    publisher_id = arguments.text("repository")
-    api.distrust(publisher_id)
-    value = {"id": publisher_id, "removed": True, "registry": api.registry}
-    text = f"The trusted publisher {publisher_id} is removed from {api.registry}, and its tokens ended"
-    return show(arguments, value, text)
+    what = f"{publisher['workflow']} of {publisher['repository']}"
+    return show(
+        arguments, value, f"{what} may publish below {publisher['prefix'] or 'all'} now (ID {value['id']})"
+    )

@@ -105,7 +105,13 @@ class _Interrupts:
 
 def _values(arguments: Arguments) -> Callable[[tools.Tool], dict[str, Any]]:
     """Return the parameters of the command line, as a function of the tool, which has their types."""
-    values = _json_object(arguments.optional("json"))
+    given = arguments.optional("json")
+    try:
+        values = {} if given is None else json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise InvalidOption(f"--json is not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise InvalidOption("--json takes an object, such as '{\"count\": 5}'")
     pairs: list[tuple[str, str]] = []
     for text in arguments.texts("param"):
         name, equals, value = text.partition("=")
@@ -115,15 +121,3 @@ def _values(arguments: Arguments) -> Callable[[tools.Tool], dict[str, Any]]:
             raise InvalidOption(f"'{name}' is given by --param and by --json")
         pairs.append((name, value))
     return lambda tool: values | tools.parse_values(tool.parameters, pairs)
-
-
-def _json_object(text: str | None) -> dict[str, Any]:
-    if text is None:
-        return {}
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidOption(f"--json is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise InvalidOption("--json takes an object, such as '{\"count\": 5}'")
-    return value

@@ -73,18 +73,16 @@ def run(arguments: Arguments) -> int:
     log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
     stats, by_skill = _with_skills(arguments, log, count)
     warn(stats.diagnostics)
-    limit = arguments.count("limit")
     if not stats.start and not arguments.has("all") and sys.stdout.isatty():
         print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
-    return show(arguments, stats, usage.render_stats(stats, by_skill, _draw_bars, limit))
+    return show(arguments, stats, usage.render_stats(stats, by_skill, _draw_bars, arguments.count("limit")))
 
 
 def _with_skills(
     arguments: Arguments, log: dict[str, str | None], operation: Callable[[list[library.Skill]], Result]
 ) -> Result:
     """Run an operation on the skill that is named, which is logged, or on all."""
-    here = workspace()
-    name = arguments.optional("skill")
+    here, name = workspace(), arguments.optional("skill")
     if name is None:
         return operation(list(library.stored_skills(here.cwd)))
     return here.operate("stats", name, {**log}, lambda skill: operation([skill]))
@@ -100,33 +98,29 @@ def _filters(arguments: Arguments) -> usage.Filters:
 def _prune(arguments: Arguments, oldest: str) -> int:
     if arguments.texts("project") or any(arguments.optional(o) for o in ("since", "until", "html")):
         raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
-    counts, failures = _with_skills(
-        arguments, {"prune": oldest}, lambda skills: usage.prune_logs(skills, oldest)
-    )
+    log: dict[str, str | None] = {"prune": oldest}
+    counts, failures = _with_skills(arguments, log, lambda skills: usage.prune_logs(skills, oldest))
     report_all((), failures)
     entries = count_of(sum(counts.values()), "entry", "entries")
-    removal = f"Removed {entries} of {count_of(len(counts), 'skill')}"
-    show(arguments, {"removed": counts}, removal)
+    show(arguments, {"removed": counts}, f"Removed {entries} of {count_of(len(counts), 'skill')}")
     return 1 if failures else 0
 
 
 def _write_page(arguments: Arguments, file: str) -> int:
-    name = arguments.optional("skill")
-    path = os.path.join(current_directory(), file)
+    is_one, path = arguments.is_given("skill"), os.path.join(current_directory(), file)
     if not os.path.isdir(os.path.dirname(path)):
         raise InvalidOption(f"--html {file}: there is no folder '{os.path.dirname(path)}'; make it first")
 
+    def headings(skill: library.Skill) -> list[tuple[str, int, str]]:
+        return [(entry.file, entry.level, entry.heading) for entry in gateway.read_outline(skill)]
+
     def write(skills: list[library.Skill]) -> tuple[Diagnostic, ...]:
-        text, problems = usage.make_page(skills, _filters(arguments), _headings, is_one=name is not None)
+        text, problems = usage.make_page(skills, _filters(arguments), headings, is_one=is_one)
         atomic.write(path, text.encode("utf-8", "replace"))
         return problems
 
     warn(_with_skills(arguments, {"html": file}, write))
     return show(arguments, {"path": path, "html": path}, f"Wrote {path}")
-
-
-def _headings(skill: library.Skill) -> list[tuple[str, int, str]]:
-    return [(entry.file, entry.level, entry.heading) for entry in gateway.read_outline(skill)]
 
 
 def _draw_bars(rows: Sequence[tuple[str, int]]) -> list[str]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillc import install, remotes
+from skillc import install
 from skillc.cli import show
-from skillc.cli.registry import ROLES, TO, ask_registry, show_rows
+from skillc.cli.registry import ROLES, TO, registry_api, show_rows
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action
 from skillc.text import one_line
 
 COLUMNS = ("id", "owner", "role", "prefix", "label", "created_at", "expires_at", "revoked_at")
 USAGES = {"create": "create", "list": "list", "revoke": "revoke <id>"}
-
 COMMAND = Command(
     "token",
     arguments=(
@@ -46,31 +45,22 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(
-        COMMAND, arguments, USAGES, {"create": ("role", "prefix", "expires", "label", "owner")}
-    )
-    return ask_registry(arguments, {"create": _create, "list": _list, "revoke": _revoke}[action])
-
-
-def _create(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    names = ("role", "prefix", "label", "owner")
-    request: dict[str, Any] = {name: text for name in names if (text := arguments.optional(name))}
-    expires = arguments.optional("expires")
-    if expires is not None:
-        request["expires_in"] = install.parse_age(expires, "--expires")
-    token = api.create_token(request)
+    fields = ("role", "prefix", "label", "owner")
+    action = check_action(COMMAND, arguments, USAGES, {"create": ("expires", *fields)})
+    with registry_api(arguments) as api:
+        if action == "list":
+            return show_rows(arguments, "tokens", COLUMNS, api.tokens(), "No tokens.")
+        if action == "revoke":
+            token_id = arguments.text("id")
+            api.revoke_token(token_id)
+            value = {"id": token_id, "revoked": True, "registry": api.registry}
+            return show(arguments, value, f"Revoked {token_id} in {api.registry}")
+        request: dict[str, Any] = {name: text for name in fields if (text := arguments.optional(name))}
+        expires = arguments.optional("expires")
+        if expires is not None:
+            request["expires_in"] = install.parse_age(expires, "--expires")
+        token = api.create_token(request)
     until = f", valid until {token.get('expires_at')}" if token.get("expires_at") else ""
     label = one_line(f"{token.get('role')} of {token.get('prefix') or 'all'}{until}")
     lines = [str(token["token"]), f"Token {one_line(token['id'])} ({label}). It is not shown again."]
     return show(arguments, token, lines)
-
-
-def _list(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    return show_rows(arguments, "tokens", COLUMNS, api.tokens(), "No tokens.")
-
-
-def _revoke(arguments: Arguments, api: remotes.RegistryApi) -> int:
-    token_id = arguments.text("id")
-    api.revoke_token(token_id)
-    value = {"id": token_id, "revoked": True, "registry": api.registry}
-    return show(arguments, value, f"Revoked {token_id} in {api.registry}")

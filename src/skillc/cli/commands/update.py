@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from skillc import install
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
@@ -11,11 +10,7 @@ from skillc.cli.output import report_all
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.text import count_of, one_line, terminal_text
 
-if TYPE_CHECKING:
-    from skillc.install import Update, Updates
-
 KINDS = ("hosts", "commands", "environment", "writes", "installs")
-
 COMMAND = Command(
     "update",
     arguments=(LOCKED,),
@@ -49,19 +44,14 @@ def run(arguments: Arguments) -> int:
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    show(arguments, result, _lines(result, is_preview))
+    lines = [line for update in result.skills for line in _describe(update, is_preview)]
+    lines += [f"{count_of(len(result.unchanged), 'skill')} up to date"] if result.unchanged else []
+    show(arguments, result, lines if lines or result.failures or result.diagnostics else [NO_LOCK])
     report_all(result.diagnostics, result.failures)
     return 1 if result.failures else 0
 
 
-def _lines(result: Updates, is_preview: bool) -> list[str]:
-    lines = [line for update in result.skills for line in _describe(update, is_preview)]
-    if result.unchanged:
-        lines.append(f"{count_of(len(result.unchanged), 'skill')} up to date")
-    return lines if lines or result.failures or result.diagnostics else [NO_LOCK]
-
-
-def _describe(update: Update, is_preview: bool) -> list[str]:
+def _describe(update: install.Update, is_preview: bool) -> list[str]:
     """Return what an update changes, in lines for people."""
     latest = update.latest
     verb = "Would update" if is_preview else "Updated"
@@ -69,9 +59,8 @@ def _describe(update: Update, is_preview: bool) -> list[str]:
     lines = [f"{verb} '{update.name}': {latest.current_name} -> {latest.latest_name}{suffix}"]
     lines += [f"  {change}: {name}" for change, name in update.files]
     for sign, asks in (("now asks for", update.asks.added), ("no longer asks for", update.asks.removed)):
-        for kind in KINDS:
-            values = getattr(asks, kind)
-            lines += [f"  {sign} {kind}: {', '.join(values)}"] if values else []
+        values = {kind: getattr(asks, kind) for kind in KINDS}
+        lines += [f"  {sign} {kind}: {', '.join(names)}" for kind, names in values.items() if names]
     lines += [f"  {f.level}: {f.rule.id} {f.file}:{f.line}: {f.message}" for f in update.asks.findings]
     lines += [f"  conflict: {name}" for name in update.conflicts]
     lines = [one_line(line) for line in lines]

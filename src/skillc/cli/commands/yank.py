@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc import remotes, skills, versions
+from skillc import skills, versions
 from skillc.cli import show
-from skillc.cli.registry import TO, ask_registry
+from skillc.cli.registry import TO, registry_api
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -37,14 +37,12 @@ def run(arguments: Arguments) -> int:
     if undo == (reason is not None):
         raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
     skill_id, version = skills.SkillId(name), versions.parse_version(number)
-
-    def change(_: Arguments, api: remotes.RegistryApi) -> int:
+    with registry_api(arguments) as api:
         if undo:
             api.unyank(skill_id, version)
         else:
             api.yank(skill_id, version, reason or "")
-        value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": api.registry}
-        verb = "Unyanked" if undo else "Yanked"
-        return show(arguments, value, f"{verb} {skill_id} {version} in {api.registry}")
-
-    return ask_registry(arguments, change)
+    value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": api.registry}
+    return show(
+        arguments, value, f"{'Unyanked' if undo else 'Yanked'} {skill_id} {version} in {api.registry}"
+    )
