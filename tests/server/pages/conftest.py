@@ -1,4 +1,4 @@
-"""A registry with skills on each store, its pages, and a browser with JavaScript and without."""
+"""A registry with skills on each store, its pages, and a browser: with JavaScript, without, no window."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from starlette.testclient import TestClient
 
 from skillc.registry import Registry, ReviewRules, open_registry
+from skillc.server import ServerSettings, create_registry_app
 from tests.support import browser as chromium, postgres
 from tests.support.pages import fill, make_admin, serving
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
 class Visitor:
@@ -63,6 +67,26 @@ class Visitor:
         return re.sub(r"\s+", " ", self.page.inner_text("main"))
 
 
+class Person(TestClient):
+    """A browser without a window: with `token`, signed in."""
+
+    def __init__(self, registry: Registry, token: str = "", *, public_read: bool = False) -> None:
+        app = create_registry_app(registry, ServerSettings(public_read=public_read))
+        super().__init__(app, headers={**HTML, "Origin": "http://testserver"}, follow_redirects=False)
+        if token:
+            assert self.post("/login", data={"token": token, "next": "/"}).status_code == 303
+
+    def form_token(self) -> str:
+        """What forms of this session hold."""
+        match = re.search(r'name="form_token" value="(\w+)"', self.get("/account").text)
+        assert match
+        return match[1]
+
+    def fill_in(self, path: str, **fields: str) -> int:
+        """Send a form with the token of this session, and return the status."""
+        return self.post(path, data={"form_token": self.form_token(), **fields}).status_code
+
+
 @pytest.fixture(scope="module")  # its event loop runs as long, and other modules have theirs
 def browser() -> Iterator[Browser]:
     if reason := chromium.why_not():
@@ -80,10 +104,21 @@ def cluster() -> Iterator[postgres.Cluster]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registry]:
+def store(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def has_script(store: str) -> bool:
+    """Whether a visitor has JavaScript: each store meets one of the two, and each page both."""
+    return store == "sqlite"
+
+
+@pytest.fixture
+def registry(store: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registry]:
     """A registry with some skills, on each store."""
     url = f"{tmp_path}/registry.db"
-    if request.param == "postgresql":
+    if store == "postgresql":
         url = request.getfixturevalue("cluster").create_schema()
     with open_registry(url, f"{tmp_path}/blobs", ReviewRules(("support",))) as made:
         fill(made)
@@ -110,10 +145,10 @@ def url(registry: Registry) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=[True, False], ids=["script", "no-script"])
-def visitor(request: pytest.FixtureRequest, browser: Browser, url: str) -> Iterator[Visitor]:
+@pytest.fixture
+def visitor(has_script: bool, browser: Browser, url: str) -> Iterator[Visitor]:
     """A visitor with JavaScript, and one without; neither may see a page do what it should not."""
-    context = browser.new_context(java_script_enabled=request.param)
+    context = browser.new_context(java_script_enabled=has_script)
     context.set_default_timeout(20_000)
     try:
         made = Visitor(context, url)

@@ -106,10 +106,9 @@ def send(page: Page, action: str) -> None:
     page.wait_for_selector("button[value=publish]:enabled, .error, .subject")
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred], ids=["zip", "tar.gz"])
-def test_publish(visitor: Visitor, admin: str, registry: Registry, pack: object) -> None:
-    """[SURFACES: Registry] an archive is checked, its audit shown, and then published."""
-    assert callable(pack)
+def test_publish(visitor: Visitor, admin: str, registry: Registry, has_script: bool) -> None:
+    """[SURFACES: Registry] an archive, .zip or .tar.gz, is checked, its audit shown, and then published."""
+    pack = zipped if has_script else tarred
     visitor.sign_in(admin)
     visitor.page.click("nav >> text=Publish")
     page = visitor.page

@@ -26,11 +26,6 @@ pytestmark = pytest.mark.slow
 Open = Callable[..., Visitor]
 
 
-@pytest.fixture(params=[True, False], ids=["script", "no-script"])
-def has_script(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
-
-
 @pytest.fixture
 def visit(registry: Registry, browser: Browser, issuer: Issuer, has_script: bool) -> Iterator[Open]:
     """A function that serves the registry with settings of sign-in, and returns a visitor."""
