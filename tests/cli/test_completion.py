@@ -18,10 +18,12 @@ from pathlib import Path
 import pytest
 
 from skillc import cli
-from skillc.cli import load, main
+from skillc.cli import load
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
+from tests.cli.calls import fails, ok
 from tests.conftest import World
+from tests.support.cases import each
 
 BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="bash is not installed")
@@ -38,7 +40,7 @@ def shelf(world: World) -> World:
         "pdf", "---\nname: pdf\ndescription: d\n---\n# PDF\n\n## Filling forms\n\n## Merging\n\n## Mer*\n"
     )
     world.skill("pdf-tools")
-    world.skill("docx", store=world.global_store)
+    (world.skill("docx", store=world.global_store) / "notes.txt").write_text("x")
     programs = world.root / "bin"
     programs.mkdir()
     (programs / "skc").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m skillc "$@"\n')
@@ -47,92 +49,62 @@ def shelf(world: World) -> World:
     return world
 
 
-def complete(world: World, *words: str) -> list[str]:
-    result = world.ok("__complete", *words)
+def complete(*words: str) -> list[str]:
+    result = ok("__complete", *words)
     assert result.stderr == ""
-    return [line for line in result.stdout.split("\n") if line]
+    return result.stdout.splitlines()
 
 
 # Candidates
 
 
-@pytest.mark.slow
-def test_commands(shelf: World) -> None:
-    """[RFC-0007] every command, and those that begin as written."""
-    assert set(NAMES) <= set(complete(shelf, ""))
-    assert complete(shelf, "bui") == ["build"]
-    assert complete(shelf, "--v") == ["--version"]
-    assert complete(shelf) == complete(shelf, "")
-    assert complete(shelf, "nothing") == []
+# What is typed before the last word, the start of that, and what it can become.
+Offers = list[tuple[str, str, list[str]]]
+SHELF: Offers = [
+    *((command, "", ["docx", "pdf", "pdf-tools"]) for command in ("build", "outline", "show", "search")),
+    *((command, "pdf-", ["pdf-tools"]) for command in ("build", "outline", "show", "search")),
+    ("", "bui", ["build"]),
+    ("", "--v", ["--version"]),
+    ("", "nothing", []),
+    ("build --force", "d", ["docx"]),
+    ("outline --level 2", "d", ["docx"]),
+    ("outline pdf", "", []),
+    ("build pdf", "--wa", ["--watch"]),
+    ("list --check-obsolete", "--ch", []),
+    ("list --scope", "", ["project", "global", "all"]),
+    ("list --format", "j", ["json"]),
+    ("list --limit", "", []),
+    ("completion", "", ["bash", "zsh", "fish"]),
+    ("build pdf --target", "", [agent.name for agent in read_agents()]),
+    ("build --target", "claude,curs", ["claude,cursor"]),
+    ("build --target", "./x", []),
+    ("show pdf --section", "", ["PDF", "Filling forms", "Merging", "Mer*"]),
+    ("show pdf --section", "Fill", ["Filling forms"]),
+    ("show nothing --section", "", []),
+    ("show --section", "", []),
+    ("help", "bui", ["build"]),
+    ("help", "env", ["environment"]),
+    ("open docx", "", ["SKILL.md", "notes.txt"]),
+    ("open docx", "n", ["notes.txt"]),
+    ("nothing", "", []),
+    ("build --", "", []),
+]
 
 
-@pytest.mark.slow
-def test_skills(shelf: World) -> None:
-    """[RFC-0007] skills of the project and the home, where a command takes one."""
-    for command in ("build", "outline", "show", "search"):
-        assert complete(shelf, command, "") == ["docx", "pdf", "pdf-tools"]
-        assert complete(shelf, command, "pdf-") == ["pdf-tools"]
-    assert complete(shelf, "build", "--force", "d") == ["docx"]
-    assert complete(shelf, "outline", "--level", "2", "d") == ["docx"]
-    assert complete(shelf, "outline", "pdf", "") == []
+@each("before, current, wanted", SHELF)
+def test_candidates(shelf: World, before: str, current: str, wanted: list[str]) -> None:
+    """[RFC-0007] [RFC-0002:C-SHOW] [D13] commands, skills, options, values, agents, headings, files."""
+    assert complete(*before.split(), current) == wanted
 
 
-def test_options(shelf: World) -> None:
-    """[RFC-0007] a command's options; one that is given is not offered again."""
-    offered = complete(shelf, "list", "--")
-    options = {
-        "--scope",
-        "--status",
-        "--limit",
-        "--pattern",
-        "--check-obsolete",
-        "--format",
-        "--verbose",
-        "--color",
-        "--no-pager",
-        "--help",
-    }
-    assert set(offered) == options
-    assert complete(shelf, "build", "pdf", "--wa") == ["--watch"]
-    assert complete(shelf, "list", "--check-obsolete", "--ch") == []
-
-
-@pytest.mark.slow
-def test_values(shelf: World) -> None:
-    """[RFC-0007] choices after an option that has some; nothing, so files, after others."""
-    assert complete(shelf, "list", "--scope", "") == ["project", "global", "all"]
-    assert complete(shelf, "list", "--format", "j") == ["json"]
-    assert complete(shelf, "list", "--limit", "") == []
-    assert complete(shelf, "completion", "") == ["bash", "zsh", "fish"]
-
-
-def test_agents(shelf: World) -> None:
-    """[D13] agents for --target, also after a comma."""
-    assert complete(shelf, "build", "pdf", "--target", "") == [agent.name for agent in read_agents()]
-    assert complete(shelf, "build", "--target", "claude,curs") == ["claude,cursor"]
-    assert complete(shelf, "build", "--target", "./x") == []
-
-
-def test_sections(shelf: World) -> None:
-    """[RFC-0002:C-SHOW] the headings of the skill that is named."""
-    assert complete(shelf, "show", "pdf", "--section", "") == ["PDF", "Filling forms", "Merging", "Mer*"]
-    assert complete(shelf, "show", "pdf", "--section", "Fill") == ["Filling forms"]
-    assert complete(shelf, "show", "nothing", "--section", "") == []
-    assert complete(shelf, "show", "--section", "") == []
-
-
-@pytest.mark.parametrize(
-    "words", [("nothing", ""), ("--help", ""), ("build", "--", ""), ("list", "-"), ("", ""), ("help", "")]
-)
-def test_no_words_fail(shelf: World, words: tuple[str, ...]) -> None:
-    """[RFC-0005] completion never complains: status 0 and nothing on stderr."""
-    complete(shelf, *words)
-
-
-def test_help_offers_commands(shelf: World) -> None:
-    """[RFC-0007] `skc help <TAB>` offers what `skc help` takes."""
-    assert complete(shelf, "help", "bui") == ["build"]
-    assert complete(shelf, "help", "env") == ["environment"]
+def test_commands_and_options(shelf: World) -> None:
+    """[RFC-0007] every command, and a command's options; one that is given is not offered again."""
+    assert set(NAMES) <= set(complete(""))
+    assert complete() == complete("")
+    options = "--scope --status --limit --pattern --check-obsolete --format"
+    assert complete("list", "--") == [*options.split(), "--verbose", "--color", "--no-pager", "--help"]
+    for words in (("--help", ""), ("list", "-"), ("", "")):
+        complete(*words)  # never complains
 
 
 @pytest.fixture
@@ -161,8 +133,7 @@ def library(shelf: World) -> World:
     return shelf
 
 
-# What is typed before the last word, the start of that, and what it can become.
-VALUES: list[tuple[str, str, list[str]]] = [
+VALUES: Offers = [
     ("show", "pay", ["payments/eu/vat", "payments/refunds"]),
     ("load", "", ["payments/eu/vat", "payments/refunds"]),
     ("turn hello --ref", "payments/r", ["payments/refunds"]),
@@ -205,29 +176,23 @@ VALUES: list[tuple[str, str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("before", "current", "wanted"), VALUES)
-def test_every_value(
-    library: World, capsys: pytest.CaptureFixture[str], before: str, current: str, wanted: list[str]
-) -> None:
+@each("before, current, wanted", VALUES)
+def test_every_value(library: World, before: str, current: str, wanted: list[str]) -> None:
     """[SURFACES: JSON] values of every kind, from what is on this machine; a server is not asked."""
-    assert main(["__complete", *before.split(), current]) == 0
-    out, err = capsys.readouterr()
-    assert (out.splitlines(), err) == (wanted, "")
+    assert complete(*before.split(), current) == wanted
 
 
 def test_tags_and_capabilities(library: World) -> None:
     """[SURFACES: JSON] what the index has of skills, once `find` has read them."""
     library.ok("repo", "remove", "far")
-    assert complete(library, "find", "x", "--tag", "") == []
+    assert complete("find", "x", "--tag", "") == []
     library.ok("find", "refunds")
-    assert complete(library, "find", "x", "--tag", "") == ["back", "money"]
-    assert complete(library, "load", "payments/r") == ["payments/refunds"]
-    assert (
-        complete(library, "sources", "payments/refunds", "--dir", "") == []
-    )  # in no store: not located here
+    assert complete("find", "x", "--tag", "") == ["back", "money"]
+    assert complete("load", "payments/r") == ["payments/refunds"]
+    assert complete("sources", "payments/refunds", "--dir", "") == []  # in no store: not located here
 
 
-def test_registry(library: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_registry(library: World) -> None:
     """[SURFACES: JSON] registries with a login, and versions of a registry in the lock file."""
     registry = "https://skills.example.com"
     lock = {
@@ -240,9 +205,7 @@ def test_registry(library: World, capsys: pytest.CaptureFixture[str]) -> None:
     (library.project / "skills-lock.json").write_text(json.dumps(lock))
 
     def offers(line: str) -> list[str]:
-        *before, current = line.split(" ")
-        assert main(["__complete", *before, current]) == 0
-        return capsys.readouterr().out.splitlines()
+        return complete(*line.split(" "))
 
     assert offers("yank ") == ["far@3.0.0"]
     assert offers("yank --undo ") == []
@@ -254,60 +217,33 @@ def test_registry(library: World, capsys: pytest.CaptureFixture[str]) -> None:
     assert offers("yank far --to") == ["--to"]
 
 
-FREE = [
-    "audit.--policy",
-    "audit.--baseline",
-    "audit.--write-baseline",
-    "audit.--judge",
-    "browse.--query",
-    "browse.--cursor",
-    "build.--target",
-    "find.task",
-    "import.folder",
-    "init.name",
-    "search.query",
-    "stats.--since",
-    "stats.--until",
-    "stats.--project",
-    "stats.--html",
-    "stats.--prune",
-    "sync.--project",
-    "update.--min-age",
-    "outdated.--min-age",
-    "repo.place",
-    "repo.--ref",
-    "repo.--skills-root",
-    "run.--json",
-    "serve.--store",
-    "serve.--blobs",
-    "serve.--host",
-    "serve.--port",
-    "serve.--allow-host",
-    "serve.--url",
-    "serve.--config",
-    "serve.--admin-token-file",
-    "serve.--trusted-proxy",
-    "mcp.--http",
-    "mcp.--allow-host",
-    "ui.--port",
-    "grant.subject",
-    "token.id",
-    "token.--expires",
-    "token.--label",
-    "token.--owner",
-    "publisher.repository",
-    "publisher.workflow",
-    "publisher.--issuer",
-    "publisher.--ref",
-    "publisher.--environment",
-    "add.--skill",
-    "publish.--version",
-    "publish.--note",
-    "turn.message",
-    "trust.--digest",
-    "yank.--reason",
-    "sources.--pattern",
-]
+FREE = {
+    "audit": "--policy --baseline --write-baseline --judge",
+    "browse": "--query --cursor",
+    "build": "--target",
+    "find": "task",
+    "import": "folder",
+    "init": "name",
+    "search": "query",
+    "stats": "--since --until --project --html --prune",
+    "sync": "--project",
+    "update": "--min-age",
+    "outdated": "--min-age",
+    "repo": "place --ref --skills-root",
+    "run": "--json",
+    "serve": "--store --blobs --host --port --allow-host --url --config --admin-token-file --trusted-proxy",
+    "mcp": "--http --allow-host",
+    "ui": "--port",
+    "grant": "subject",
+    "token": "id --expires --label --owner",
+    "publisher": "repository workflow --issuer --ref --environment",
+    "add": "--skill",
+    "publish": "--version --note",
+    "turn": "message",
+    "trust": "--digest",
+    "yank": "--reason",
+    "sources": "--pattern",
+}
 
 
 def test_nothing_is_forgotten() -> None:
@@ -315,14 +251,15 @@ def test_nothing_is_forgotten() -> None:
     lacks = []
     for name in NAMES:
         command = load(name).COMMAND
-        lacks += [f"{name}.{each.name}" for each in command.arguments if not each.completes]
-        takers = [each for each in command.options if each.value and each.kind != "count"]
-        lacks += [f"{name}.{each.name}" for each in takers if not each.choices and not each.completes]
-    assert [each for each in lacks if each not in FREE and not each.endswith(".--allow-host")] == []
+        lacks += [f"{name}.{one.name}" for one in command.arguments if not one.completes]
+        takers = [one for one in command.options if one.value and one.kind != "count"]
+        lacks += [f"{name}.{one.name}" for one in takers if not one.choices and not one.completes]
+    free = [f"{name}.{value}" for name, values in FREE.items() for value in values.split()]
+    assert [value for value in lacks if value not in free and not value.endswith(".--allow-host")] == []
 
 
 @pytest.mark.parametrize("damage", ["skills.toml", "index", "home"])
-def test_silent(library: World, capsys: pytest.CaptureFixture[str], damage: str) -> None:
+def test_silent(library: World, damage: str) -> None:
     """[SURFACES: JSON] whatever is broken, completion says nothing and offers what is left."""
     if damage == "skills.toml":
         (library.project / ".skillc" / "skills.toml").write_text("nonsense =")
@@ -332,17 +269,9 @@ def test_silent(library: World, capsys: pytest.CaptureFixture[str], damage: str)
         (library.home / ".skillc" / "cache" / "library.db").write_bytes(b"x" * 10_000)
     else:
         shutil.rmtree(library.home)
-    for words in (
-        ["show", ""],
-        ["find", "x", "--tag", ""],
-        ["repo", "sync", ""],
-        ["restore", ""],
-        ["pin", ""],
-    ):
-        assert main(["__complete", *words]) == 0
-        out, err = capsys.readouterr()
-        assert err == ""
-        assert words != ["show", ""] or "pdf\n" in out
+    for words in ("find x --tag", "repo sync", "restore", "pin"):
+        complete(*words.split(), "")
+    assert "pdf" in complete("show", "")
 
 
 def test_nowhere(shelf: World) -> None:
@@ -361,28 +290,24 @@ def test_nowhere(shelf: World) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_script(shelf: World, shell: str) -> None:
-    """[RFC-0007] each script is printed as it is, and says how to keep it."""
-    script = shelf.ok("completion", shell).stdout
+    """[RFC-0007] each script is printed as it is, says how to keep it, and its shell finds no fault in it."""
+    script = ok("completion", shell).stdout
     assert script == script_of(shell)
     assert f"skc completion {shell} >" in script
-
-
-def test_unknown_shell(shelf: World) -> None:
-    """[RFC-0005] another shell is E100 and names those there are."""
-    assert "bash, zsh or fish" in shelf.fails("E100", "completion", "tcsh").stderr
-    shelf.fails("E100", "completion")
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_syntax(tmp_path: Path, shell: str) -> None:
-    """[RFC-0007] the shell itself finds no fault in its script."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
-    script = tmp_path / "script"
-    script.write_text(script_of(shell))
-    result = subprocess.run([program, "-n", str(script)], capture_output=True, text=True, check=False)
+    (shelf.root / "script").write_text(script)
+    result = subprocess.run(
+        [program, "-n", str(shelf.root / "script")], capture_output=True, text=True, check=False
+    )
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_unknown_shell(world: World) -> None:
+    """[RFC-0005] another shell is E100 and names those there are."""
+    assert "bash, zsh or fish" in fails("E100", "completion", "tcsh").stderr
+    fails("E100", "completion")
 
 
 def in_bash(world: World, *words: str, setup: str = "") -> list[str]:
@@ -585,7 +510,7 @@ def test_fish(library: World) -> None:
             check=False,
         )
         assert run.stderr == ""
-        return [each.partition("\t")[0] for each in run.stdout.splitlines()]
+        return [line.partition("\t")[0] for line in run.stdout.splitlines()]
 
     (library.root / "script").write_text(script_of("fish"))
     assert offers("skc bui") == ["build"]
@@ -595,10 +520,3 @@ def test_fish(library: World) -> None:
     assert offers("skc logout https") == ["https://skills.example.com"]
     assert offers("skc list --format=j") == ["--format=json"]
     assert offers("skc build my") == ["my notes.md"]
-
-
-def test_files_of_a_skill(world: World) -> None:
-    """[RFC-0007] `open` offers the files of the skill that was named."""
-    (world.skill("pdf") / "notes.txt").write_text("x")
-    assert world.ok("__complete", "open", "pdf", "n").stdout == "notes.txt\n"
-    assert world.ok("__complete", "open", "pdf", "").stdout == "SKILL.md\nnotes.txt\n"
