@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from skillc.settings import Settings, load_settings
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.examples import examples
 
 CJK = '[search]\ntokenizer = "cjk"\n'
@@ -33,24 +34,20 @@ def warnings(world: World) -> list[str]:
     return [diagnostic.line() for diagnostic in config(world).diagnostics]
 
 
-def test_default(world: World) -> None:
-    """[RFC-0009] without any file the tokenizer is ascii and nothing is said."""
-    assert (config(world).tokenizer, warnings(world)) == ("ascii", [])
+PRECEDENCE = [
+    (None, None, None, "ascii"),
+    (None, None, "cjk", "cjk"),
+    (None, "cjk", None, "cjk"),
+    (None, "ascii", "cjk", "ascii"),
+    (None, "cjk", "ascii", "cjk"),
+    ("ascii", "cjk", "cjk", "ascii"),
+    ("cjk", "ascii", "ascii", "cjk"),
+    ("", "cjk", "ascii", "cjk"),
+    ("", "", "cjk", "cjk"),
+]
 
 
-@pytest.mark.parametrize(
-    ("environment", "project", "home", "tokenizer"),
-    [
-        (None, None, "cjk", "cjk"),
-        (None, "cjk", None, "cjk"),
-        (None, "ascii", "cjk", "ascii"),
-        (None, "cjk", "ascii", "cjk"),
-        ("ascii", "cjk", "cjk", "ascii"),
-        ("cjk", "ascii", "ascii", "cjk"),
-        ("", "cjk", "ascii", "cjk"),
-        ("", "", "cjk", "cjk"),
-    ],
-)
+@each("environment, project, home, tokenizer", PRECEDENCE)
 def test_precedence(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
@@ -59,31 +56,28 @@ def test_precedence(
     home: str | None,
     tokenizer: str,
 ) -> None:
-    """[RFC-0009] per key: environment, nearest project, home, default."""
+    """[RFC-0009] per key: environment, nearest project, home, default; nothing is said."""
+    monkeypatch.delenv("SKILLC_TOKENIZER", raising=False)
     if environment is not None:
         monkeypatch.setenv("SKILLC_TOKENIZER", environment)
     for root, value in ((world.project, project), (world.home, home)):
+        (root / ".skillc" / "config.toml").unlink(missing_ok=True)
         if value is not None:
             write(root, f'[search]\ntokenizer = "{value}"\n' if value else "version = 1\n")
     assert (config(world).tokenizer, warnings(world)) == (tokenizer, [])
 
 
 def test_nearest_project(world: World) -> None:
-    """[RFC-0009] the nearest .skillc/config.toml upwards, past projects that have none."""
+    """[RFC-0009] the nearest file upwards, past projects that have none; those above it are not read."""
     inner = world.project / "a"
     deep = inner / "b"
     (deep / ".skillc").mkdir(parents=True)
-    write(world.project, ASCII)
+    write(world.project, ASCII + "unknown = 1\n")
     write(inner, CJK)
     assert load_settings(str(deep)).tokenizer == "cjk"
     assert load_settings(str(world.project)).tokenizer == "ascii"
-
-
-def test_files_of_projects_above_do_not_add_up(world: World) -> None:
-    """[RFC-0009] the nearest project's file alone, then the home's; a farther project's is not read."""
-    inner = world.project / "a"
-    write(inner, "version = 1\n")
     write(world.project, CJK + "unknown = 1\n")
+    write(inner, "version = 1\n")
     found = load_settings(str(inner))
     assert (found.tokenizer, found.diagnostics) == ("ascii", ())
 
@@ -103,49 +97,42 @@ def test_skillc_home_config(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     assert config(world).tokenizer == "cjk"
 
 
-def test_newer_version(world: World) -> None:
-    """[RFC-0009] a newer version warns and is read all the same."""
-    path = write(world.project, "version = 2\n" + CJK)
-    assert config(world).tokenizer == "cjk"
-    (line,) = warnings(world)
-    assert line.startswith("warning[W071]: ")
-    assert str(path) in line
-    assert "version 2 is newer" in line
+IGNORED = "; the file is ignored"
+BAD_VERSIONS = ("0", "-1", "1.0", '"1"', "true", "[1]", "{}", "1979-05-27", "nan")
+BAD_TOKENIZERS = ('"porter"', '""', "1", "true", "[]", "{}", '"CJK"')
+# What the project's file holds, the start of the one warning about it, and its end.
+BROKEN: list[tuple[str | bytes, str, str]] = [
+    *(
+        (f"version = {bad}\n{ASCII}unknown = 1\n", "'version' must be a positive integer", IGNORED)
+        for bad in BAD_VERSIONS
+    ),
+    *(
+        (f"[search]\ntokenizer = {bad}\n", "tokenizer must be one of ascii, cjk", "")
+        for bad in BAD_TOKENIZERS
+    ),
+    ("version = 2\n" + CJK, "version 2 is newer", ""),
+    ("search = 1\n", "'search' must be a table", ""),
+    ("tokenizer = ", "", IGNORED),
+    ("[search\n", "", IGNORED),
+    ("a = 1\na = 2\n", "", IGNORED),
+    ("x = 'a\n", "", IGNORED),
+    (b'[search]\ntokenizer = "ascii" # \xff\n', "", IGNORED),
+    (b"\x00", "", IGNORED),
+    ("[" * 20_000, "", IGNORED),
+    ("a = " + "[" * 20_000, "", IGNORED),
+    ("a = " + "9" * 10_000, "", IGNORED),
+]
 
 
-@pytest.mark.parametrize("version", ["0", "-1", "1.0", '"1"', "true", "[1]", "{}", "1979-05-27", "nan"])
-def test_bad_version(world: World, version: str) -> None:
-    """[RFC-0009] a version that is no positive integer: one warning, the file is ignored."""
-    write(world.home, ASCII)
-    write(world.project, f"version = {version}\n{CJK}unknown = 1\n")
-    assert config(world).tokenizer == "ascii"
-    (line,) = warnings(world)
-    assert "'version' must be a positive integer" in line
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        "tokenizer = ",
-        "[search\n",
-        "a = 1\na = 2\n",
-        "x = 'a\n",
-        b'[search]\ntokenizer = "cjk" # \xff\n',
-        b"\x00",
-        "[" * 20_000,
-        "a = " + "[" * 20_000,
-        "a = " + "9" * 10_000,
-    ],
-    ids=["value", "table", "twice", "string", "not-utf-8", "nul", "deep-table", "deep-array", "digits"],
-)
-def test_broken_toml(world: World, broken: str | bytes) -> None:
-    """[RFC-0009] TOML that does not parse is one warning, one line, and the next file counts."""
+@each("text, start, end", BROKEN)
+def test_broken_files(world: World, text: str | bytes, start: str, end: str) -> None:
+    """[RFC-0009] what can't be used is one warning, one line, and the next layer counts."""
     write(world.home, CJK)
-    path = write(world.project, broken)
+    path = write(world.project, text)
     assert config(world).tokenizer == "cjk"
     (line,) = warnings(world)
-    assert line.startswith(f"warning[W071]: configuration: {path}: ")
-    assert line.endswith("; the file is ignored")
+    assert line.startswith(f"warning[W071]: configuration: {path}: {start}")
+    assert line.endswith(end)
     assert line.isprintable()
 
 
@@ -155,19 +142,17 @@ def test_bom_is_no_toml(world: World) -> None:
     assert config(world).tokenizer == "cjk" or len(warnings(world)) == 1
 
 
-def test_directory_for_a_file(world: World) -> None:
-    """[RFC-0009] a directory called config.toml is one warning."""
-    (world.project / ".skillc" / "config.toml").mkdir()
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc")
+def test_what_is_no_file(world: World) -> None:
+    """[RFC-0009] a directory, and a file whose reading fails, for root too, are one warning each."""
+    path = world.project / ".skillc" / "config.toml"
+    path.mkdir()
     (line,) = warnings(world)
     assert "Is a directory; the file is ignored" in line
-
-
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc")
-def test_unreadable_file(world: World) -> None:
-    """[RFC-0009] a file whose reading fails, for root too, is one warning."""
-    (world.project / ".skillc" / "config.toml").symlink_to("/proc/self/mem")
+    path.rmdir()
+    path.symlink_to("/proc/self/mem")
     (line,) = warnings(world)
-    assert line.endswith("; the file is ignored")
+    assert line.endswith(IGNORED)
 
 
 def test_broken_link_is_no_file(world: World) -> None:
@@ -183,23 +168,6 @@ def test_unknown_keys(world: World) -> None:
     assert config(world).tokenizer == "cjk"
     lines = warnings(world)
     assert [line.partition("unknown key ")[2] for line in lines] == [r"'a\nb'", "'other'", "'search.limit'"]
-
-
-@pytest.mark.parametrize("value", ['"porter"', '""', "1", "true", "[]", "{}", '"CJK"'])
-def test_bad_tokenizer(world: World, value: str) -> None:
-    """[RFC-0009] a value that is none warns, says which there are, and the next layer counts."""
-    write(world.home, CJK)
-    write(world.project, f"[search]\ntokenizer = {value}\n")
-    assert config(world).tokenizer == "cjk"
-    (line,) = warnings(world)
-    assert "tokenizer must be one of ascii, cjk" in line
-
-
-def test_search_is_no_table(world: World) -> None:
-    """[RFC-0009] `search = 1` warns."""
-    write(world.project, "search = 1\n")
-    (line,) = warnings(world)
-    assert "'search' must be a table" in line
 
 
 def test_bad_environment(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
