@@ -134,8 +134,8 @@ FRAGMENTS = {
 }
 HEADS = {
     "SKILL.md": FRONT,
-    "run.sh": f"a='{'echo 1; ' * 300}'\n",
-    "run.py": f"x = '{'print(1); ' * 300}'\n",
+    "run.sh": f"a='{'echo 1; ' * 5}'\n",
+    "run.py": f"x = '{'print(1); ' * 5}'\n",
     "run.js": "",
     "Dockerfile": "",
     "x.ipynb": "",

@@ -35,7 +35,7 @@ LOCALE = "C.UTF-8"  # of the server, and so of all commands
 # What no command imports, and what takes a second to import for one command, and is imported when that comes.
 OTHERS, COLD = ("skillc.adapters.",), ("skillc.mcp.", "skillc.library.mcp.")
 INTERPRETER = ("PYTHON", "LC_", "LD_", "MALLOC_")  # begin the variables that are read before any command is
-WARM = ("dulwich.worktree", "tree_sitter", "tree_sitter_bash")  # imported in functions, by several commands
+WARM = ("dulwich.worktree", "obstore", "tree_sitter", "tree_sitter_bash")  # imported in functions
 NUMBER = struct.Struct("i")
 
 

@@ -11,7 +11,7 @@ from tests.support.deadline import ends
 
 Input = TypeVar("Input")
 
-MEASURABLE = 0.004  # seconds
+MEASURABLE = 0.001  # seconds
 OVERHEAD = 2  # times what a tiny input takes: what a call costs whatever its input hides how that grows
 MOST = 10.0  # times the cost for four times the input: 4 is linear, 16 quadratic
 

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tarfile
 import zipfile
 from base64 import b64encode
@@ -22,6 +21,7 @@ from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
+from tests.support.forks import start_skc
 
 
 def skill_md(name: str = "refunds", text: str = "Text.", **fields: str) -> str:
@@ -117,26 +117,19 @@ def free_port() -> int:
 @contextmanager
 def serving(home: Path, *words: str, token: str = "", **variables: str) -> Iterator[Server]:
     """A server of the registry in a home; `token` is for a registry that has printed its token before."""
-    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     coverage = {name: text for name, text in os.environ.items() if name.startswith(("COV", "AWS_"))}
     home.mkdir(parents=True, exist_ok=True)
     log = home / "server.log"
+    places = {"PATH": os.environ["PATH"], "HOME": str(home), "SKILLC_HOME": str(home)}
     with log.open("ab") as stderr:
-        process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "skillc",
-                "serve",
-                *(() if "--port" in words else ("--port", "0")),
-                *words,
-            ],
+        process = start_skc(
+            ["serve", *(() if "--port" in words else ("--port", "0")), *words],
             cwd=home,
-            env=environment | coverage | {"HOME": str(home), "SKILLC_HOME": str(home)} | variables,
+            env=coverage | places | {"LANG": "C.UTF-8"} | variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
+            stderr=stderr.fileno(),
+            encoding="utf-8",
         )
     with process:
         try:
