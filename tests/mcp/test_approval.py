@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from mcp import Client
 from mcp_types import ElicitResult
 
 from skillc.errors import ApprovalRequired
@@ -13,7 +14,7 @@ from skillc.mcp import approval, toolbox
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, tool
 from tests.conftest import World
-from tests.support.mcp import ERAS, NEW, ask, near
+from tests.support.mcp import ERAS, NEW, ask, call_tools, near, talk
 
 
 @tool("Careful", "run", "init")
@@ -52,12 +53,8 @@ def answers(result: ElicitResult, asked: list[str]) -> Any:
 def test_a_person_is_asked(era: str, answer: ElicitResult, runs: bool) -> None:
     """[SURFACES: Serving] nothing runs unless a person says yes; the refusal tells how else to approve."""
     asked: list[str] = []
-
-    async def call() -> Any:
-        async with near(era, elicitation_callback=answers(answer, asked)) as client:
-            return await client.call_tool("careful", {"skill": "pdf"})
-
-    result = asyncio.run(call())
+    callback = answers(answer, asked)
+    (result,) = call_tools(("careful", {"skill": "pdf"}), era=era, elicitation_callback=callback)
     assert asked == ["Run a tool of 'pdf'?"]
     assert result.is_error is not runs
     words = "done" if runs else "error[E063]: approval required for 'pdf'; run 'skc trust allow pdf'"
@@ -67,12 +64,7 @@ def test_a_person_is_asked(era: str, answer: ElicitResult, runs: bool) -> None:
 @pytest.mark.parametrize("era", ERAS)
 def test_nobody_can_be_asked(era: str) -> None:
     """[SURFACES: Serving] a client without elicitation gets the refusal, which says how."""
-
-    async def call() -> Any:
-        async with near(era) as client:
-            return await client.call_tool("careful", {"skill": "pdf"})
-
-    result = asyncio.run(call())
+    (result,) = call_tools(("careful", {"skill": "pdf"}), era=era)
     assert result.content[0].text.startswith("error[E063]: ")
 
 
@@ -103,12 +95,11 @@ def replies(count: int, chosen: int) -> dict[str, Any]:
     yes = {"approval": {"action": "accept", "content": {"approve": True}}}
     call: dict[str, Any] = {"name": "careful", "arguments": {"skill": "pdf"}}
 
-    async def calls() -> dict[str, Any]:
-        async with near(NEW, elicitation_callback=answers(ElicitResult(action="cancel"), [])) as client:
-            states = [(await ask(client, "tools/call", **call))["requestState"] for _ in range(count)]
-            return await ask(client, "tools/call", **call, inputResponses=yes, requestState=states[chosen])
+    async def calls(client: Client) -> dict[str, Any]:
+        states = [(await ask(client, "tools/call", **call))["requestState"] for _ in range(count)]
+        return await ask(client, "tools/call", **call, inputResponses=yes, requestState=states[chosen])
 
-    return asyncio.run(calls())
+    return talk(calls, NEW, elicitation_callback=answers(ElicitResult(action="cancel"), []))
 
 
 def test_a_question_ends(monkeypatch: pytest.MonkeyPatch) -> None:

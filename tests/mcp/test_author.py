@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import World
-from tests.support.mcp import near
+from tests.support.mcp import call_tools
 
 
 def build(**arguments: Any) -> Any:
-    async def call() -> Any:
-        async with near() as client:
-            return await client.call_tool("skc_build", arguments)
-
-    return asyncio.run(call())
+    return call_tools(("skc_build", arguments))[0]
 
 
 def failure(code: str, **arguments: Any) -> str:

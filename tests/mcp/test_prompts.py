@@ -17,7 +17,7 @@ from mcp_types import INVALID_PARAMS
 from skillc.mcp import create_server
 from skillc.workspace import Workspace
 from tests.conftest import World
-from tests.support.mcp import ERAS, NEW, ask, instructions_for, near
+from tests.support.mcp import ERAS, NEW, ask, instructions_for, talk
 from tests.support.skills import skill
 
 BLOCK = '<skill id="{0}">\n# {0}\n\nBody.\n</skill>'
@@ -33,11 +33,7 @@ def library(world: World) -> World:
 
 
 def turn(era: str, **arguments: str) -> Any:
-    async def call() -> Any:
-        async with near(era) as client:
-            return await client.get_prompt("turn", arguments)
-
-    return asyncio.run(call())
+    return talk(lambda client: client.get_prompt("turn", arguments), era)
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -68,13 +64,12 @@ def test_references_that_fail(library: World, era: str) -> None:
     assert "nothing" in result.description
     assert result.meta["skillc/events"][0]["type"] == "SkillResolutionFailed"
 
-    async def call() -> int:
-        async with near(era) as client:
-            with pytest.raises(MCPError) as failed:
-                await client.get_prompt("turn", {"message": "go", "preload_skills": "nothing"})
-            return failed.value.error.code
+    async def call(client: Client) -> int:
+        with pytest.raises(MCPError) as failed:
+            await client.get_prompt("turn", {"message": "go", "preload_skills": "nothing"})
+        return failed.value.error.code
 
-    assert asyncio.run(call()) == -32602
+    assert talk(call, era) == -32602
 
 
 @pytest.mark.slow

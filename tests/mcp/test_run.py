@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 from mcp_types import ElicitResult
 
 from tests.conftest import World
-from tests.support.mcp import ERAS, YES, answering, near, over_stdio
+from tests.support.mcp import ERAS, YES, answering, over_stdio, talk
 from tests.support.tools import executable
 
 GREET = """### greet
@@ -42,11 +43,10 @@ def hello(world: World) -> Path:
 
 
 def call(era: str, arguments: dict[str, Any], **more: Any) -> Any:
-    async def talk() -> Any:
-        async with near(era, **more) as client:
-            return await client.call_tool("run_tool", arguments)
+    async def call(client: Client) -> Any:
+        return await client.call_tool("run_tool", arguments)
 
-    return asyncio.run(talk())
+    return talk(call, era, **more)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from tests.conftest import World, save
-from tests.support.mcp import ERAS, NEW, OLD, ask, near, over_stdio
+from tests.support.mcp import ERAS, NEW, OLD, ask, near, over_stdio, refusal, talk
 from tests.support.skills import skill
 
 
@@ -74,21 +74,20 @@ def test_declared(world: World) -> None:
 def test_entries_are_complete_and_true(library: World, era: str) -> None:
     """[SEP-2640: server] frontmatter verbatim; every file once, with the digest and size of what is read."""
 
-    async def check() -> dict[str, Any]:
-        async with near(era) as client:
-            entries = {entry["uri"]: entry for entry in await everything(client)}
-            for uri, entry in entries.items():
-                assert (await ask(client, "skills/get", uri=uri))["skill"] == entry
-                uris = [file["uri"] for file in entry["resources"]]
-                assert uri in uris
-                assert len(uris) == len(set(uris))
-                for file in entry["resources"]:
-                    data = await content(client, file["uri"])
-                    assert file["size"] == len(data)
-                    assert file["digest"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
-            return entries
+    async def check(client: Client) -> dict[str, Any]:
+        entries = {entry["uri"]: entry for entry in await everything(client)}
+        for uri, entry in entries.items():
+            assert (await ask(client, "skills/get", uri=uri))["skill"] == entry
+            uris = [file["uri"] for file in entry["resources"]]
+            assert uri in uris
+            assert len(uris) == len(set(uris))
+            for file in entry["resources"]:
+                data = await content(client, file["uri"])
+                assert file["size"] == len(data)
+                assert file["digest"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
+        return entries
 
-    entries = asyncio.run(check())
+    entries = talk(check, era)
     assert set(entries) >= {
         "skill://pdf/SKILL.md",
         "skill://acme/billing/refunds/SKILL.md",
@@ -111,12 +110,7 @@ def test_entries_are_complete_and_true(library: World, era: str) -> None:
 
 def test_resources_are_listed(library: World) -> None:
     """[SEP-2640: server] every file is a resource; SKILL.md with the frontmatter's name and description."""
-
-    async def listed() -> list[Any]:
-        async with near() as client:
-            return (await client.list_resources()).resources
-
-    found = {resource.uri: resource for resource in asyncio.run(listed())}
+    found = {resource.uri: resource for resource in talk(Client.list_resources).resources}
     main = found["skill://pdf/SKILL.md"]
     assert (main.name, main.description, main.mime_type) == ("pdf", "Forms", "text/markdown")
     assert found["skill://acme/billing/refunds/logo.png"].mime_type == "image/png"
@@ -129,16 +123,13 @@ def test_pages(world: World) -> None:
     for number in range(123):
         skill(world.store, f"many/s{number:03}")
 
-    async def calls() -> tuple[list[str], int]:
-        async with near() as client:
-            entries = await everything(client)
-            first = await ask(client, "skills/list")
-            with pytest.raises(MCPError) as failed:
-                await ask(client, "skills/list", cursor="../..")
-            assert failed.value.error.code == -32602
-            return [entry["uri"] for entry in entries], len(first["skills"])
+    async def calls(client: Client) -> tuple[list[str], int]:
+        entries = await everything(client)
+        first = await ask(client, "skills/list")
+        await refusal(client, "skills/list", cursor="../..")
+        return [entry["uri"] for entry in entries], len(first["skills"])
 
-    uris, size = asyncio.run(calls())
+    uris, size = talk(calls)
     assert [uri for uri in uris if "many" in uri] == [f"skill://many/s{n:03}/SKILL.md" for n in range(123)]
     assert size == 50
 
@@ -149,25 +140,18 @@ def test_unknown_cursors(world: World, era: str) -> None:
     for number in range(60):
         skill(world.store, f"s{number:02}")
 
-    async def code(client: Client, method: str, **params: Any) -> int:
-        with pytest.raises(MCPError) as failed:
-            await ask(client, method, **params)
-        return failed.value.error.code
+    async def calls(client: Client) -> None:
+        given = {m: (await ask(client, m))["nextCursor"] for m in ("skills/list", "resources/list")}
+        for method, other in zip(given, reversed(given), strict=True):
+            assert await ask(client, method, cursor=given[method])
+            for cursor in (given[other], "s10", "s99", "", "nonsense", f"{given[method]}9"):
+                await refusal(client, method, cursor=cursor)
+        for method in ("tools/list", "prompts/list", "resources/templates/list"):
+            for cursor in (given["skills/list"], ""):
+                await refusal(client, method, cursor=cursor)
+        await refusal(client, "resources/directory/read", uri="skill://", cursor="skill://s10")
 
-    async def calls() -> None:
-        async with near(era) as client:
-            given = {m: (await ask(client, m))["nextCursor"] for m in ("skills/list", "resources/list")}
-            for method, other in zip(given, reversed(given), strict=True):
-                assert await ask(client, method, cursor=given[method])
-                for cursor in (given[other], "s10", "s99", "", "nonsense", f"{given[method]}9"):
-                    assert await code(client, method, cursor=cursor) == -32602, (method, cursor)
-            for method in ("tools/list", "prompts/list", "resources/templates/list"):
-                for cursor in (given["skills/list"], ""):
-                    assert await code(client, method, cursor=cursor) == -32602, (method, cursor)
-            cursor = "skill://s10"
-            assert await code(client, "resources/directory/read", uri="skill://", cursor=cursor) == -32602
-
-    asyncio.run(calls())
+    talk(calls, era)
 
 
 def test_a_link_that_escapes(world: World) -> None:
@@ -176,20 +160,16 @@ def test_a_link_that_escapes(world: World) -> None:
     save(world.root / "secret.md", "outside")
     (folder / "out.md").symlink_to(world.root / "secret.md")
 
-    async def calls() -> None:
-        async with near() as client:
-            for method, path in (
-                ("resources/read", "/out.md"),
-                ("resources/read", "/SKILL.md"),
-                ("resources/directory/read", ""),
-                ("skills/get", "/SKILL.md"),
-            ):
-                with pytest.raises(MCPError) as failed:
-                    await ask(client, method, uri=f"skill://pdf{path}")
-                assert failed.value.error.code == -32602, (method, path)
-                assert "escapes" in failed.value.error.message
+    async def calls(client: Client) -> None:
+        for method, path in (
+            ("resources/read", "/out.md"),
+            ("resources/read", "/SKILL.md"),
+            ("resources/directory/read", ""),
+            ("skills/get", "/SKILL.md"),
+        ):
+            assert "escapes" in await refusal(client, method, uri=f"skill://pdf{path}")
 
-    asyncio.run(calls())
+    talk(calls)
 
 
 UNKNOWN = [
@@ -216,29 +196,21 @@ def test_what_is_not_served(library: World) -> None:
     """[SEP-2640: server] a URI that leads to no skill, file or directory is -32602, whatever its tricks."""
     save(library.store / "secret", "outside of any skill")
 
-    async def codes(client: Client, method: str, uri: str) -> int:
-        try:
-            await ask(client, method, uri=uri)
-        except MCPError as error:
-            return error.error.code
-        return 0
+    async def calls(client: Client) -> None:
+        for uri in UNKNOWN:
+            await refusal(client, "skills/get", uri=uri)
+            if uri not in ("skill://pdf",):
+                await refusal(client, "resources/read", uri=uri)
+        for uri in (
+            "skill://pdf/SKILL.md",
+            "skill://none",
+            "skill://acme/billing/refunds/none",
+            "x://y",
+            "",
+        ):
+            await refusal(client, "resources/directory/read", uri=uri)
 
-    async def calls() -> None:
-        async with near() as client:
-            for uri in UNKNOWN:
-                assert await codes(client, "skills/get", uri) == -32602, uri
-                if uri not in ("skill://pdf",):
-                    assert await codes(client, "resources/read", uri) == -32602, uri
-            for uri in (
-                "skill://pdf/SKILL.md",
-                "skill://none",
-                "skill://acme/billing/refunds/none",
-                "x://y",
-                "",
-            ):
-                assert await codes(client, "resources/directory/read", uri) == -32602, uri
-
-    asyncio.run(calls())
+    talk(calls)
 
 
 def test_directories(library: World) -> None:
@@ -249,17 +221,16 @@ def test_directories(library: World) -> None:
         assert answer["resultType"] == "complete"
         return [(r["uri"], r["name"], r["mimeType"]) for r in answer["resources"]]
 
-    async def calls() -> list[list[tuple[str, str, str]]]:
-        async with near() as client:
-            uris = (
-                "skill://acme/billing/refunds",
-                "skill://acme/billing/refunds/templates",
-                "skill://acme/billing/refunds/templates/eu",
-                "skill://acme",
-            )
-            return [await read(client, uri) for uri in uris]
+    async def calls(client: Client) -> list[list[tuple[str, str, str]]]:
+        uris = (
+            "skill://acme/billing/refunds",
+            "skill://acme/billing/refunds/templates",
+            "skill://acme/billing/refunds/templates/eu",
+            "skill://acme",
+        )
+        return [await read(client, uri) for uri in uris]
 
-    root, templates, deepest, collection = asyncio.run(calls())
+    root, templates, deepest, collection = talk(calls)
     base = "skill://acme/billing/refunds"
     assert root == [
         (f"{base}/SKILL.md", "refunds", "text/markdown"),
@@ -459,12 +430,7 @@ def test_prompts_and_completion(library: World) -> None:
 
 def test_reading_is_logged(library: World) -> None:
     """[RFC-0007] a file that is read as a resource is an `open` in the skill's log."""
-
-    async def calls() -> None:
-        async with near() as client:
-            await client.read_resource("skill://pdf/SKILL.md")
-
-    asyncio.run(calls())
+    talk(lambda client: client.read_resource("skill://pdf/SKILL.md"))
     told = library.ok("stats", "pdf", "--group-by", "files", "--format", "json").stdout
     assert '"file": "SKILL.md"' in told
 
@@ -477,12 +443,11 @@ def test_skills_that_are_elsewhere(world: World, served: str) -> None:
     )
     uri = "skill://extraction/email-extractor/SKILL.md"
 
-    async def talk() -> tuple[Any, Any, Any]:
-        async with near() as client:
-            listed = await ask(client, "skills/list")
-            return listed, await ask(client, "skills/get", uri=uri), await client.read_resource(uri)
+    async def calls(client: Client) -> tuple[Any, Any, Any]:
+        listed = await ask(client, "skills/list")
+        return listed, await ask(client, "skills/get", uri=uri), await client.read_resource(uri)
 
-    listed, got, read = asyncio.run(talk())
+    listed, got, read = talk(calls)
     assert uri not in [skill["uri"] for skill in listed["skills"]]
     assert got["skill"]["frontmatter"]["name"] == "email-extractor"
     text = read.contents[0].text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from tests.conftest import World, save
-from tests.support.mcp import ERAS, ask, instructions_for, near
+from tests.support.mcp import ERAS, ask, instructions_for, talk
 
 LISTS = {
     "tools/list": "tools",
@@ -59,31 +58,29 @@ async def refusals(client: Client) -> list[str]:
 def test_nothing_is_offered(off: Path, era: str) -> None:
     """[D56] no tools, resources, prompts or instructions; a use names the file that switched them off."""
 
-    async def calls() -> None:
-        async with near(era) as client:
-            assert await instructions_for(client, era) is None
-            for method, field in LISTS.items():
-                assert (await ask(client, method))[field] == [], method
-            assert set(await refusals(client)) == {f"skills are switched off in {off}"}
+    async def calls(client: Client) -> None:
+        assert await instructions_for(client, era) is None
+        for method, field in LISTS.items():
+            assert (await ask(client, method))[field] == [], method
+        assert set(await refusals(client)) == {f"skills are switched off in {off}"}
 
-    asyncio.run(calls())
+    talk(calls, era)
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_switch_is_followed(off: Path, era: str) -> None:
     """[D56] [D23] an edit of skills.toml counts from the next request on."""
 
-    async def calls() -> None:
-        async with near(era) as client:
-            save(off, "enabled = true\n")
-            for method, field in LISTS.items():
-                assert (await ask(client, method))[field], method
-            for method, params in USES:
-                assert await ask(client, method, **params)
-            save(off, "enabled = false # again\n")
-            assert len(await refusals(client)) == len(USES)
+    async def calls(client: Client) -> None:
+        save(off, "enabled = true\n")
+        for method, field in LISTS.items():
+            assert (await ask(client, method))[field], method
+        for method, params in USES:
+            assert await ask(client, method, **params)
+        save(off, "enabled = false # again\n")
+        assert len(await refusals(client)) == len(USES)
 
-    asyncio.run(calls())
+    talk(calls, era)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from skillc.mcp.toolbox import TOOLS
 from tests.conftest import World, save
-from tests.support.mcp import ERAS, NEW, YES, answering, near, over_stdio
+from tests.support.mcp import ERAS, NEW, YES, answering, call_tools, near, over_stdio, talk
 
 MAIN = """---
 name: pdf
@@ -106,13 +106,9 @@ def test_results_are_the_commands(pdf: World) -> None:
     """
     pdf.skill("go", HEAD.format("go") + GO, store=pdf.global_store)
     pdf.skill("fails", HEAD.format("fails") + GO.replace("echo", "ls"), store=pdf.global_store)
-
-    async def calls(era: str) -> list[Any]:
-        async with near(era, elicitation_callback=answering(YES, [])) as client:
-            await client.list_tools()
-            return [await client.call_tool(name, given) for name, given, _ in SAME]
-
-    answers = [asyncio.run(calls(era)) for era in ERAS]
+    calls = [(name, given) for name, given, _ in SAME]
+    callback = answering(YES, [])
+    answers = [call_tools(*calls, era=era, elicitation_callback=callback) for era in ERAS]
     for number, (name, given, words) in enumerate(SAME):
         form = "object" if name == "skc_outline" else "json"
         run = pdf.skc(*words, "--format", form)
@@ -183,12 +179,9 @@ def test_text_and_structured_content_are_alike(pdf: World, era: str) -> None:
     """[SURFACES: Serving] a model that reads the text alone knows what one knows that reads the other."""
     pdf.skill("go", HEAD.format("go") + GO, store=pdf.global_store)
     pdf.skill("fails", HEAD.format("fails") + GO.replace("echo", "ls"), store=pdf.global_store)
-
-    async def calls() -> list[Any]:
-        async with near(era, elicitation_callback=answering(YES, [])) as client:
-            return [await client.call_tool(name, given) for name, given, _ in ALIKE]
-
-    for (name, given, alone), result in zip(ALIKE, asyncio.run(calls()), strict=True):
+    calls = [(name, given) for name, given, _ in ALIKE]
+    results = call_tools(*calls, era=era, elicitation_callback=answering(YES, []))
+    for (name, given, alone), result in zip(ALIKE, results, strict=True):
         text = " ".join("\n".join(block.text for block in result.content).split()).lower()
         lacks = {field: fact for field, fact in facts(result.structured_content) if fact.lower() not in text}
         assert lacks.keys() <= set(alone.split()), (name, given, lacks)
@@ -199,15 +192,10 @@ def test_text_and_structured_content_are_alike(pdf: World, era: str) -> None:
 @pytest.mark.parametrize("era", ERAS)
 def test_finding(pdf: World, era: str) -> None:
     """[SURFACES: Serving] [D32] a task finds its skill with reasons; no words are E004, a bad limit E100."""
-
-    async def calls() -> list[Any]:
-        async with near(era) as client:
-            await client.list_tools()
-            given: list[dict[str, Any]] = [{"task": "a PDF"}, {"task": "xyzzy"}, {"task": "?!"}]
-            given += [{"task": "pdf", "limit": 1001}, {}]
-            return [await client.call_tool("skc_find", words) for words in given]
-
-    found, nothing, empty, many, missing = asyncio.run(calls())
+    given: list[dict[str, Any]] = [{"task": "a PDF"}, {"task": "xyzzy"}, {"task": "?!"}]
+    given += [{"task": "pdf", "limit": 1001}, {}]
+    calls = [("skc_find", words) for words in given]
+    found, nothing, empty, many, missing = call_tools(*calls, era=era)
     best = found.structured_content["results"][0]
     assert (best["id"], best["source_name"]) == ("pdf", "project")
     assert "pdf" in [match["term"].lower() for match in best["matched"]]
@@ -221,18 +209,13 @@ def test_finding(pdf: World, era: str) -> None:
 
 def test_init_and_stats_of_one(world: World) -> None:
     """[RFC-0006] [RFC-0003] a new skill through MCP can be built, read and counted at once."""
-
-    async def calls() -> list[Any]:
-        async with near() as client:
-            return [
-                await client.call_tool("skc_init", {"name": "notes"}),
-                await client.call_tool("skc_build", {"skill": "notes", "target": "cursor"}),
-                await client.call_tool("skc_show", {"skill": "notes", "section": "Notes"}),
-                await client.call_tool("skc_stats", {"skill": "notes", "group_by": "commands"}),
-                await client.call_tool("skc_init", {"name": "notes"}),
-            ]
-
-    made, built, shown, counted, again = asyncio.run(calls())
+    made, built, shown, counted, again = call_tools(
+        ("skc_init", {"name": "notes"}),
+        ("skc_build", {"skill": "notes", "target": "cursor"}),
+        ("skc_show", {"skill": "notes", "section": "Notes"}),
+        ("skc_stats", {"skill": "notes", "group_by": "commands"}),
+        ("skc_init", {"name": "notes"}),
+    )
     assert made.structured_content == {"name": "notes", "path": str(world.store / "notes" / "SKILL.md")}
     assert built.structured_content["deployments"][0]["target"] == "cursor"
     assert shown.structured_content["heading"] == "Notes"
@@ -243,12 +226,7 @@ def test_init_and_stats_of_one(world: World) -> None:
 
 def test_declared_for_a_model(world: World) -> None:
     """[SURFACES: Serving] every tool has a title, hints, words for each parameter, and an output schema."""
-
-    async def listed() -> Any:
-        async with near() as client:
-            return await client.list_tools()
-
-    tools = {tool.name: tool for tool in asyncio.run(listed()).tools}
+    tools: dict[str, Any] = {tool.name: tool for tool in talk(Client.list_tools).tools}
     assert set(tools) == {tool.name for tool in TOOLS}
     for tool in tools.values():
         assert tool.title
@@ -292,12 +270,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 def test_errors_are_results(pdf: World, era: str) -> None:
     """[RFC-0005] [D62] what goes wrong is a result with isError, the diagnostic's text, and its JSON."""
 
-    async def calls() -> tuple[list[Any], dict[str, Any]]:
-        async with near(era) as client:
-            schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
-            return [await client.call_tool(name, given) for name, given, _ in WRONG], schemas
+    async def calls(client: Client) -> tuple[list[Any], dict[str, Any]]:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        return [await client.call_tool(name, given) for name, given, _ in WRONG], schemas
 
-    answers, schemas = asyncio.run(calls())
+    answers, schemas = talk(calls, era)
     for answer, (name, _, _) in zip(answers, WRONG, strict=True):
         jsonschema.validate(answer.structured_content, schemas[name])  # as clients do that check errors, too
     for answer, (name, given, code) in zip(answers, WRONG, strict=True):
@@ -333,15 +310,10 @@ def test_protocol_errors_stay_protocol_errors(world: World) -> None:
 def test_notices_are_told(pdf: World) -> None:
     """[D16] [D18] warnings of the command come as further lines, never in the result itself."""
     save(pdf.store / "pdf" / "references" / "api.md", "# API\n\nChanged.\n")
-
-    async def calls() -> list[Any]:
-        async with near() as client:
-            return [
-                await client.call_tool("skc_show", {"skill": "pdf", "section": "filling forms"}),
-                await client.call_tool("skc_search", {"skill": "pdf", "query": "three ümläute"}),
-            ]
-
-    shown, found = asyncio.run(calls())
+    shown, found = call_tools(
+        ("skc_show", {"skill": "pdf", "section": "filling forms"}),
+        ("skc_search", {"skill": "pdf", "query": "three ümläute"}),
+    )
     assert shown.content[1].text == "warning[W001]: multiple matches for 'filling forms'; showing first"
     told = [block.text for block in found.content[1:]]
     assert told[0].startswith("warning[W004]: ")
@@ -397,11 +369,10 @@ def test_progress_of_a_build(world: World, era: str) -> None:
     async def note(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message))
 
-    async def call() -> Any:
-        async with near(era) as client:
-            return await client.call_tool("skc_build", {"skill": "big"}, progress_callback=note)
+    async def call(client: Client) -> Any:
+        return await client.call_tool("skc_build", {"skill": "big"}, progress_callback=note)
 
-    assert asyncio.run(call()).structured_content["files"] == 61
+    assert talk(call, era).structured_content["files"] == 61
     assert told[-1] == (61, 61, "61 of 61 files of 'big'")
     assert [progress for progress, _, _ in told] == sorted({progress for progress, _, _ in told})
 
@@ -471,16 +442,15 @@ def test_skills_toml_is_followed(world: World) -> None:
     """[D23] an edit of skills.toml counts from the next call on; a wrong one is the call's error."""
     world.skill("elsewhere", store=world.root / "others")
 
-    async def calls() -> list[Any]:
-        async with near() as client:
-            found = [await client.call_tool("browse_skills", {})]
-            table = '[[repositories]]\nname = "o"\ntype = "filesystem"\npath = "../others"\n'
-            for text in (table, "nonsense ="):
-                save(world.project / ".skillc" / "skills.toml", text)
-                found.append(await client.call_tool("browse_skills", {}))
-            return found
+    async def calls(client: Client) -> list[Any]:
+        found = [await client.call_tool("browse_skills", {})]
+        table = '[[repositories]]\nname = "o"\ntype = "filesystem"\npath = "../others"\n'
+        for text in (table, "nonsense ="):
+            save(world.project / ".skillc" / "skills.toml", text)
+            found.append(await client.call_tool("browse_skills", {}))
+        return found
 
-    before, after, broken = asyncio.run(calls())
+    before, after, broken = talk(calls)
     assert "elsewhere" not in [skill["id"] for skill in before.structured_content["skills"]]
     assert "elsewhere" in [skill["id"] for skill in after.structured_content["skills"]]
     assert broken.content[0].text.startswith("error[E071]: ")

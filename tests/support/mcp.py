@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from subprocess import PIPE, Popen
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 import mcp_types as types
+import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
 from skillc.mcp import create_server
@@ -20,6 +23,7 @@ from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.forks import start_skc
 
+Result = TypeVar("Result")
 OLD, NEW = "legacy", "2026-07-28"  # who shakes hands, and who does not
 ERAS = (OLD, NEW)
 
@@ -41,6 +45,14 @@ async def ask(client: Client, method: str, **params: Any) -> dict[str, Any]:
     return answer.model_dump(by_alias=True)
 
 
+async def refusal(client: Client, method: str, **params: Any) -> str:
+    """The message of a call that is refused for its parameters."""
+    with pytest.raises(MCPError) as failed:
+        await ask(client, method, **params)
+    assert failed.value.error.code == -32602, (method, params)
+    return failed.value.error.message
+
+
 async def instructions_for(client: Client, era: str) -> str | None:
     """What the server says of itself: in its handshake, or when it is asked."""
     if era == OLD:
@@ -52,6 +64,26 @@ async def instructions_for(client: Client, era: str) -> str | None:
 def near(era: str = NEW, **more: Any) -> Client:
     """A client of a server in this process and working directory."""
     return Client(create_server(Workspace()), mode=era, **more)
+
+
+def talk(conversation: Callable[[Client], Awaitable[Result]], era: str = NEW, **more: Any) -> Result:
+    """What a conversation with a server in this process and working directory comes to."""
+
+    async def run() -> Result:
+        async with near(era, **more) as client:
+            return await conversation(client)
+
+    return asyncio.run(run())
+
+
+def call_tools(*calls: tuple[str, dict[str, Any]], era: str = NEW, **more: Any) -> list[Any]:
+    """What some calls return, one after the other, of a client that knows the tools."""
+
+    async def call(client: Client) -> list[Any]:
+        await client.list_tools()
+        return [await client.call_tool(name, given) for name, given in calls]
+
+    return talk(call, era, **more)
 
 
 @asynccontextmanager
