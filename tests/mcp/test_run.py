@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 from mcp_types import ElicitResult
 
 from tests.conftest import World
-from tests.support.mcp import ERAS, YES, answering, over_stdio, talk
+from tests.support.mcp import ERAS, YES, answering, call_tools, over_stdio
 from tests.support.tools import executable
 
 GREET = """### greet
@@ -43,10 +42,7 @@ def hello(world: World) -> Path:
 
 
 def call(era: str, arguments: dict[str, Any], **more: Any) -> Any:
-    async def call(client: Client) -> Any:
-        return await client.call_tool("run_tool", arguments)
-
-    return talk(call, era, **more)
+    return call_tools(("run_tool", arguments), era=era, **more)[0]
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -59,8 +59,13 @@ def workspace(*, progress: bool = False) -> Workspace:
     """
     from skillc.workspace import Workspace
 
-    here = _verbose_workspace() if is_verbose else Workspace(report=_report)
-    here.is_at_terminal = sys.stdout.isatty() and _is_person()
+    if is_verbose:
+        from skillc.cli.verbose import VerboseWorkspace as Workspace
+
+    here = Workspace(report=lambda line: print(line, file=sys.stderr))
+    # An agent at its own terminal is no person.
+    is_person = sys.stdin is not None and sys.stdin.isatty() and not any(map(os.environ.get, AGENT_VARIABLES))
+    here.is_at_terminal = sys.stdout.isatty() and is_person
     here.tell_owners()
     if progress and sys.stderr.isatty():
         from skillc.cli.progress import name_repositories, watch_reading
@@ -70,21 +75,6 @@ def workspace(*, progress: bool = False) -> Workspace:
         name_repositories(here.cwd)
         watch_reading()
     return here
-
-
-def _is_person() -> bool:
-    """Return whether a person types, and no agent at its own terminal."""
-    return sys.stdin is not None and sys.stdin.isatty() and not any(map(os.environ.get, AGENT_VARIABLES))
-
-
-def _verbose_workspace() -> Workspace:
-    from skillc.cli.verbose import VerboseWorkspace
-
-    return VerboseWorkspace(report=_report)
-
-
-def _report(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def show(
@@ -229,7 +219,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         status = _fail(error, options)
     finally:
-        sys.stdout, sys.stderr = _unwrap(sys.stdout), _unwrap(sys.stderr)
+        streams = (sys.stdout, sys.stderr)
+        sys.stdout, sys.stderr = (s.stream if isinstance(s, PlainStream) else s for s in streams)
     return status
 
 
@@ -295,14 +286,11 @@ def _prepare_output(words: Sequence[str]) -> None:
         if getattr(stream, "errors", "") != "backslashreplace" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     sys.stderr = DiagnosticStream(sys.stderr)
-    if sys.stdout.isatty() or sys.stderr.isatty() or "FORCE_COLOR" in os.environ or _has_color(words):
+    has_color = "FORCE_COLOR" in os.environ or any(word.startswith("--color") for word in words)
+    if has_color or sys.stdout.isatty() or sys.stderr.isatty():
         from skillc.cli.terminal import prepare_terminal  # only where a person looks
 
         prepare_terminal(words)
-
-
-def _has_color(words: Sequence[str]) -> bool:
-    return any(word.startswith("--color") for word in words)
 
 
 def _wants_json(words: list[str]) -> bool:
@@ -315,10 +303,6 @@ def _wants_json(words: list[str]) -> bool:
     names = ["--format", *(["-f"] if expand("-f", options) == "--format" else [])]
     parts = [part for word in words for part in (word.split("=", 1) if word.startswith("-") else [word])]
     return any(parts[n] in names and parts[n + 1] in ("json", "object") for n in range(len(parts) - 1))
-
-
-def _unwrap(stream: TextIO) -> TextIO:
-    return stream.stream if isinstance(stream, PlainStream) else stream
 
 
 def _drop_output() -> None:

@@ -35,8 +35,7 @@ class Terminal:
             print(text, file=sys.stderr)
 
     def confirm(self, text: str, question: str) -> bool:
-        _print(text)
-        return ask(f"{question} (y/N): ") in ("y", "yes")
+        return confirm(text, question)
 
     def confirm_some(self, text: str, question: str, names: Sequence[str]) -> Sequence[str]:
         print(text, file=sys.stderr)
@@ -112,18 +111,14 @@ def terminal() -> bool:
 
 def ask_to_run(request: tools.ApprovalRequest) -> tools.Answer:
     """Show what is about to run, and return the answer."""
-    choices = {
-        "y": tools.Answer.YES,
-        "yes": tools.Answer.YES,
-        "v": tools.Answer.NEVER,
-        "never": tools.Answer.NEVER,
-    }
+    yes, never = tools.Answer.YES, tools.Answer.NEVER
+    choices = {"y": yes, "yes": yes, "v": never, "never": never}
     options = ["(y)es, this time"]
     if request.lasts:
-        choices |= {"o": tools.Answer.ONCE, "once": tools.Answer.ONCE}
+        choices |= dict.fromkeys(("o", "once"), tools.Answer.ONCE)
         options = ["(y)es, until a file of it changes", "(o)nce"]
     elif request.can_last:
-        choices |= {"a": tools.Answer.ALWAYS, "always": tools.Answer.ALWAYS}
+        choices |= dict.fromkeys(("a", "always"), tools.Answer.ALWAYS)
         options += ["(a)lways until a file of it changes"]
     text, rest = request.text(short=True), request.text()
     while True:
@@ -149,15 +144,11 @@ def ask(question: str) -> str:
 
 
 def _print(text: str) -> None:
-    width = max(MIN_WIDTH, _terminal_width())
-    for part in text.split("\n"):
-        print(fold(part, width, INDENT), file=sys.stderr)
-
-
-def _terminal_width() -> int:
-    """Return the columns of the terminal that shows the question; stdout may be a file."""
+    """Print a text on stderr, as wide as that terminal is; stdout may be a file."""
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):
         columns = 0
-    return columns or shutil.get_terminal_size().columns
+    width = max(MIN_WIDTH, columns or shutil.get_terminal_size().columns)
+    for part in text.split("\n"):
+        print(fold(part, width, INDENT), file=sys.stderr)

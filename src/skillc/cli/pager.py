@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from io import TextIOWrapper
 from typing import Any
 
@@ -74,28 +74,17 @@ class _PagerStream(PlainStream):
 @contextmanager
 def attend(words: Sequence[str]) -> Iterator[None]:
     """Show a person at a terminal what the command is doing, and its output in a pager."""
-    with ExitStack() as stack:
-        if isinstance(sys.stdout, PlainStream):
-            stack.enter_context(page_output(words))
-        if words and "--watch" not in words and "--help" not in words:
-            stack.enter_context(watch(words[0]))
-        yield
-
-
-@contextmanager
-def page_output(words: Sequence[str]) -> Iterator[None]:
-    """Send stdout through the pager where a person looks at it and the command may print much."""
-    program = _program() if _is_wanted(words) else []
-    terminal = sys.stdout
-    if not program or not isinstance(terminal, PlainStream):
-        yield
-        return
-    sys.stdout = pager = _PagerStream(terminal, program)
+    terminal, pager = sys.stdout, None
+    if isinstance(terminal, PlainStream) and _is_wanted(words) and (program := _program()):
+        sys.stdout = pager = _PagerStream(terminal, program)
+    is_watched = words and "--watch" not in words and "--help" not in words
     try:
-        yield
+        with watch(words[0]) if is_watched else nullcontext():
+            yield
     finally:
-        sys.stdout = terminal
-        pager.finish()
+        if pager is not None:
+            sys.stdout = terminal
+            pager.finish()
 
 
 def _is_wanted(words: Sequence[str]) -> bool:
