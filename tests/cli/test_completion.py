@@ -88,6 +88,8 @@ SHELF: Offers = [
     ("open docx", "n", ["notes.txt"]),
     ("nothing", "", []),
     ("build --", "", []),
+    ("repo sync", "", ["project", "project-rkat", "user", "user-rkat"]),
+    ("repo remove", "", []),
 ]
 
 
@@ -144,6 +146,8 @@ VALUES: Offers = [
     ("repo sync", "sh", ["shared"]),
     ("repo remove", "f", ["far"]),
     ("repo add", "", []),
+    ("repo", "", ["list", "add", "remove", "sync"]),
+    ("repo sync", "", ["shared", "far"]),
     ("diagnose --code", "W02", ["W020", "W021", "W022", "W023"]),
     ("diagnose --code", "E00", ["E001", "E002", "E003", "E004"]),
     ("lint pdf --select", "SKL301,no-o", ["SKL301,no-orphans"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from skillc.registry import SYSTEM, Role, open_registry
 from skillc.server import PublishingSettings, SignInSettings
 from tests.cli.calls import fails, ok
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.ci import Runner, running_runner
 from tests.support.issuer import Issuer, running_issuer
 from tests.support.pages import serving as serving_pages
@@ -65,24 +67,24 @@ def test_publishers(admin: World, team: Team) -> None:
     fails("E062", "publisher", "remove", made["id"])
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("E100", ("trust", "acme/skills")),
-        ("E100", ("add", "acme/skills", "release.yml")),
-        ("E100", ("add", "acme/skills", "--prefix", "payments")),
-        ("E100", ("list", "acme/skills")),
-        ("E100", ("list", "--prefix", "payments")),
-        ("E100", ("remove",)),
-        ("E100", ("add", "a/b", "c.yml", "--prefix", "p", "--issuer", "https://login.example.com")),
-        ("E062", ("add", "skills", "release.yml", "--prefix", "payments")),
-        ("E062", ("add", "acme/skills", "release.yml", "--prefix", "payments", "--ref", "main")),
-        ("E070", ("add", "acme/skills", "release.yml", "--prefix", "Not a path")),
-    ],
-)
-def test_mistakes(admin: World, code: str, words: tuple[str, ...]) -> None:
+MISTAKES = """
+E100 trust acme/skills
+E100 add acme/skills release.yml
+E100 add acme/skills --prefix payments
+E100 list acme/skills
+E100 list --prefix payments
+E100 remove
+E100 add a/b c.yml --prefix p --issuer https://login.example.com
+E062 add skills release.yml --prefix payments
+E062 add acme/skills release.yml --prefix payments --ref main
+E070 add acme/skills release.yml --prefix 'Not a path'
+"""
+
+
+@each("words", map(shlex.split, MISTAKES.strip().splitlines()))
+def test_mistakes(admin: World, words: list[str]) -> None:
     """[SURFACES: Sign-in] a mistake is one coded line."""
-    fails(code, "publisher", *words)
+    fails(words[0], "publisher", *words[1:])
 
 
 def test_admins(world: World, team: Team) -> None:

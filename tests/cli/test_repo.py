@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,16 +13,15 @@ import pytest
 
 from tests.cli.calls import call, fails, ok
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Origin, Server, serving
 from tests.support.http import LIST, Stub, page
 from tests.support.skills import skill
 
 
 def configured(root: Path, directory: str = ".skillc") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads((root / directory / "skills.toml").read_text())[
-        "repositories"
-    ]
-    return found
+    text = (root / directory / "skills.toml").read_text()
+    return list(tomllib.loads(text)["repositories"])
 
 
 def answer(world: World, *words: str) -> dict[str, Any]:
@@ -70,95 +70,60 @@ def test_missing_folder(world: World) -> None:
     assert "https://github.com/company/skills" in fails("E022", "repo", "add", "x", "company/skills").stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("place", "kind"),
-    [
-        ("https://github.com/company/skills", "git"),
-        ("https://git.example.com/skills", "git"),
-        ("https://example.com/skills.git/", "git"),
-        ("git@example.com:company/skills", "git"),
-        ("ssh://git@example.com/skills", "git"),
-        ("file:///srv/skills", "git"),
-        ("https://skills.example.com/api", "http"),
-        ("http://127.0.0.1:8080", "http"),
-    ],
-)
-def test_guessed_types(world: World, place: str, kind: str) -> None:
+GUESSES = {
+    "https://github.com/company/skills": "git",
+    "https://git.example.com/skills": "git",
+    "https://example.com/skills.git/": "git",
+    "git@example.com:company/skills": "git",
+    "ssh://git@example.com/skills": "git",
+    "file:///srv/skills": "git",
+    "https://skills.example.com/api": "http",
+    "http://127.0.0.1:8080": "http",
+}
+
+
+def test_guessed_types(world: World) -> None:
     """[D23a] from the address, and it says so."""
-    fields = answer(world, "add", "x", place)
-    assert fields["guessed"] is True
-    assert fields["repository"] == {"name": "x", "type": kind, "url": place} == configured(world.project)[0]
+    for number, (place, kind) in enumerate(GUESSES.items()):
+        fields = answer(world, "add", f"x{number}", place)
+        assert fields["guessed"] is True
+        wanted = {"name": f"x{number}", "type": kind, "url": place}
+        assert fields["repository"] == wanted == configured(world.project)[-1]
 
 
 def test_all_options(world: World) -> None:
     """[D23a] [D24] what the configuration knows; a token by its variable's name."""
-    words = (
-        "--type",
-        "git",
-        "--ref",
-        "v1",
-        "--ref-type",
-        "tag",
-        "--skills-root",
-        "s",
-        "--auth-token-env",
-        "T",
-    )
-    fields = answer(world, "add", "x", "https://example.com/y", *words, "--strict", "--required")
+    words = "--type git --ref v1 --ref-type tag --skills-root s --auth-token-env T --strict --required"
+    fields = answer(world, "add", "x", "https://example.com/y", *words.split())
     assert fields["guessed"] is False
-    assert (
-        configured(world.project)[0]
-        == fields["repository"]
-        == {
-            "name": "x",
-            "type": "git",
-            "url": "https://example.com/y",
-            "git_ref": "v1",
-            "ref_type": "tag",
-            "skills_root": "s",
-            "auth_token": "${T}",
-            "strict": True,
-            "required": True,
-        }
-    )
+    wanted = {"name": "x", "type": "git", "url": "https://example.com/y", "git_ref": "v1", "ref_type": "tag"}
+    wanted |= {"skills_root": "s", "auth_token": "${T}", "strict": True, "required": True}  # type: ignore[dict-item]
+    assert configured(world.project)[0] == fields["repository"] == wanted
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
+INVALID = """
+add | add x | remove | remove x y | list x | sync x y | rename x | remove x --type git | sync --global
+list --strict | add '' . | add embedded . | add x . --type ftp | add x . --ref main | add x http://h --strict
+add x http://h --type http --skills-root s | add x http://h/x.git --ref-type tag | add x ftp --type http
+add x http://[h
+"""
+
+
+@each(
     "words",
     [
-        ("add",),
-        ("add", "x"),
-        ("remove",),
-        ("remove", "x", "y"),
-        ("list", "x"),
-        ("sync", "x", "y"),
-        ("rename", "x"),
-        ("remove", "x", "--type", "git"),
-        ("sync", "--global"),
-        ("list", "--strict"),
-        ("add", "", "."),
-        ("add", "embedded", "."),
-        ("add", "a\nb", "."),
-        ("add", "x", ".", "--type", "ftp"),
-        ("add", "x", ".", "--ref", "main"),
-        ("add", "x", "http://h", "--type", "http", "--skills-root", "s"),
-        ("add", "x", "http://h/x.git", "--ref-type", "tag"),
-        ("add", "x", "http://h", "--strict"),
-        ("add", "x", "ftp", "--type", "http"),
-        ("add", "x", "http://h/\x01"),
-        ("add", "x", "http://[h"),
+        *map(shlex.split, INVALID.strip().replace("\n", " | ").split(" | ")),
+        ["add", "a\nb", "."],
+        ["add", "x", "http://h/\x01"],
     ],
 )
-def test_words_that_do_not_fit(world: World, words: tuple[str, ...]) -> None:
+def test_words_that_do_not_fit(world: World, words: list[str]) -> None:
     """[RFC-0005] E100, and no file is made."""
     fails("E100", "repo", *words)
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("words", [("--ref", "-x"), ("--ref", "a b"), ("--skills-root", "../x")])
+@each("words", [("--ref", "-x"), ("--ref", "a b"), ("--skills-root", "../x")])
 def test_git_settings_are_checked(world: World, words: tuple[str, ...]) -> None:
     """[D29] what would be refused later is refused now, also where the address is a variable."""
     for place in ("https://example.com/x.git", "${PLACE}"):
@@ -167,40 +132,34 @@ def test_git_settings_are_checked(world: World, words: tuple[str, ...]) -> None:
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
-def test_a_site(world: World) -> None:
-    """[SURFACES: Well-known discovery] by its address, with the settings of a server; --strict is E100."""
-    ok("repo", "add", "x", "https://h", "--type", "well-known", "--auth-token-env", "TOKEN")
+# The words that add a server, its type, and words that do not fit one.
+SERVERS = [
+    ("https://h --type well-known", "well-known", ["https://i --strict", "./folder"]),
+    ("https://h --type clawhub", "clawhub", ["https://i --strict", "./folder", "https://i --ref main"]),
+    ("https://h/.well-known/clawhub.json", "clawhub", ["https://i --strict"]),
+    ("https://h/mcp --type mcp", "mcp", ["npx"]),
+]
+
+
+@pytest.mark.parametrize(("words", "kind", "wrong"), SERVERS)
+def test_servers(world: World, words: str, kind: str, wrong: list[str]) -> None:
+    """[SURFACES: Well-known discovery] [SURFACES: Library] [SURFACES: Serving] sites, ClawHub, MCP servers.
+
+    By their addresses, with the settings of a server. A ClawHub registry is also one by the address of its
+    discovery; a command that an MCP server starts with is for the home's file alone.
+    """
+    ok("repo", "add", "x", *words.split(), "--auth-token-env", "TOKEN")
     text = (world.project / ".skillc" / "skills.toml").read_text()
-    assert 'type = "well-known"\nurl = "https://h"\nauth_token = "${TOKEN}"\n' in text
-    fails("E100", "repo", "add", "y", "https://i", "--type", "well-known", "--strict")
-    fails("E100", "repo", "add", "y", "./folder", "--type", "well-known")
-
-
-@pytest.mark.parametrize(
-    "words", [("https://h", "--type", "clawhub"), ("https://h/.well-known/clawhub.json",)]
-)
-def test_clawhub(world: World, words: tuple[str, ...]) -> None:
-    """[SURFACES: Library] A ClawHub registry is one by --type, or by the address of its discovery."""
-    ok("repo", "add", "x", *words, "--auth-token-env", "TOKEN")
-    text = (world.project / ".skillc" / "skills.toml").read_text()
-    assert f'type = "clawhub"\nurl = "{words[0]}"\nauth_token = "${{TOKEN}}"\n' in text
-    fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--strict")
-    fails("E100", "repo", "add", "y", "./folder", "--type", "clawhub")
-    fails("E100", "repo", "add", "y", "https://i", "--type", "clawhub", "--ref", "main")
-
-
-def test_an_mcp_server(world: World) -> None:
-    """[SURFACES: Serving] by its URL; a command that it starts with is for the home's file alone."""
-    ok("repo", "add", "x", "https://h/mcp", "--type", "mcp", "--auth-token-env", "TOKEN")
-    text = (world.project / ".skillc" / "skills.toml").read_text()
-    assert 'type = "mcp"\nurl = "https://h/mcp"\nauth_token = "${TOKEN}"\n' in text
-    assert "command = " in fails("E100", "repo", "add", "y", "npx server", "--type", "mcp").stderr
+    assert f'type = "{kind}"\nurl = "{words.split()[0]}"\nauth_token = "${{TOKEN}}"\n' in text
+    for other in wrong:
+        error = fails("E100", "repo", "add", "y", *other.split(), "--type", kind).stderr
+        assert kind != "mcp" or "command = " in error
 
 
 SECRET = "ghp_0123456789abcdef"
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         (f"https://{SECRET}@github.com/company/skills",),
@@ -302,25 +261,6 @@ def test_keep_defaults(world: World) -> None:
     fields = answer(world, "add", "y", "http://127.0.0.1:9", "--keep-defaults", "--global")
     assert (fields["kept"], fields["left"]) == ([str(world.global_store)], [str(world.store)])
     assert [table["name"] for table in configured(world.home)] == ["user", "y"]
-
-
-@pytest.mark.slow
-def test_completion(world: World) -> None:
-    """[RFC-0007] the actions, and the names where one is wanted."""
-
-    def offered(*words: str) -> list[str]:
-        return ok("__complete", "repo", *words).stdout.split()
-
-    assert offered("") == ["list", "add", "remove", "sync"]
-    assert offered("sync", "") == ["project", "project-rkat", "user", "user-rkat"]
-    assert offered("remove", "") == []
-    ok("repo", "add", "company", "http://h")
-    ok("repo", "add", "team", "http://h", "--global")
-    assert offered("remove", "") == offered("sync", "") == ["company", "team"]
-    assert offered("sync", "t") == ["team"]
-    assert offered("add", "") == []
-    (world.project / ".skillc" / "skills.toml").write_text("broken")
-    assert offered("sync", "") == []
 
 
 # Refreshing
