@@ -47,6 +47,7 @@ from skillc.registry.package import (
     MAX_BYTES as MAX_BYTES,
     MAX_FILES as MAX_FILES,
     Package as Package,
+    make_archive as make_archive,
     make_package as make_package,
     read_package as read_package,
 )

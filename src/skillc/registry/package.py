@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -73,17 +73,7 @@ class Package:
     @cached_property
     def archive(self) -> bytes:
         """The files as .tar.gz, with SKILL.md at its root."""
-        buffer = io.BytesIO()
-        with (
-            gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as stream,
-            tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
-        ):
-            for file in self.files:
-                member = tarfile.TarInfo(file.path)
-                member.size = file.size
-                member.mode = 0o755 if file.is_executable else 0o644
-                archive.addfile(member, io.BytesIO(self.contents[file.path]))
-        return buffer.getvalue()
+        return make_archive((file, self.contents[file.path]) for file in self.files)
 
     def blobs(self) -> dict[str, bytes]:
         """Return everything to store, by digest."""
@@ -91,11 +81,29 @@ class Package:
         return {**blobs, digest_of(self.archive): self.archive}
 
 
+def make_archive(files: Iterable[tuple[StoredFile, bytes]]) -> bytes:
+    """Return files as .tar.gz, the same bytes for the same files."""
+    buffer = io.BytesIO()
+    with (
+        gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for file, data in files:
+            member = tarfile.TarInfo(file.path)
+            member.size, member.mode = len(data), 0o755 if file.is_executable else 0o644
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
 def read_package(skill_id: str, folder: str) -> Package:
     """Read the skill in a folder; raises InvalidSkill, MissingField or PathEscapes."""
     contents: dict[str, bytes] = {}
     executable, size = set(), 0
-    for file in _list(folder):
+    try:
+        names = [file.name for file in list_files(folder)]
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidSkill(folder) from None
+    for file in names:
         with os.fdopen(open_inside(folder, file), "rb") as stream:
             data = stream.read(MAX_BYTES - size + 1)
             if stat.S_IMODE(os.fstat(stream.fileno()).st_mode) & 0o111:
@@ -126,13 +134,6 @@ def make_package(skill_id: str, contents: Mapping[str, bytes], executable: set[s
     )
     assert package.frontmatter is not None  # raises MissingField now, not later
     return package
-
-
-def _list(folder: str) -> Iterator[str]:
-    try:
-        yield from (file.name for file in list_files(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        raise InvalidSkill(folder) from None
 
 
 def _check_size(skill: str, count: int, size: int) -> None:

@@ -37,11 +37,9 @@ MAX_REPORT = 256 << 10  # bytes of the report of an audit; what is longer loses 
 class Policy:
     """A source with the versions of another one that `allows` returns true for."""
 
-    def __init__(self, source: VersionSource) -> None:
+    def __init__(self, source: VersionSource, allows: Callable[[Version], bool]) -> None:
         self._source = source
-
-    def allows(self, version: Version) -> bool:
-        raise NotImplementedError
+        self.allows = allows
 
     def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
         skills = (skill.filter(self.allows) for skill in self._source.skills(prefix, after))
@@ -79,10 +77,6 @@ class Policies:
     audited: str = ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    def wrap(self, source: VersionSource) -> VersionSource:
-        """Return a source with the policies around it."""
-        return _Wrapper(source, self.allows) if self.fingerprint else source
-
     def allows(self, version: Version) -> bool:
         return (
             (not self.allow or any(is_below(version.skill, prefix) for prefix in self.allow))
@@ -103,16 +97,7 @@ class Policies:
         return repr(values) if any(values) else ""
 
 
-class _Wrapper(Policy):
-    def __init__(self, source: VersionSource, condition: Callable[[Version], bool]) -> None:
-        super().__init__(source)
-        self._condition = condition
-
-    def allows(self, version: Version) -> bool:
-        return self._condition(version)
-
-
-class MinimumAge(_Wrapper):
+class MinimumAge(Policy):
     """The versions that were published some time ago: most attacks are found within days."""
 
     def __init__(
@@ -124,7 +109,7 @@ class MinimumAge(_Wrapper):
         super().__init__(source, Policies(age, clock=clock).allows)
 
 
-class Allowed(_Wrapper):
+class Allowed(Policy):
     """The skills below one of the prefixes `allow` (all, without any) and below none of `deny`."""
 
     def __init__(self, source: VersionSource, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> None:
@@ -132,7 +117,7 @@ class Allowed(_Wrapper):
         super().__init__(source, Policies(timedelta(0), *prefixes).allows)
 
 
-class Audited(_Wrapper):
+class Audited(Policy):
     """The versions that passed an audit, as `has_passed` says; it is asked for each, and should remember."""
 
     def __init__(self, source: VersionSource, has_passed: Callable[[Version], bool]) -> None:

@@ -222,13 +222,9 @@ def _parse_fields(row: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
         raise InvalidParameter("command", "it is the name of a command")
     if texts.get("skill") or "command" in names:
         texts["skill"] = str(SkillId(texts.get("skill", "")))
-    return {**texts, "count": count, "day": _parse_day(row.get("day"))}
-
-
-def _parse_day(value: object) -> date:
     try:
-        return date.fromisoformat(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        return {**texts, "count": count, "day": date.fromisoformat(row["day"])}
+    except (KeyError, TypeError, ValueError):
         raise InvalidParameter("day", "it is a date such as 2026-11-16") from None
 
 

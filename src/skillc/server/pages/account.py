@@ -5,13 +5,14 @@ A token is shown once: when it is made.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from starlette.responses import Response
 
 from skillc.errors import InvalidParameter
-from skillc.registry import GROUP, Caller, Grant, NewToken, Role, Session
-from skillc.server.pages.visit import NOT_KEPT, Visit, redirect
+from skillc.registry import GROUP, Grant, NewToken, Role
+from skillc.server.pages.visit import NOT_KEPT, Page, Visit, redirect
 
 LIVES = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
 MAX_SESSIONS = 20  # of a list, the last used first
@@ -30,6 +31,7 @@ def show_account(visit: Visit, created: NewToken | None = None) -> Response:
         visit.registry.accounts.tokens(person),
         key=lambda token: (not token.is_valid(now), -token.created_at.timestamp()),
     )
+    own = [each for each in visit.registry.sessions.sessions(person) if each.subject == person.subject]
     return visit.page(
         "account.html",
         headers=NOT_KEPT,
@@ -37,7 +39,7 @@ def show_account(visit: Visit, created: NewToken | None = None) -> Response:
         tokens=tokens[:MAX_TOKENS],
         more=max(0, len(tokens) - MAX_TOKENS),
         now=now,
-        sessions=_own_sessions(visit, person),
+        sessions=sorted(own, key=lambda session: session.used_at, reverse=True)[:MAX_SESSIONS],
         session_id=visit.session.partition(".")[0],
         created=created,
         roles=[role for role in Role if any(own.role >= role for own in person.permissions)],
@@ -46,37 +48,18 @@ def show_account(visit: Visit, created: NewToken | None = None) -> Response:
     )
 
 
-def _own_sessions(visit: Visit, person: Caller) -> list[Session]:
-    every = visit.registry.sessions.sessions(person)
-    own = [session for session in every if session.subject == person.subject]
-    return sorted(own, key=lambda session: session.used_at, reverse=True)[:MAX_SESSIONS]
-
-
 def create_token(visit: Visit) -> Response:
+    life = visit.text("life")
+    if life not in LIVES:
+        raise InvalidParameter("life", "choose one of the periods")
     token = visit.registry.accounts.create_token(
         visit.person,
         Role.parse(visit.text("role")),
         visit.text("prefix").strip("/"),
         label=visit.text("label") or "token",
-        expires_at=_parse_life(visit.text("life")),
+        expires_at=datetime.now(UTC) + timedelta(days=int(life)) if life else None,
     )
     return show_account(visit, token)
-
-
-def _parse_life(text: str) -> datetime | None:
-    if text not in LIVES:
-        raise InvalidParameter("life", "choose one of the periods")
-    return datetime.now(UTC) + timedelta(days=int(text)) if text else None
-
-
-def revoke_token(visit: Visit) -> Response:
-    visit.registry.accounts.revoke_token(visit.person, visit.text("id"))
-    return redirect("/account")
-
-
-def end_session(visit: Visit) -> Response:
-    visit.registry.sessions.revoke(visit.person, visit.text("id"))
-    return redirect("/account")
 
 
 # For admins
@@ -100,11 +83,6 @@ def set_grant(visit: Visit) -> Response:
     prefix = visit.text("prefix").strip("/")
     grant = Grant(visit.text("subject"), Role.parse(visit.text("role")), prefix)
     visit.registry.accounts.grant(visit.person, grant)
-    return redirect("/admin/grants")
-
-
-def remove_grant(visit: Visit) -> Response:
-    visit.registry.accounts.remove_grant(visit.person, visit.text("subject"), visit.text("prefix"))
     return redirect("/admin/grants")
 
 
@@ -135,11 +113,6 @@ def show_people(visit: Visit) -> Response:
     return visit.page("people.html", people=rows, start=start, next_start=next_start, max_groups=MAX_GROUPS)
 
 
-def remove_person(visit: Visit) -> Response:
-    visit.registry.sessions.remove_person(visit.person, visit.text("subject"))
-    return redirect("/admin/people")
-
-
 def show_publishers(visit: Visit) -> Response:
     """Show the workflows of CI that may publish."""
     person, settings = visit.person, visit.settings.sign_in.publishing
@@ -165,9 +138,14 @@ def trust_publisher(visit: Visit) -> Response:
     return redirect("/admin/publishers")
 
 
-def distrust_publisher(visit: Visit) -> Response:
-    visit.registry.publishers.distrust(visit.person, visit.text("id"))
-    return redirect("/admin/publishers")
+def _change(path: str, operation: Callable[[Visit], Callable[..., object]], *fields: str) -> Page:
+    """Return what takes a form with the fields that an operation needs, and leads to a page then."""
+
+    def change(visit: Visit) -> Response:
+        operation(visit)(visit.person, *map(visit.text, fields))
+        return redirect(path)
+
+    return change
 
 
 def _read_number(text: str) -> int:
@@ -184,11 +162,17 @@ PAGES = {
 }
 FORMS = {
     "/account/tokens": create_token,
-    "/account/tokens/revoke": revoke_token,
-    "/account/sessions/end": end_session,
+    "/account/tokens/revoke": _change("/account", lambda visit: visit.registry.accounts.revoke_token, "id"),
+    "/account/sessions/end": _change("/account", lambda visit: visit.registry.sessions.revoke, "id"),
     "/admin/grants": set_grant,
-    "/admin/grants/remove": remove_grant,
-    "/admin/people/remove": remove_person,
+    "/admin/grants/remove": _change(
+        "/admin/grants", lambda visit: visit.registry.accounts.remove_grant, "subject", "prefix"
+    ),
+    "/admin/people/remove": _change(
+        "/admin/people", lambda visit: visit.registry.sessions.remove_person, "subject"
+    ),
     "/admin/publishers": trust_publisher,
-    "/admin/publishers/remove": distrust_publisher,
+    "/admin/publishers/remove": _change(
+        "/admin/publishers", lambda visit: visit.registry.publishers.distrust, "id"
+    ),
 }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Protocol
@@ -61,20 +60,6 @@ class Shelf(Protocol):
         ...
 
     def usage(self, skill_id: str = "", since: str = "") -> Usage: ...
-
-
-def count_collections(ids: Iterable[str]) -> dict[str, int]:
-    """Return every prefix of IDs with the number of skills below it, sorted.
-
-    >>> count_collections(["a/b/c", "a/d", "e"])
-    {'a': 2, 'a/b': 1}
-    """
-    counts: dict[str, int] = {}
-    for path, count in Counter(skill_id.rpartition("/")[0] for skill_id in ids).items():
-        while path:
-            counts[path] = counts.get(path, 0) + count
-            path = path.rpartition("/")[0]
-    return dict(sorted(counts.items()))
 
 
 class Audits:

@@ -17,7 +17,7 @@ from skillc.index.skills import FoundSkills
 from skillc.library import Skill as FolderSkill, SkillDescriptor, SkillDocument, stored_skills
 from skillc.registry import Skill, StoredFile, Version
 from skillc.server.pages.assets import create_environment, read_assets
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage, count_collections
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId, list_files, main_file, open_inside
 from skillc.startup import sha256_hex
@@ -58,7 +58,8 @@ class OwnShelf:
         return [_describe(skill) for skill, _ in zip(chosen, range(limit), strict=False)]
 
     def collections(self) -> dict[str, int]:
-        return count_collections(skill.id for skill in self._list())
+        collections = asyncio.run(self._workspace.library().collections())
+        return {collection.path: collection.count for collection in collections}
 
     def skill(self, skill_id: str) -> Skill:
         document, directory = asyncio.run(self._load(SkillId(skill_id)))

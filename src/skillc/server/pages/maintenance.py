@@ -6,36 +6,22 @@ from starlette.responses import Response
 
 from skillc.errors import InvalidParameter, RegistryRefused
 from skillc.registry import LATEST, Version
-from skillc.server.pages.visit import Visit, redirect
+from skillc.server.pages.visit import Page, Visit, redirect
 from skillc.skills import SkillId
 
 MAX_DELETIONS = 100
 MAX_QUEUE = 50
 
 
-def yank(visit: Visit) -> Response:
-    visit.registry.yank(visit.person, _read_id(visit), visit.text("version"), visit.text("reason"))
-    return _show_versions(visit)
+def _change(operation: str, *fields: str) -> Page:
+    """Return what takes a form that changes a skill: an operation of the registry, with some fields."""
 
+    def change(visit: Visit) -> Response:
+        skill_id = _read_id(visit)
+        getattr(visit.registry, operation)(visit.person, skill_id, *map(visit.text, fields))
+        return redirect(f"/versions/{skill_id}")
 
-def unyank(visit: Visit) -> Response:
-    visit.registry.unyank(visit.person, _read_id(visit), visit.text("version"))
-    return _show_versions(visit)
-
-
-def set_tag(visit: Visit) -> Response:
-    visit.registry.set_tag(visit.person, _read_id(visit), visit.text("tag"), visit.text("version"))
-    return _show_versions(visit)
-
-
-def remove_tag(visit: Visit) -> Response:
-    visit.registry.remove_tag(visit.person, _read_id(visit), visit.text("tag"))
-    return _show_versions(visit)
-
-
-def restore(visit: Visit) -> Response:
-    visit.registry.restore(visit.person, _read_id(visit))
-    return _show_versions(visit)
+    return change
 
 
 def delete(visit: Visit) -> Response:
@@ -82,17 +68,13 @@ def _read_id(visit: Visit) -> SkillId:
     return SkillId(visit.text("id"))
 
 
-def _show_versions(visit: Visit) -> Response:
-    return redirect(f"/versions/{_read_id(visit)}")
-
-
 PAGES = {"/deleted": show_deletions, "/review": show_queue}
 FORMS = {
-    "/yank": yank,
-    "/unyank": unyank,
-    "/tag": set_tag,
-    "/untag": remove_tag,
+    "/yank": _change("yank", "version", "reason"),
+    "/unyank": _change("unyank", "version"),
+    "/tag": _change("set_tag", "tag", "version"),
+    "/untag": _change("remove_tag", "tag"),
+    "/restore": _change("restore"),
     "/delete": delete,
-    "/restore": restore,
     "/review": decide,
 }

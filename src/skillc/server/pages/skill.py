@@ -12,11 +12,9 @@
 
 from __future__ import annotations
 
-import io
 import mimetypes
-import tarfile
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -26,7 +24,7 @@ from skillc.audit import KINDS, Audit, compare_audits
 from skillc.compiler import read_agents
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.paths import SKILL_FILES
-from skillc.registry import APPROVED, LATEST, Skill, StoredFile, Version
+from skillc.registry import APPROVED, LATEST, Skill, StoredFile, Version, make_archive
 from skillc.server.pages.assets import describe, quote_path
 from skillc.server.pages.diff import MAX_TEXT, compare_files, read_text
 from skillc.server.pages.markdown import PREFIX, Entry, Links, Text, render_markdown, slugify
@@ -42,7 +40,7 @@ MAX_COMPARED = 200  # files that differ and are read
 MAX_VALUES = 40  # of one kind of thing that a skill asks for
 MAX_FINDINGS = 100
 MAX_NEW_FINDINGS = 20  # of a comparison
-IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".avif"}
+IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".avif")
 MARKDOWN = (".md", ".markdown", ".mdx")
 # Agents that most people have come first; the others follow by name.
 FIRST_AGENTS = ("claude", "codex", "cursor", "gemini-cli", "github-copilot", "opencode")
@@ -192,20 +190,16 @@ def _plain(data: bytes) -> dict[str, Any] | None:
     text = read_text(data)
     if text is None:
         return None
-    lines, room = [], MAX_TEXT
     every = text.splitlines()
-    for line in every:
-        room -= len(line) + 40
-        if room < 0:
-            break
-        lines.append(line)
+    sizes = accumulate(len(line) + 40 for line in every)
+    lines = [line for line, size in zip(every, sizes, strict=True) if size <= MAX_TEXT]
     if every and not lines:
         lines = [f"{every[0][: MAX_TEXT // 2]}…"]
     return {"lines": lines, "total": len(every)}
 
 
 def _is_image(file: StoredFile) -> bool:
-    return any(file.path.lower().endswith(end) for end in IMAGES)
+    return file.path.lower().endswith(IMAGES)
 
 
 def _number(text: str) -> int:
@@ -229,12 +223,13 @@ def list_agents() -> list[tuple[str, str]]:
 
 def show_files(visit: Visit) -> Response:
     subject = find_subject(visit)
-    values: dict[str, Any] = {
-        "files": subject.files[:MAX_FILES],
-        "more": max(0, len(subject.files) - MAX_FILES),
-    }
-    size = sum(file.size for file in subject.files)
-    return visit.page("files.html", **describe_skill(visit, subject, "files"), **values, size=size)
+    return visit.page(
+        "files.html",
+        **describe_skill(visit, subject, "files"),
+        files=subject.files[:MAX_FILES],
+        more=max(0, len(subject.files) - MAX_FILES),
+        size=sum(file.size for file in subject.files),
+    )
 
 
 def send_file(visit: Visit) -> Response:
@@ -250,16 +245,11 @@ def send_file(visit: Visit) -> Response:
 
 def send_archive(visit: Visit) -> Response:
     subject = find_subject(visit)
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
-        for file in subject.files:
-            data = visit.shelf.read_file(subject.version, file.path)
-            member = tarfile.TarInfo(file.path)
-            member.size, member.mode = len(data), 0o755 if file.is_executable else 0o644
-            archive.addfile(member, io.BytesIO(data))
+    read = visit.shelf.read_file
+    archive = make_archive((file, read(subject.version, file.path)) for file in subject.files)
     name = f"{subject.skill.id.name}-{subject.version.version}.tar.gz"
     headers = _RAW_HEADERS | _keep(visit, subject) | _as_file(name)
-    return Response(buffer.getvalue(), 200, headers, "application/gzip")
+    return Response(archive, 200, headers, "application/gzip")
 
 
 def _keep(visit: Visit, subject: Subject) -> dict[str, str]:
