@@ -23,6 +23,7 @@ from skillc.registry import (
     ReviewRules,
 )
 from tests.registry.conftest import Clock, Team, package
+from tests.support.cases import each
 
 WHOLE = """
 [policy]
@@ -70,7 +71,7 @@ def test_all_settings(tmp_path: Path) -> None:
     assert RegistryConfig.parse("") == RegistryConfig(policies=RegistryConfig.parse("").policies)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "reason"),
     [
         ("[policy", "Expected"),

@@ -13,6 +13,7 @@ from skillc.registry import Role, Skill, Version
 from skillc.registry.model import is_below, parse_name, parse_text
 from skillc.skills import SkillId
 from skillc.versions import next_patch, parse_tag, parse_version, precedence
+from tests.support.cases import each
 
 # In the order that Semantic Versioning 2.0.0 gives them (§11).
 ORDER = [
@@ -82,7 +83,7 @@ def test_next_is_a_higher_release(numbers: list[str]) -> None:
     assert all(precedence(number) > precedence(each) for each in numbers)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "number"),
     [
         ("1.2.3", "1.2.3"),
@@ -97,7 +98,7 @@ def test_completed(text: str, number: str) -> None:
     assert parse_version(text) == number
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -120,9 +121,7 @@ def test_no_version(text: str) -> None:
     assert len(caught.value.message) < 300
 
 
-@pytest.mark.parametrize(
-    "text", ["1000000000.0.0", "0.1000000000.0", "0.0.1000000000", "v20261118120000", "9" * 64]
-)
+@each("text", ["1000000000.0.0", "0.1000000000.0", "0.0.1000000000", "v20261118120000", "9" * 64])
 def test_large_numbers(text: str) -> None:
     """[D74] a number of a version has at most nine digits."""
     with pytest.raises(VersionTooLarge, match="nine digits"):
@@ -138,7 +137,7 @@ def test_no_next_number() -> None:
         next_patch(["1.0.999999999"])
 
 
-@pytest.mark.parametrize("text", ["", "1.0.0", "Beta", "-x", "a/b", "a b", "a" * 65, "é", "beta\n"])
+@each("text", ["", "1.0.0", "Beta", "-x", "a/b", "a b", "a" * 65, "é", "beta\n"])
 def test_no_tag(text: str) -> None:
     """[SURFACES: Registry model] a tag never looks like a version."""
     with pytest.raises(InvalidParameter):
