@@ -163,7 +163,7 @@ def _read_data(file: File, trace: Trace) -> None:
     """Read a file that is no script: what it says, what it declares, and the commands in its values."""
     name, text = file.name, file.text
     if name.endswith((".svg", ".html", ".htm", ".xml")):
-        check_prose(_TAG.sub(" ", text), trace)
+        check_prose(_TAG.sub(" ", _BLOCK_TAG.sub(". ", text)), trace)
         check_script(text, trace, 1, "html")
     else:
         check_prose(text, trace, is_script=file.kind != "prose")
@@ -194,7 +194,11 @@ _VALUE = load_pattern("value")
 _CODE_LINE = re.compile(r"^(?![ \t]*(?:#|//|/?\*|--|<!--|\"\"\"|''')).*", re.MULTILINE)  # all but comments
 _STARTERS = re.compile(r"(?:^|/)(?:site|user)customize\.py$|\.pth$")
 _TAG = re.compile(r"<[^<>\n]{0,2000}>")
+_BLOCK_TAG = re.compile(
+    r"<!--|-->|</?(?:p|div|h[1-6]|li|td|th|tr|title|section|style|script|head|body)\b[^<>\n]{0,2000}>"
+)
 _RECIPE = load_pattern("recipe")
+_NOTHING = re.compile(r"\$(?:\(\)|\{\})")  # an empty variable, which only parts a word
 _MAKE_VALUE = re.compile(r"^(?:export\s+|override\s+|define\s+)?(\w+)\s*(?:::?|[?+])?=\s*(.*)$")
 _MAKE_RULE = re.compile(r"^([^\s:#=][^:#=\n]{0,500}?)\s*::?(?!=)\s*([^;=\n]{0,2000})(?:;(.*))?$")
 
@@ -211,7 +215,7 @@ def _shell_of_make(text: str) -> str:
 
     lines = []
     for line in text.split("\n"):
-        line = _RECIPE.sub(piece, line)
+        line = _RECIPE.sub(piece, _NOTHING.sub("", line))
         value, rule = _MAKE_VALUE.match(line), _MAKE_RULE.match(line)
         if value:
             plain = value[2].strip().strip("\"'")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ WINDOW = 6  # sentences, or steps of a list, that belong together
 NEAR = {"A40": 3}  # of them for a rule whose words are common
 
 _PAGES = load_pattern("pages")
+_EXAMPLE = load_pattern("for-example")
 _PASSWORD = load_pattern("password")
 _PACKAGE = load_pattern("package")
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
@@ -86,27 +87,18 @@ def _read_intents(text: str) -> tuple[Intent, ...]:
 
 
 _INTENTS = _read_intents(table("prose")["intents"])
-_ANY_OF = {
-    "target": ("host", "mail"),
-    "private": ("secret", "personal", "pin", "valuables", "details"),
-    "covert": ("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
-    "silence": ("quiet", "hush"),
-    "cover": ("conceal", "veil"),
-    "story": ("pretext", "lie"),
-    "freely": ("unasked", "consent"),
-    "wealth": ("secret", "valuables", "pass"),
-    "protection": ("guard", "shield"),
-    "halt": ("disable", "stop"),
-}
 # Concepts that are rare: a sentence without one of them, or an address, completes no intent.
 _KEYS = sorted(
     word_set(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
-        " report lull dictate access vault homes pay payee backdoor stash favour conceal veil"
+        " report lull lifted prompts dictate access vault homes pay payee backdoor stash favour conceal veil"
+        " lookup"
     )
 )
-_PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\))")
+_PICTURE = re.compile(
+    r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,500}[?&=][^)\s]{0,300}(?:<|\{|%7B|\$|=\)|=[A-Z][A-Z_]{1,30}[)&])"
+)
 
 
 _MAIL = re.compile(r"[\w.+-]{1,64}@([\w-]{1,63}(?:\.[\w-]{1,63})+)")
@@ -143,28 +135,13 @@ class _Sentence:
 
     def has(self, concept: str) -> bool:
         if concept not in self._known:
-            if concept == "unseen":  # but what must not be shown is no secret: that protects it
-                known = self.has("silence") and not self.has("wealth")
-            elif concept == "mask":
-                known = (self.has("quiet") or self.has("cover")) and not self.has("wealth")
-            elif concept == "excuse":  # but what must not be pretended is no pretext
-                known = self.has("lull") or (self.has("story") and not self._has_words("honesty"))
-            elif concept == "towards":  # to a place, not from it
-                known = self.has("target") and not _SOURCE.search(self.text)
-            elif concept == "dispatch":  # other than a request to a service, which is how it is used
-                known = self.has_all(("towards", "transfer")) and not self.has("usage")
-            elif concept == "omit":  # left out of what the user reads
-                known = self._has_words(concept) or self.has_all(("not", "appear", "report"))
-                known = known and not self.has("wealth")
-            elif concept in _ANY_OF:
-                known = any(map(self.has, _ANY_OF[concept]))
-            else:
-                known = self._has_words(concept)
-            self._known[concept] = known
+            composed = _COMPOSED.get(concept)
+            self._known[concept] = composed(self) if composed else self.has_words(concept)
         return self._known[concept]
 
-    def _has_words(self, concept: str) -> bool:
-        return has_concept(self._words, self._languages, concept)
+    def has_words(self, concept: str, without: re.Pattern[str] | None = None) -> bool:
+        words = without.sub(" ", self._words) if without else self._words
+        return has_concept(words, self._languages, concept)
 
     def has_all(self, concepts: Iterable[str]) -> bool:
         return all(self.has(concept.removeprefix("=")) for concept in concepts)
@@ -196,6 +173,39 @@ class _Sentence:
                 pattern = pattern_of(language, concept)
                 rest = pattern.sub(" ", rest) if pattern else rest
         return has_concept(rest, self._languages, "refusal", "kept")
+
+
+def _any_of(*concepts: str) -> Callable[[_Sentence], bool]:
+    return lambda each: any(map(each.has, concepts))
+
+
+# Concepts that are made of others.
+_COMPOSED: dict[str, Callable[[_Sentence], bool]] = {
+    "target": _any_of("host", "mail"),
+    "private": _any_of("secret", "personal", "pin", "valuables", "details"),
+    "covert": _any_of("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
+    "silence": _any_of("quiet", "hush"),
+    "cover": _any_of("conceal", "veil"),
+    "story": _any_of("pretext", "lie"),
+    "wealth": _any_of("secret", "valuables", "pass"),
+    "protection": _any_of("guard", "shield"),
+    "halt": _any_of("disable", "stop"),
+    # Not to show a secret, or not to ask for one, protects it.
+    "unseen": lambda each: each.has("silence") and not each.has("wealth"),
+    "mask": lambda each: (each.has("quiet") or each.has("cover")) and not each.has("wealth"),
+    "freely": lambda each: each.has("consent") or (each.has("unasked") and not each.has("wealth")),
+    # What must not be pretended is no pretext.
+    "excuse": lambda each: each.has("lull") or (each.has("story") and not each.has_words("honesty")),
+    # What names one thing of several is an order like others.
+    "warning": lambda each: each.has_words("warning", without=_EXAMPLE),
+    # To a place, not from it; other than a request to a service, which is how it is used.
+    "towards": lambda each: each.has("target") and not _SOURCE.search(each.text),
+    "dispatch": lambda each: each.has_all(("towards", "transfer")) and not each.has("usage"),
+    # Left out of what the user reads.
+    "omit": lambda each: (
+        (each.has_words("omit") or each.has_all(("not", "appear", "report"))) and not each.has("wealth")
+    ),
+}
 
 
 def _sentences(text: str, languages: Sequence[str]) -> Iterator[_Sentence]:
