@@ -18,6 +18,7 @@ import pytest
 from skillc.cli.commands import serve as command
 from skillc.cli.syntax import parse
 from skillc.errors import SkillcError
+from skillc.registry.store import postgres
 from tests.conftest import World
 from tests.support.registry import Server, body, serving
 
@@ -273,8 +274,9 @@ def test_a_port_that_is_taken(fails: Callable[..., str]) -> None:
             assert f"cannot listen on 127.0.0.1 port {port}" in line
 
 
-def test_options(fails: Callable[..., str], tmp_path: Path) -> None:
+def test_options(fails: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] wrong options and stores are one coded line, before anything is served."""
+    monkeypatch.setattr(postgres, "WAIT_SECONDS", 0.5)
     cases = [
         (["--read-only", "--store", "x.db"], "E100"),
         (["--url", "skills.example.com"], "E100"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from starlette.testclient import TestClient
 from skillc.server.ui import Lock
 from tests.conftest import World
 from tests.support.browser import running_browser, why_not
+from tests.support.forks import start_skc
 from tests.support.skills import skill
 
 pytestmark = pytest.mark.slow
@@ -50,13 +50,13 @@ def site(world: World) -> Iterator[httpx2.Client]:
     world.ok("build", "pdf")
     world.ok("show", "pdf", "--section", "Fill in a form")
     world.ok("search", "pdf", "nonsense")
-    with subprocess.Popen(
-        [sys.executable, "-m", "skillc", "ui", "--no-open"],
+    with start_skc(
+        ["ui", "--no-open"],
         cwd=world.project,
         env=world.env,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
     ) as process:
         assert process.stdout is not None
         try:
@@ -132,12 +132,12 @@ def opened(world: World, tmp_path: Path) -> Iterator[tuple[str, str]]:
     script, noted = tmp_path / "browser", tmp_path / "noted"
     script.write_text(f"#!/bin/sh\nprintf '%s' \"$*\" > {noted}.tmp; mv {noted}.tmp {noted}\n")
     script.chmod(0o755)
-    with subprocess.Popen(
-        [sys.executable, "-m", "skillc", "ui"],
+    with start_skc(
+        ["ui"],
         cwd=world.project,
         env=world.env | {"BROWSER": f"{script} %s", "DISPLAY": ":0"},
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     ) as process:
         try:
             assert process.stdout is not None
