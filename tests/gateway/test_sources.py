@@ -149,13 +149,12 @@ def test_which_files(world: World, run: Run) -> None:
 
 
 def test_a_link_that_leaves(world: World, run: Run) -> None:
-    """[D2] it is named, not followed: E012."""
+    """[RFC-0002:C-SOURCES] it is left out; E012 where it is what was asked for."""
     skill = made(world, "pdf", {}, built=False)
     (world.root / "secret").write_text("")
     Path(skill.source, "out").symlink_to(world.root)
-    ran = run("sources", "pdf")
-    assert code(ran) == "E012"
-    assert "secret" not in ran.err
+    assert run("sources", "pdf").out == "pdf/\n└── SKILL.md\n"
+    assert code(run("sources", "pdf", "--dir", "out")) == "E012"
 
 
 def test_names_stay_on_their_line(world: World, run: Run) -> None:

@@ -435,9 +435,27 @@ def test_programs(world: World) -> None:
     executable(
         world.global_store, "lost", tool("a", "no-such-program"), tool("b", "../x.sh"), tool("c", "/bin/ls")
     )
-    world.fails("E064", "run", "lost", "a", "--yes")
-    world.fails("E012", "run", "lost", "b", "--yes")
-    world.fails("E012", "run", "lost", "c", "--yes")
+    for name in "abc":
+        failed = world.fails("E064", "run", "lost", name, "--yes")
+        assert json.loads(failed.stdout)["code"] == "E064"
+
+
+def test_a_link_that_leaves(world: World) -> None:
+    """[D64] [D55] no digest, no run: E012 in the envelope, although the skill can be read."""
+    folder = executable(world.global_store, "linked", tool("go", "echo"))
+    (folder / "out").symlink_to(world.root)
+    failed = world.fails("E012", "run", "linked", "go", "--yes")
+    assert json.loads(failed.stdout)["code"] == "E012"
+    assert "linked" in world.ok("sources", "linked").stdout
+
+
+def test_no_home(world: World) -> None:
+    """[D42] [D55] neither a repository nor a home directory to run in: E064, in the envelope, with advice."""
+    executable(world.project, "mine", tool("go", "echo"))
+    failed = world.fails("E064", "run", str(world.project / "mine"), "go", "--yes", env={"HOME": ""})
+    envelope = json.loads(failed.stdout)
+    assert envelope["code"] == "E064"
+    assert "set HOME" in envelope["error"]
 
 
 @pytest.mark.slow

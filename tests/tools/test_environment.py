@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.errors import CannotRun, PathEscapes, SkillcError
+from skillc.errors import CannotRun
 from skillc.tools.environment import PATH, build_environment, find_program, find_working_directory
 from tests.tools.secrets import SECRET, SECRETS
 
@@ -58,10 +58,10 @@ def test_git_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "-q", repository], check=True)
     subprocess.run(["git", "-C", repository, *who, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     subprocess.run(["git", "-C", repository, "worktree", "add", "-q", tmp_path / "linked"], check=True)
-    assert find_working_directory(str(deep)) == str(repository)
-    assert find_working_directory(str(tmp_path / "linked")) == str(tmp_path / "linked")
+    assert find_working_directory(str(deep), "echo") == str(repository)
+    assert find_working_directory(str(tmp_path / "linked"), "echo") == str(tmp_path / "linked")
     (tmp_path / "link").symlink_to(deep)
-    assert find_working_directory(str(tmp_path / "link")) == str(repository)
+    assert find_working_directory(str(tmp_path / "link"), "echo") == str(repository)
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,13 +70,13 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / ".git").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
-    with pytest.raises(SkillcError, match="no home directory"):
-        find_working_directory(str(elsewhere))
+    with pytest.raises(CannotRun, match="no home directory"):
+        find_working_directory(str(elsewhere), "echo")
     home.mkdir()
-    assert find_working_directory(str(elsewhere)) == str(home)
+    assert find_working_directory(str(elsewhere), "echo") == str(home)
     (elsewhere / ".git").rmdir()
     (elsewhere / ".git").write_text("not a pointer")
-    assert find_working_directory(str(elsewhere)) == str(home)
+    assert find_working_directory(str(elsewhere), "echo") == str(home)
 
 
 def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
@@ -106,7 +106,7 @@ def test_program_that_leaves(tmp_path: Path, program: str) -> None:
     (skill / "scripts").mkdir(parents=True)
     (skill / "scripts" / "out.sh").symlink_to("../../outside.sh")
     (skill / "dir").symlink_to("/bin")
-    with pytest.raises(PathEscapes):
+    with pytest.raises(CannotRun, match="outside of the skill"):
         find_program(program, str(skill), "/bin")
 
 

@@ -201,7 +201,7 @@ def _current_hash(skill: Skill) -> str | None:
     """Return the hash of a skill's files as they are now; None if they can't be read."""
     digests = []
     try:
-        for source in list_files(skill.source):
+        for source in list_files(skill.source, strict=True):
             with open(source.path, "rb") as file:
                 digests.append((source.name, file_sha256_hex(file, source.size)))
         return hash_source(digests)

@@ -187,15 +187,20 @@ class _Headings:
                 self._changes[name] = freshness.parse_headings(name, data)
 
     def _select_file(self, skill: Skill, path: str) -> dict[str, SourceFile]:
-        """Return the file at a path, nothing if it is not Markdown; raise FileNotFound if there is none."""
+        """Return the file at a path, nothing if it is not Markdown.
+
+        Raises FileNotFound if there is none, and PathEscapes if it is a link that leads out of the skill.
+        """
         name = utf8_text(os.path.normpath(path).replace(os.sep, "/"))
         if name in self._files:
             return {name: self._files[name]}
-        from skillc.skills import list_files  # only on the way to an error
+        from skillc.skills import list_files, resolve_inside  # only on the way to an error
         from skillc.spelling import did_you_mean
 
         if any(utf8_text(file.name) == name for file in list_files(skill.source)):
             return {}
+        if os.path.islink(os.path.join(self._source, path)):
+            resolve_inside(self._source, path)
         question = did_you_mean(name, self._files)
         raise errors.FileNotFound(path, f"hint: {question}" if question else "")
 

@@ -144,7 +144,7 @@ def read_folder(source: str) -> Folder:
     root = os.path.realpath(source)
     problems: list[Problem] = []
     try:
-        files = list_files(root)
+        files = list_files(root, strict=True)
     except (SkillcError, OSError):
         files = list(_walk_files(root, problems))
     pages: dict[str, Page] = {}

@@ -79,7 +79,7 @@ def uri_of(skill_id: str, path: str = "") -> str:
 def entry_of(skill_id: SkillId, directory: str, last: SkillEntry | None = None) -> SkillEntry:
     """Return the entry of a skill; the `last` one where nothing changed. Raises NotServed."""
     for _ in range(ATTEMPTS):
-        files = list_files(directory)
+        files = list_files(directory, strict=True)
         stamps = stamps_of(files)
         if last is not None and (last.directory, last.stamps) == (directory, stamps):
             return last
@@ -88,7 +88,7 @@ def entry_of(skill_id: SkillId, directory: str, last: SkillEntry | None = None) 
             entry = _snapshot(skill_id, directory, files, stamps)
         except FileNotFoundError:
             continue  # removed meanwhile
-        if stamps_of(list_files(directory)) == stamps:
+        if stamps_of(list_files(directory, strict=True)) == stamps:
             return entry
     raise NotServed(f"'{skill_id}' changes while it is read; try again")
 

@@ -100,7 +100,7 @@ def read_package(skill_id: str, folder: str) -> Package:
     contents: dict[str, bytes] = {}
     executable, size = set(), 0
     try:
-        names = [file.name for file in list_files(folder)]
+        names = [file.name for file in list_files(folder, strict=True)]
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidSkill(folder) from None
     for file in names:

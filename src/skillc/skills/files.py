@@ -54,18 +54,22 @@ def has_uncounted(root: str) -> bool:
     return False
 
 
-def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
+def list_files(root: str, *, hidden: bool = False, strict: bool = False) -> list[SourceFile]:
     """Return the files below `root`, sorted bytewise by path; with `hidden`, all that are installed [D64].
 
-    Raises PathEscapes for a link that leaves the root. Skips broken links, loops, pipes and the like.
+    Skips broken links, loops, pipes and the like. A link that leaves the root is skipped as well: a reader
+    of the other files need not know of it. With `strict` or `hidden` it raises PathEscapes.
     """
-    return list_tree(root, hidden=hidden)[0]
+    return list_tree(root, hidden=hidden, strict=strict or hidden)[0]
 
 
-def list_tree(root: str, *, hidden: bool = False) -> tuple[list[SourceFile], dict[str, os.stat_result]]:
+def list_tree(
+    root: str, *, hidden: bool = False, strict: bool = True
+) -> tuple[list[SourceFile], dict[str, os.stat_result]]:
     """Return the files, and each directory's status from before it was read, by its path below `root`.
 
-    As long as the status of every directory is the same, so are the names of the files.
+    As long as the status of every directory is the same, so are the names of the files. A link that leaves
+    the root raises PathEscapes, or is skipped where this is not `strict`.
     """
     real_root = os.path.realpath(root)
     directories = {"": os.stat(root)}
@@ -79,7 +83,7 @@ def list_tree(root: str, *, hidden: bool = False) -> tuple[list[SourceFile], dic
             name = entry.name
             if is_left_out(name) if hidden else name[0] == ".":
                 continue
-            status = _follow(entry, prefix + name, real_root)
+            status = _follow(entry, prefix + name, real_root, strict)
             if status is None:
                 continue
             if S_ISREG(status.st_mode):
@@ -117,8 +121,8 @@ def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:
         return []
 
 
-def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_result | None:
-    """Return the status of an entry or of its link's target; None for a broken link or a removed file."""
+def _follow(entry: os.DirEntry[str], name: str, real_root: str, strict: bool) -> os.stat_result | None:
+    """Return the status of an entry or of its link's target; None for what is to be skipped."""
     try:
         status = entry.stat()
     except OSError:
@@ -126,7 +130,9 @@ def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_resul
             return None
         raise
     if entry.is_symlink() and not is_inside(os.path.realpath(entry.path), real_root):
-        raise errors.PathEscapes(name)
+        if strict:
+            raise errors.PathEscapes(name)
+        return None
     return status
 
 

@@ -33,7 +33,7 @@ def hash_source(digests: Iterable[tuple[str, str]]) -> str:
 def digest_files(root: str, *, hidden: bool = False) -> str:
     """Return the hash of the files below `root`, as they are now [D3]."""
     digests: list[tuple[str, str]] = []
-    for source in list_files(root, hidden=hidden):
+    for source in list_files(root, hidden=hidden, strict=True):
         with open(source.path, "rb") as file:
             digests.append((source.name, file_sha256_hex(file, source.size)))
     return hash_source(digests)

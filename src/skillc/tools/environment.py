@@ -6,7 +6,7 @@ import fnmatch
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from skillc.errors import CannotRun, PathEscapes, SkillcError
+from skillc.errors import CannotRun
 from skillc.paths import is_inside, user_home
 from skillc.skills import is_left_out
 
@@ -50,16 +50,16 @@ def build_environment(
     return env | {"PYTHONPYCACHEPREFIX": NO_PYCACHE}
 
 
-def find_working_directory(cwd: str) -> str:
-    """Return the root of the git repository that `cwd` is in, else the home directory [D42]."""
+def find_working_directory(cwd: str, program: str) -> str:
+    """Return where to run a program: the root of the git repository that `cwd` is in, else the home [D42]."""
     directory = os.path.realpath(cwd)
     while not _is_repository(directory):
         directory, below = os.path.dirname(directory), directory
         if directory == below:
             home = user_home()
             if home is None or not os.path.isdir(home):
-                advice = "set HOME, or run in a git repository"
-                raise SkillcError(f"there is no home directory to run in; {advice}")
+                reason = "there is no home directory to run in; set HOME, or run in a git repository"
+                raise CannotRun(program, reason)
             return os.path.realpath(home)
     return directory
 
@@ -101,7 +101,7 @@ def _find_in_skill(name: str, skill_dir: str) -> str:
     root = os.path.realpath(skill_dir)
     program = os.path.realpath(os.path.join(root, name))
     if program == root or not is_inside(program, root):
-        raise PathEscapes(name)
+        raise CannotRun(name, "it is outside of the skill")
     if any(map(is_left_out, os.path.relpath(program, root).split(os.sep))):
         raise CannotRun(name, "it is in a folder that approvals do not cover")
     if not os.path.lexists(program):

@@ -52,8 +52,11 @@ class Envelope(Result):
 
     @classmethod
     def of_error(cls, error: SkillcError) -> Envelope | None:
-        """Return the envelope of a run that never started; None if the error is not about a run [D55]."""
-        if not "E060" <= error.code <= "E066":
+        """Return the envelope of a run that never started; None if the error is not about a run [D55].
+
+        E012 is about a run where a link leads out of the skill: there is no digest to approve [D64].
+        """
+        if error.code != "E012" and not "E060" <= error.code <= "E066":
             return None
         return cls(False, None, "", False, 0, NONE, one_line(error.message), code=error.code)
 
