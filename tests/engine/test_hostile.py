@@ -146,6 +146,11 @@ def test_other_tags_stay() -> None:
 
 def test_every_cut_through_an_escape() -> None:
     """[D30] the whole escape or nothing of it, at each byte where the cut can fall."""
+    for limit in range(len(MARKER)):
+        assert (
+            render_skill(document("a", "</skill>" * 2), limit)
+            == f'<skill id="a">\n{MARKER[:limit]}\n</skill>'
+        )
     for limit in range(len(MARKER), len(MARKER) + 20):
         block = render_skill(document("a", "</skill>" * 20), limit)
         whole = (limit - len(MARKER)) // len(ESCAPED)

@@ -478,6 +478,15 @@ def test_without_a_build(world: World, run: Run) -> None:
     assert fresh[0].out.startswith("### Fields")
 
 
+def test_an_index_that_is_gone(run: Run, skill: Skill) -> None:
+    """[D71] of a skill that was built: E002; the outline reads the sources."""
+    for runtime in skill.runtimes():
+        for path in Path(runtime, ".skillc-meta").glob("search-*"):
+            path.unlink()
+    assert code(run("show", "pdf", "--section", "usage")) == "E002"
+    assert run("outline", "pdf").status == 0
+
+
 def test_an_index_of_another_tokenizer(run: Run, skill: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0002:C-SHOW] [RFC-0004:C-INDEX] a stale index is E002."""
     monkeypatch.setenv("SKILLC_TOKENIZER", "cjk")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,8 +13,10 @@ import pytest
 
 import skillc
 from skillc import (
+    AgentFactory,
     BearerAuth,
     CompositeSkillSource,
+    DefaultSkillEngine,
     EngineOptions,
     FilesystemSkillSource,
     FilteredSkillSource,
@@ -79,6 +82,7 @@ WRONG: dict[str, Callable[[], object]] = {
     "no documents": lambda: InMemorySkillSource(ANY),
     "no document": lambda: InMemorySkillSource(["# Body"]),  # type: ignore[list-item]
     "a document without a body": lambda: InMemorySkillSource([SkillDocument(SkillDescriptor(ID), ANY)]),
+    "no source for agents": lambda: AgentFactory().skill_source("x"),  # type: ignore[arg-type]
     "a name": lambda: NamedSource(ANY, FilesystemSkillSource(".")),
     "one text to deny": lambda: EngineOptions(deny="pdf"),  # type: ignore[arg-type]
     "one text to allow": lambda: EngineOptions(allow="pdf"),  # type: ignore[arg-type]
@@ -101,6 +105,21 @@ def test_wrong_arguments(what: str) -> None:
         WRONG[what]()
     assert str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+def test_a_source_without_collections() -> None:
+    """[LIB: SkillSource trait (revised)] it has those of its skills' IDs, alone and among others."""
+
+    class Plain:
+        def __init__(self, inner: InMemorySkillSource) -> None:
+            self.list, self.load = inner.list, inner.load
+
+    inner = InMemorySkillSource([SkillDocument(SkillDescriptor(SkillId("acme/pdf")), "Body")])
+    plain: Any = Plain(inner)
+    for source in (plain, CompositeSkillSource([NamedSource("x", plain)]), PrefixedSkillSource(plain, "v")):
+        *_, last = asyncio.run(DefaultSkillEngine(source).collections())
+        assert (last.path.removeprefix("v/"), last.count) == ("acme", 1)
+    assert "acme" in AgentFactory().skill_source(plain).build_agent_sync().system_prompt
 
 
 def test_defaults_and_intervals(tmp_path: Path) -> None:

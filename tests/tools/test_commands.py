@@ -429,6 +429,14 @@ def test_nothing_started(world: World, mine: Path) -> None:
         assert world.fails(code, "run", *words).stdout == ""
 
 
+def test_manifest(world: World, mine: Path) -> None:
+    """[TOOLS §7.1] `--format manifest` is the list for a prompt."""
+    lines = world.ok("tools", "mine", "--format", "manifest").stdout.splitlines()
+    assert lines[0].startswith("You are a model that can do function calling")
+    assert lines[2] == "[Skills]"
+    assert lines[3].startswith("- mine.say: ")
+
+
 def test_programs(world: World) -> None:
     """[D41] [TOOLS §9.3] not found and outside of the skill: nothing is started."""
     (world.global_store / "x.sh").parent.mkdir(parents=True, exist_ok=True)

@@ -245,8 +245,7 @@ def test_where_a_hyphen_is_harmless(template: str, values: dict[str, Any], last:
         ({"i": "5"}, "'i': must be an integer, not text"),
         ({"i": True}, "'i': must be an integer, not true or false"),
         ({"i": 1.5}, "'i': must be an integer, not 1.5"),
-        ({"i": 2**63}, "'i': must be between"),
-        ({"i": 1e300}, "'i': must be between"),
+        ({"i": 10**4300}, "'i': has more than 4300 digits"),
         ({"n": float("nan")}, "'n': must be finite"),
         ({"n": float("inf")}, "'n': must be finite"),
         ({"n": "1"}, "'n': must be a number, not text"),
@@ -324,7 +323,7 @@ special = st.sampled_from(
 words = st.lists(special | texts, max_size=4).map("".join)
 values_of: dict[str, st.SearchStrategy[Any]] = {
     "string": words,
-    "integer": st.integers(-(2**63) + 1, 2**63 - 1),
+    "integer": st.integers(),
     "number": st.floats(allow_nan=False, allow_infinity=False),
     "boolean": st.booleans(),
     "array": st.lists(words, max_size=4),

@@ -22,7 +22,7 @@ from skillc.engine.sync import run_sync
 from skillc.engine.tools import RESERVED, TOOLS, OfferedTools, SkillTools, ToolDefinition, ToolResult, Toolset
 from skillc.engine.turn import Observer, Turn, prepare_turn, system_prompt
 from skillc.errors import SkillNotFound
-from skillc.library import SkillsConfig, SkillSource, resolve_repositories
+from skillc.library import SkillsConfig, SkillSource, require_source, resolve_repositories
 from skillc.skills import SkillId
 
 
@@ -128,7 +128,8 @@ class AgentFactory:
         self._with_tools = True
 
     def skill_source(self, source: SkillSource) -> AgentFactory:
-        """Take skills from here instead of from the configured repositories."""
+        """Take skills from here instead of from the configured repositories; TypeError for no source."""
+        require_source(source)
         self._source = source
         return self
 

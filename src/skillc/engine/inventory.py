@@ -81,7 +81,8 @@ def _cut(body: str, max_bytes: int) -> str:
         if escape.start() < room < escape.end():
             room = escape.start()
             break
-    return data[:room].decode("utf-8", "ignore") + MARKER
+    # A limit that the marker alone exceeds cuts the marker.
+    return data[:room].decode("utf-8", "ignore") + MARKER[:max_bytes]
 
 
 def flat_inventory(

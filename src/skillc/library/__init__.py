@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         derive_collections,
         find_in_source,
         read_descriptions,
+        require_source,
     )
     from skillc.library.stores import (
         GLOBAL,
@@ -122,7 +123,8 @@ else:
             "servers": "BearerAuth ClawHubSkillSource HeaderAuth HttpSkillSource WellKnownSkillSource",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-                "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
+                "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions "
+                "require_source"
             ),
             "switches": "Switch change_switch find_switch read_switches",
             "variables": (

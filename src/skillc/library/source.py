@@ -46,10 +46,11 @@ from skillc.skills import SkillId, parse, read_metadata, read_tags
 
 
 def require_source(value: object) -> None:
-    """Raise TypeError where an argument is not a source."""
-    if isinstance(value, type) or not isinstance(value, SkillSource):
+    """Raise TypeError where an argument is not a source; one without `collections` has those of its IDs."""
+    has_methods = all(callable(getattr(value, name, None)) for name in ("list", "load"))
+    if isinstance(value, type) or not has_methods:
         name = value.__name__ if isinstance(value, type) else type(value).__name__
-        raise TypeError(f"a source has list, load and collections; {name} has not")
+        raise TypeError(f"a source has list and load; {name} has not")
 
 
 # The time at which an answer comes too late; None where there is time without end.

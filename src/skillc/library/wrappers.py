@@ -43,7 +43,9 @@ class _Questions(base.SkillSource):
         return document
 
     async def collections(self) -> builtins.list[base.SkillCollection]:
-        return [*await self._ask("collections")]
+        """Return the collections; a source without that question has those of its skills' IDs."""
+        answer = await self._ask("collections")
+        return base.derive_collections(await self.list()) if answer is None else [*answer]
 
     async def directory(self, skill_id: SkillId) -> str | None:
         """Return the folder of a skill; None if its source has no folders."""

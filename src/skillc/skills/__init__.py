@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         read_tool,
     )
     from skillc.skills.tools.parameters import (
-        MAX_INTEGER,
+        MAX_DIGITS,
         InvalidDefinition,
         NotOfType,
         ParameterDefinition,
@@ -95,7 +95,7 @@ else:
             "markdown": "Heading find_headings guess_body line_count newlines parser_text title_to_show walk",
             "tools.blocks": "ToolBlock find_blocks",
             "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
-            "tools.parameters": "InvalidDefinition MAX_INTEGER NotOfType ParameterDefinition Value join_names"
+            "tools.parameters": "InvalidDefinition MAX_DIGITS NotOfType ParameterDefinition Value join_names"
             " parse_value",
             "tools.template": "CommandTemplate InvalidTemplate Variable fill_arguments parse_template",
             "yaml": "NotYaml load_yaml parse_yaml_events",

@@ -65,8 +65,8 @@ def _check_number(name: str, kind: str, value: float) -> int | float:
         if not value.is_integer():
             raise InvalidParameter(name, f"must be an integer, not {value!r}")
     whole = int(value)
-    if abs(whole) > skills.MAX_INTEGER:
-        raise InvalidParameter(name, f"must be between {-skills.MAX_INTEGER} and {skills.MAX_INTEGER}")
+    if abs(whole) >= 10**skills.MAX_DIGITS:
+        raise InvalidParameter(name, f"has more than {skills.MAX_DIGITS} digits")
     return whole
 
 

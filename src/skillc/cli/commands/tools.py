@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skillc import tools
-from skillc.cli import show, workspace
+from skillc.cli import print_lines, show, workspace
 from skillc.cli.syntax import SKILL, Arguments, Command, format_option
 from skillc.text import one_line
 
 COMMAND = Command(
     "tools",
     arguments=(SKILL,),
-    form=format_option("text", "json", "object", "openai", "anthropic", "mcp"),
+    form=format_option("text", "json", "object", "openai", "anthropic", "mcp", "manifest"),
     description=(
         "Most skills declare no tools. docs/tools.md explains how to declare them.\n"
         'json is a list with each tool\'s policy, object the same as {"tools": [...]}; openai, anthropic and'
-        " mcp are lists as those take them."
+        " mcp are lists as those take them; manifest is text for the prompt of a model."
     ),
     examples=("skc tools git", "skc tools git --format openai"),
 )
@@ -34,6 +34,9 @@ def run(arguments: Arguments) -> int:
         lambda _: tools.load_executable(location.directory, location.skill_id),
     )
     here.tell(skill.diagnostics)
+    if form == "manifest":
+        print_lines(tools.manifest(skill.tools).splitlines())
+        return 0
     schemas = tools.format_tools(skill.tools, "json" if form in ("object", "text") else form)
     return show(arguments, {"tools": schemas} if form == "object" else schemas, _lines(skill))
 

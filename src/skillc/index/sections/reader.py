@@ -109,6 +109,8 @@ def open_index(skill: Skill, setting: str) -> SectionIndex:
         return index
     if not runtimes:
         paths.require_home()  # says what is missing
+    if any(parse_manifest(read_manifest(runtime)).get("source") == skill.source for runtime in runtimes):
+        raise errors.IndexUnusable(skill.reference)  # it was built, and the index is gone [D71]
     raise errors.NotBuilt(skill.reference)
 
 

@@ -16,13 +16,13 @@ from skillc.errors import Diagnostic, warning
 from skillc.skills.tools.blocks import ToolBlock
 
 TYPES = ("string", "integer", "number", "boolean", "array")
-MAX_INTEGER = 2**63 - 1
+MAX_DIGITS = 4300  # of an integer; Python converts no longer text
 Value = str | int | float | bool | tuple[str, ...]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _REQUIRED = {"yes": True, "true": True, "no": False, "false": False, "": False}
 _DEFAULT = re.compile(r"\(default:\s*", re.IGNORECASE)
-_INTEGER = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+_INTEGER = re.compile(rf"[+-]?\d{{1,{MAX_DIGITS}}}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?", re.ASCII)
 
 
@@ -111,7 +111,7 @@ def parse_value(kind: str, text: str) -> Value:
     if kind == "array":
         return _parse_list(text)
     if kind == "integer":
-        if not _INTEGER.fullmatch(text) or abs(int(text)) > MAX_INTEGER:
+        if not _INTEGER.fullmatch(text):
             raise NotOfType(text)
         return int(text)
     if not _NUMBER.fullmatch(text) or not math.isfinite(float(text)):
