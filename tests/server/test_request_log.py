@@ -14,7 +14,6 @@ import pytest
 from skillc.registry import Registry, Role
 from skillc.server import ServerSettings
 from skillc.server.access import MAX_KEYS, WINDOW, Limiter, Proxies
-from skillc.server.compression import accepts_gzip
 from skillc.server.metrics import Metrics
 from tests.support.registry import Client, body, fault, token
 
@@ -106,7 +105,6 @@ def test_compression(registry: Registry) -> None:
         assert response.headers["Vary"] == "Accept-Encoding"
         assert gzip.decompress(data) == plain.content
         etag = response.headers["ETag"]
-        assert etag.startswith("W/")
         assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
     put = client.put(PATH, json=body("payments/refunds", "New."), headers={"If-Match": etag_of(client)})
     assert put.status_code == 201  # the ETag of a compressed answer, too
@@ -116,15 +114,6 @@ def test_compression(registry: Registry) -> None:
 
 def etag_of(client: Client) -> str:
     return str(client.get(PATH, headers={"Accept-Encoding": "gzip"}).headers["ETag"])
-
-
-@pytest.mark.parametrize(
-    ("header", "accepts"),
-    [("gzip", True), ("br, GZIP;q=0.5", True), ("*", True), ("gzip;q=0", False), ("br", False), ("", False)],
-)
-def test_encodings(header: str, accepts: bool) -> None:
-    """[SURFACES: Registry] what Accept-Encoding says."""
-    assert accepts_gzip({"headers": [(b"accept-encoding", header.encode())]}) is accepts
 
 
 def test_rate_limits(registry: Registry) -> None:

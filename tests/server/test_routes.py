@@ -21,7 +21,6 @@ from starlette.testclient import TestClient
 from skillc.mcp.registry import create_registry_endpoint
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.router import Branches
 from tests.support.registry import skill_md
 
 HIDDEN, MISSING = "secret/kestrel", "secret/buzzard"  # of the same length
@@ -37,9 +36,7 @@ OPEN |= {"/api/v1/{path:path}"}  # what no client of ours asks for: 404, whateve
 
 def routes_of(app: Any) -> list[tuple[str, str]]:
     """All methods and paths of an application."""
-    (branches,) = app.routes
-    assert isinstance(branches, Branches)
-    found = [route for route in branches.routes if isinstance(route, Route)]
+    found = [route for route in app.routes if isinstance(route, Route)]
     # An application at a path has no methods: of MCP, POST alone has something to say of a skill.
     methods = {(method, route.path) for route in found for method in route.methods or {"POST"}}
     return sorted((method, path) for method, path in methods if method != "HEAD" and path not in OPEN)

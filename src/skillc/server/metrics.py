@@ -11,14 +11,14 @@ import os
 import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import accumulate
 
 from skillc import atomic
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 WRITE_SECONDS = 1.0  # between two writings of the file
-SEPARATOR = "\t"  # between the labels of a key; no label has one
 
 _HELP = {
     "requests_total": ("counter", "Requests by method, route and status."),
@@ -29,7 +29,7 @@ _HELP = {
     "index_lag": ("gauge", "Changes that the search index does not have yet."),
     "processes": ("gauge", "Processes of the server that answer."),
 }
-_LABELS = {"requests_total": ("method", "route", "status"), "request_seconds": ("route",)}
+_GAUGES = {name for name, (kind, _) in _HELP.items() if kind == "gauge"}
 
 
 class Metrics:
@@ -39,7 +39,7 @@ class Metrics:
         self._path = os.path.join(folder, f"{os.getpid()}.json") if folder else ""
         self._folder = folder
         self._written = 0.0
-        self._requests: Counter[tuple[str, str, str]] = Counter()
+        self._requests: Counter[tuple[str, str, int]] = Counter()
         self._buckets: dict[str, list[int]] = defaultdict(lambda: [0] * (len(BUCKETS) + 1))
         self._seconds: dict[str, float] = defaultdict(float)
         self.in_flight = 0
@@ -49,7 +49,7 @@ class Metrics:
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""
-        self._requests[method, route, str(status)] += 1
+        self._requests[method, route, status] += 1
         self._buckets[route][bisect_left(BUCKETS, seconds)] += 1
         self._seconds[route] += seconds
         if self._path and time.monotonic() - self._written > WRITE_SECONDS:
@@ -65,13 +65,17 @@ class Metrics:
         """Return the sum of all processes, in the format of Prometheus."""
         total = self._numbers()
         for numbers in self._read_others():
-            for key, value in numbers.items():
-                before = total.get(key, 0)
-                total[key] = max(before, value) if key == "index_lag" else before + value
-        return "".join(_format(total))
+            for series, value in numbers.items():
+                before = total.get(series, 0)
+                total[series] = max(before, value) if series == "index_lag" else before + value
+        text = ""
+        for name, (kind, what) in _HELP.items():
+            rows = (f"skillc_{each} {total[each]:.10g}\n" for each in total if _metric_of(each) == name)
+            text += f"# HELP skillc_{name} {what}\n# TYPE skillc_{name} {kind}\n{''.join(rows)}"
+        return text
 
     def _numbers(self) -> dict[str, float]:
-        """Return all numbers, each by its name and its labels."""
+        """Return all numbers, each by its series: a name with its labels, which need no escapes."""
         numbers: dict[str, float] = {
             "requests_in_flight": self.in_flight,
             "uploads_total": self.uploads,
@@ -79,48 +83,35 @@ class Metrics:
             "index_lag": self.lag,
             "processes": 1,
         }
-        for labels, count in self._requests.items():
-            numbers[SEPARATOR.join(("requests_total", *labels))] = count
+        for (method, route, status), count in self._requests.items():
+            numbers[f'requests_total{{method="{method}",route="{route}",status="{status}"}}'] = count
         for route, counts in self._buckets.items():
-            for index, limit in enumerate((*map(str, BUCKETS), "+Inf")):
-                numbers[SEPARATOR.join(("request_seconds_bucket", route, limit))] = sum(counts[: index + 1])
-            numbers[SEPARATOR.join(("request_seconds_count", route))] = sum(counts)
-            numbers[SEPARATOR.join(("request_seconds_sum", route))] = self._seconds[route]
+            for limit, sum_below in zip((*BUCKETS, "+Inf"), accumulate(counts), strict=True):
+                numbers[f'request_seconds_bucket{{route="{route}",le="{limit}"}}'] = sum_below
+            numbers[f'request_seconds_count{{route="{route}"}}'] = sum(counts)
+            numbers[f'request_seconds_sum{{route="{route}"}}'] = self._seconds[route]
         return numbers
 
-    def _read_others(self) -> Iterator[Mapping[str, float]]:
+    def _read_others(self) -> Iterator[dict[str, float]]:
+        """Yield the numbers of other processes; those that have ended have counters alone."""
         for name in os.listdir(self._folder) if self._folder else ():
             path = os.path.join(self._folder, name)
             if name.endswith(".json") and path != self._path:
                 with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-                    numbers: dict[str, float] = json.load(file)
-                    yield numbers if _is_alive(name) else _without_gauges(numbers)
+                    numbers = json.load(file)
+                    hidden = set() if _is_alive(int(name.removesuffix(".json"))) else _GAUGES
+                    yield {series: value for series, value in numbers.items() if series not in hidden}
 
 
-def _without_gauges(numbers: Mapping[str, float]) -> dict[str, float]:
-    return {key: value for key, value in numbers.items() if _HELP.get(key, ("",))[0] != "gauge"}
+def _metric_of(series: str) -> str:
+    """Return the name that describes a series: those of a histogram share one."""
+    name = series.partition("{")[0]
+    return name if name in _HELP else name.rpartition("_")[0]
 
 
-def _is_alive(name: str) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
-        os.kill(int(name.removesuffix(".json")), 0)
-    except (OSError, ValueError):
+        os.kill(pid, 0)
+    except OSError:
         return False
     return True
-
-
-def _format(numbers: Mapping[str, float]) -> Iterator[str]:
-    groups: dict[str, list[str]] = defaultdict(list)
-    for key, value in numbers.items():
-        name, *labels = key.split(SEPARATOR)
-        base = name if name in _HELP else name.rpartition("_")[0]
-        names = (*_LABELS.get(base, ()), *(["le"] if name.endswith("_bucket") else ()))
-        pairs = ",".join(f'{n}="{_escape(label)}"' for n, label in zip(names, labels, strict=True))
-        groups[base].append(f"skillc_{name}{f'{{{pairs}}}' if pairs else ''} {value:.10g}\n")
-    for name, (kind, text) in _HELP.items():
-        yield f"# HELP skillc_{name} {text}\n# TYPE skillc_{name} {kind}\n"
-        yield from groups[name]
-
-
-def _escape(label: str) -> str:
-    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

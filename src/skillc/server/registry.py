@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -15,14 +16,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from skillc.errors import SignInRequired
 from skillc.registry import Caller, Registry
 from skillc.server import api, login, pages, protocols
-from skillc.server.compression import Compression
 from skillc.server.protocols.requests import find_caller
 from skillc.server.request_log import Observer
 from skillc.server.responses import fail
-from skillc.server.router import Branches
 from skillc.server.service import ServerSettings, Service
 
 _KEY = "skillc.mounts.caller"
+MIN_GZIP = 1024  # bytes of a response
+GZIP_LEVEL = 5
+_PACKED = (
+    *DEFAULT_EXCLUDED_CONTENT_TYPES,
+    "application/octet-stream",
+    "application/x-git-upload-pack-advertisement",
+    "application/x-git-upload-pack-result",
+)
 
 
 def create_registry_app(
@@ -40,11 +47,15 @@ def create_registry_app(
     settings = settings or ServerSettings()
     service = Service(registry, settings, number)
     site = pages.RegistrySite(service)
+    browser, *others = pages.routes(site)  # a page for the address of a skill
+    skill, *operations = api.routes(service)
     routes = [
+        browser,
+        skill,  # first, because most requests are for it
         *protocols.routes(service),
-        *pages.routes(site),
+        *others,
         *login.routes(service, pages.SignInPages(site)),
-        *api.routes(service),
+        *operations,
         *(Route(path, app) for path, app in mounts(service).items()),
     ]
     names = {_endpoint(route): getattr(route, "path", "") for route in routes}
@@ -64,7 +75,7 @@ def create_registry_app(
             yield
 
     app = Starlette(
-        routes=[Branches(routes)],
+        routes=routes,
         exception_handlers={HTTPException: pages.refuse(site)},
         middleware=[observer, *middleware, Middleware(Compression)],
         lifespan=live,
@@ -76,6 +87,26 @@ def create_registry_app(
 def _endpoint(route: BaseRoute) -> object:
     """Return what the scope of a request has as its endpoint when a route took it."""
     return getattr(route, "endpoint", None) or getattr(route, "app", None)
+
+
+class Compression:
+    """Middleware that compresses text with gzip. Pages are left alone where the client has a cookie.
+
+    A page may hold a secret of a session; its size, compressed with what another site chose, would tell it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._all = GZipMiddleware(app, MIN_GZIP, GZIP_LEVEL, exclude_content_types=_PACKED)
+        others = (*_PACKED, "text/html")
+        self._without_pages = GZipMiddleware(app, MIN_GZIP, GZIP_LEVEL, exclude_content_types=others)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        headers = dict(scope.get("headers", ()))
+        if b"gzip" in headers.get(b"accept-encoding", b""):
+            app = self._without_pages if b"cookie" in headers else self._all
+        await app(scope, receive, send)
 
 
 class CallerGuard:

@@ -23,8 +23,8 @@ OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERA
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    """Return a route for each path."""
-    paths: dict[str, list[Operation]] = {SKILL: []}  # first, because most requests are for it
+    """Return a route for each path, that of a skill first."""
+    paths: dict[str, list[Operation]] = {SKILL: []}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, []).append(operation)
     return [make_route(service, operations) for operations in paths.values()]

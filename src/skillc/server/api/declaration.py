@@ -162,10 +162,12 @@ class SkillConvertor(Convertor[str]):
 register_url_convertor("skill", SkillConvertor())
 
 
-# What follows the ID of a skill in paths of endpoints: with slashes as they are, it belongs to no ID.
+# What follows the ID of a skill in paths of endpoints, also of other protocols: with slashes as they
+# are, it belongs to no ID.
 _BELOW = re.compile(
     r"/skills/[^/]+(?:/[^/]+)*?/"
-    r"(?:versions(?:/[^/]+/(?:yank|unyank|review))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz)"
+    r"(?:versions(?:/[^/]+/(?:yank|unyank|review))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz"
+    r")|/skills/(?:.*/)?(?:\.|marketplace\.git/).*"
 )
 
 

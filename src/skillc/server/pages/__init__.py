@@ -26,7 +26,7 @@ READING = home.PAGES | skill.PAGES | usage.PAGES
 
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
-    """Return the routes of a registry's pages."""
+    """Return the routes of a registry's pages; the first is for an address of the API."""
     return [
         BrowserRoute("/skills/{id:path}", _lead_to_page),
         *_routes(site, READING | account.PAGES | maintenance.PAGES),
@@ -70,11 +70,12 @@ class BrowserRoute(Route):
         match, values = super().matches(scope)
         if match is not Match.FULL:
             return Match.NONE, {}
-        segments = values["path_params"]["id"].split("/")
-        return (Match.NONE, {}) if _PARTS.intersection(segments[1:]) else (match, values)
+        path = values["path_params"]["id"]
+        is_below = "." in path or _PARTS.intersection(path.split("/")[1:])  # no ID has a dot
+        return (Match.NONE, {}) if is_below else (match, values)
 
 
-_PARTS = frozenset(("files", "versions", "tags", "archive.tar.gz"))
+_PARTS = frozenset(("files", "versions", "tags"))
 
 
 async def _lead_to_page(request: Request) -> Response:
