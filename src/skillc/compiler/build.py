@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from time import gmtime, strftime, time_ns
+from time import gmtime, sleep, strftime, time_ns
 
 from skillc import atomic, paths
 from skillc.compiler.assets import attach_assets, find_assets
 from skillc.errors import Diagnostic, IndexCollision, InvalidSkill, SkillcError, warning
-from skillc.index import UNSETTLED, sections, settle, stamp_of
+from skillc.index import EXACT, SETTLED_NS, UNSETTLED, sections, settle, stamp_of
 from skillc.index.sections import FileState, SectionWriter
 from skillc.library import Skill, is_compiled
 from skillc.settings import load_settings
@@ -119,7 +119,6 @@ class _Build:
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
-        self.has_unsettled_directories = False  # a directory that changed just before the last build
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.fields: dict[str, str] = {}  # the YAML of the frontmatter besides name and description
         self.main_digest = ""  # of the SKILL.md that name and description were read from
@@ -134,7 +133,7 @@ class _Build:
         last_stamps = {name: stamp for name, (_, stamp) in self.records.items()}
         suspects = [file for file in self.files if last_stamps.get(utf8_text(file.name)) != file.stamp]
         removals = self.records.keys() - {utf8_text(file.name) for file in self.files}
-        if not suspects and not removals and not self._can_settle():
+        if not suspects and not removals:
             stub = self.meta["stub"].encode()
             self.diagnostics += self._keep_edited_stub(self._read_stub(), stub)
             self._write_beside_index(stub, self.meta["manifest"].encode())
@@ -142,12 +141,6 @@ class _Build:
         changes, stamps = self._compare(suspects)
         copy = sum(file.size for file in changes) <= sum(file.size for file in self.files) * MAX_COPY
         return self._write(changes if copy else self.files, stamps, removals, copy=copy)
-
-    def _can_settle(self) -> bool:
-        """Return whether the last index lacks the times of directories that can be trusted by now."""
-        return self.has_unsettled_directories and all(
-            settle(stamp_of(status), self.time)[1] != UNSETTLED for status in self.directories.values()
-        )
 
     def _read_last_index(self) -> None:
         """Read the last index, unless it is unreadable or would be written differently now."""
@@ -163,7 +156,6 @@ class _Build:
                 sections.probe_index(connection)
                 self.records = sections.read_file_states(connection)
                 self.diagnostics = sections.read_diagnostics(connection)
-                self.has_unsettled_directories = sections.has_unsettled_directories(connection)
                 self.meta = meta
         except (sections.UnreadableIndex, sections.DatabaseError):
             pass
@@ -256,9 +248,7 @@ class _Build:
         self.diagnostics = writer.diagnostics()
         last_stub = self._read_stub()
         edits = self._keep_edited_stub(last_stub, stub.encode())
-        writer.set_directories(
-            (path, settle(stamp_of(status), self.time)) for path, status in self.directories.items()
-        )
+        writer.set_directories(self._stamp_directories())
         tokenizer = sections.choose_tokenizer(self.tokenizer)
         writer.finish(
             {
@@ -278,6 +268,23 @@ class _Build:
         self._write_beside_index(stub.encode(), new_manifest)
         status = "unchanged" if not changes else "updated" if self.last_manifest else "built"
         return BuildResult(self, status, changes, whole_hash)
+
+    def _stamp_directories(self) -> list[tuple[str, Stamp]]:
+        """Return the directories with stamps that readers can trust.
+
+        A directory that changed just before it was listed may have changed again within the same tick of the
+        clock. Readers of a large skill ask its directories alone, so list them again when that tick is over:
+        if the names are the same, they are those that were indexed.
+        """
+        stamps = [(path, settle(stamp_of(status), self.time)) for path, status in self.directories.items()]
+        if len(self.files) <= EXACT or all(stamp[1] != UNSETTLED for _, stamp in stamps):
+            return stamps
+        sleep(max(0, self.time + SETTLED_NS - time_ns()) / 1e9)
+        now = time_ns()
+        files, directories = list_tree(self.skill.source)
+        if [file.name for file in files] != [file.name for file in self.files]:
+            return stamps
+        return [(path, settle(stamp_of(status), now)) for path, status in directories.items()]
 
     def _write_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
         """Attach the assets and write the stub and then the manifest, unless they are there already."""

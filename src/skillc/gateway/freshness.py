@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
-from skillc.index import has_times
+from skillc.index import EXACT, has_times
 from skillc.index.sections import DatabaseError, open_index
 from skillc.skills import SourceFile, list_files, open_inside
 from skillc.text import utf8_text
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from skillc.library import Skill
 
 FileRecord = tuple[str, int, int, int]  # digest, size and two times of a file as the index holds them
-
-EXACT = 256  # files of a skill up to which every one is asked whether it changed
 
 # Bytes; the compiler's limit. The headings of a larger Markdown file are not read, with or without an index.
 MAX_TEXT = 32 * 1024 * 1024

@@ -25,6 +25,7 @@ Stamp = tuple[int, int, int]
 SETTLED_NS = 50_000_000  # a change this shortly before reading may be followed by an unnoticed one
 COARSE_NS = 2_000_000_000  # the same on file systems that count in seconds
 UNSETTLED = -1
+EXACT = 256  # files of a skill up to which readers ask every one whether it changed
 
 
 def stamp_of(status: os.stat_result) -> Stamp:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from skillc.index.sections.writer import (
         FileState,
         SectionWriter,
-        has_unsettled_directories,
         index_metadata,
         is_reusable,
         probe_index,
@@ -40,7 +39,7 @@ else:
             "reader": "DatabaseError SectionIndex UnreadableIndex choose_tokenizer connect is_of_build "
             "open_index open_stale_index parse_manifest read_index_meta read_manifest read_meta "
             "render_manifest segment unsegment",
-            "writer": "FileState SectionWriter has_unsettled_directories index_metadata is_reusable "
+            "writer": "FileState SectionWriter index_metadata is_reusable "
             "probe_index read_diagnostics read_file_states",
         },
     )

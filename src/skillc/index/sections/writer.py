@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from skillc.errors import Diagnostic
-from skillc.index import UNSETTLED, Stamp
+from skillc.index import Stamp
 from skillc.index.cjk import segment
 from skillc.index.sections import reader
 from skillc.startup import sqlite
@@ -63,15 +63,6 @@ def read_diagnostics(connection: sqlite.Connection) -> tuple[Diagnostic, ...]:
         for path, text in rows
         for code, _, message in (line.partition(" ") for line in text.split("\n"))
     )
-
-
-def has_unsettled_directories(connection: sqlite.Connection) -> bool:
-    """Return whether a directory changed so shortly before the build that its times say nothing."""
-    try:
-        rows = connection.execute(f"SELECT 1 FROM directories WHERE modified_ns = {UNSETTLED} LIMIT 1")  # noqa: S608
-        return rows.fetchone() is not None
-    except sqlite.Error:
-        return False  # the index is of an older version
 
 
 def probe_index(connection: sqlite.Connection) -> None:
