@@ -231,8 +231,8 @@ def test_the_server_goes_away(stub: Stub) -> None:
     stub.gives(page(LIST))
     source = HttpSkillSource(stub.url, cache_ttl=0.0)
     good = run(source.list())
-    source._session.address = "http://127.0.0.1:1"
-    source._session.hosts = None
+    source._remote.session.address = "http://127.0.0.1:1"
+    source._remote.session.hosts = None
     assert run(source.list()) == good
     assert source.error == "Connection refused"
 
@@ -285,7 +285,7 @@ def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> 
     stub.gives(page(LIST))
     source = HttpSkillSource(stub.url, cache_ttl=0.0)
     good = run(source.list())
-    source._session.time_out = time_out
+    source._remote.session.time_out = time_out
     stub.gives(*chunks)
     assert run(source.list()) == good
     assert source.status == "stale"

@@ -91,7 +91,8 @@ def test_odd_lists(api: RegistryApi, stub: Stub) -> None:
     """[SURFACES: Registry] entries that can't be used are left out."""
     good = {"version": "1.0.0", "digest": "sha256:x", "yanked": 3, "tags": ["a", 3]}
     stub.gives(page({"versions": [3, {}, good]}))
-    assert api.versions("pdf") == [module.PublishedVersion("1.0.0", "sha256:x", tags=("a",))]
+    [skill] = api.versions("pdf")
+    assert (skill.version, skill.digest, skill.yanked, skill.tags) == ("1.0.0", "sha256:x", None, ("a",))
 
 
 def test_redirects_are_not_followed(api: RegistryApi, stub: Stub) -> None:

@@ -310,7 +310,7 @@ def test_in_python(around: Surroundings, fault: str) -> None:
         for name, source in around.sources(soon).items():  # which have something to serve
             old = sources[name]
             if isinstance(old, HttpSkillSource):
-                old._session.time_out, source = soon, old
+                old._remote.session.time_out, source = soon, old
             question_all(heard, name, source)
     for auth in (BearerAuth(SECRETS.secrets["BEARER"]), HeaderAuth("X-API-Key", SECRETS.secrets["HEADER"])):
         heard.hear("auth", auth)

@@ -17,10 +17,11 @@ from urllib.parse import urlsplit, urlunsplit
 from skillc.errors import OriginNotFound
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import ARCHIVES, Candidate, Origin, check_ref, clean_path, parse_origin
+from skillc.install.places import open_session, origin_errors
 from skillc.install.plugins import Plugin, read_plugins
-from skillc.install.web import Web
 from skillc.remotes import host_of, index_beside, read_index
 
+MAX_JSON = 16 << 20  # bytes of a marketplace's file, and of an index
 MAX_OPENED = 100  # plugins in which a skill is looked for
 
 
@@ -88,12 +89,13 @@ def find_marketplace(origin: Origin) -> Marketplace | None:
     path = urlsplit(origin.url).path
     if origin.type != "well-known" or not path.endswith(".json") or path.endswith("/index.json"):
         return None
-    web = Web(origin)
-    plugins = read_plugins(web.get_json(origin.address))
-    if plugins is None:
-        return None
-    beside = index_beside(origin.url)
-    if beside and (index := read_index(web.get_json(beside), beside)) and index.other_schema is None:
+    session, beside = open_session(origin), index_beside(origin.url)
+    with origin_errors(origin):
+        plugins = read_plugins(session.get_json(origin.address, MAX_JSON))
+        if plugins is None:
+            return None
+        index = read_index(session.get_json(beside, MAX_JSON), beside) if beside else None
+    if index is not None and index.other_schema is None:
         return None
     plugins = tuple(plugin for plugin in plugins if plugin.name)
     if not plugins:

@@ -7,7 +7,7 @@ that was published meanwhile by someone else is noticed: nothing is sent over it
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ from skillc.text import count_of, one_line
 from skillc.versions import LATEST, next_patch, parse_tag, parse_version, precedence
 
 if TYPE_CHECKING:
-    from skillc.remotes import PublishedVersion, RegistryApi  # loads httpx2
+    from skillc.remotes import RegistryApi, RemoteSkill  # loads httpx2
 
 MAX_LISTED = 20  # files that a dry run names
 MAX_JSON = 24 << 20  # bytes of files in a request as JSON, which are a third more there; else as an archive
@@ -54,8 +54,8 @@ class Upload:
     package: Package
     version: str
     is_fixed: bool
-    latest: PublishedVersion | None
-    same: PublishedVersion | None
+    latest: RemoteSkill | None
+    same: RemoteSkill | None
     references: dict[str, str]  # digests of the files that the registry has, by path
 
     @property
@@ -288,7 +288,7 @@ def plan_upload(api: RegistryApi, package: Package, version: str = "") -> Upload
     )
 
 
-def _find_same(package: Package, versions: list[PublishedVersion], number: str) -> PublishedVersion | None:
+def _find_same(package: Package, versions: Sequence[RemoteSkill], number: str) -> RemoteSkill | None:
     """Return the version that a publication would repeat."""
     if number:
         other = next((each for each in versions if each.version == number), None)

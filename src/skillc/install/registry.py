@@ -9,17 +9,13 @@ digest of its version. A yanked version is not chosen; where it is locked, it is
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from skillc import remotes
 from skillc.errors import (
-    Diagnostic,
     InvalidOption,
     InvalidParameter,
     InvalidSkillId,
@@ -28,187 +24,140 @@ from skillc.errors import (
     SkillNotFound,
     warning,
 )
-from skillc.install.origin import OURS, Candidate, Download, Origin
-from skillc.remotes import Failure, find_token, parse_registry, read_credentials
+from skillc.install.origin import OURS, Origin
+from skillc.install.places import Find, Place, Report
+from skillc.remotes import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
 from skillc.spelling import suggest
 from skillc.versions import LATEST, parse_version, suggest_version
 
 if TYPE_CHECKING:
-    from skillc.remotes import PublishedVersion, RegistryApi  # loads httpx2
+    from skillc.remotes import RegistryApi, RemoteSkill  # loads httpx2
 
 PAGES = ("s/", "skills/")  # what precedes the ID in the address of a skill's page, and in that of its JSON
 
-Report = Callable[[Diagnostic], None]
+
+def find_registry(origin: Origin, names: Sequence[str], report: Report) -> Place | None:
+    """Return the skills of a registry of ours; None for an address at which there is none."""
+    search = _locate(origin, report)
+    if search is None:
+        return None
+    registry = search.api.registry
+    if search.skill:
+        finds = search.at_address(names)
+    elif words := names or ([origin.ref] if origin.ref else []):
+        finds = [search.by_name(word) for word in words]
+    else:
+        finds = search.list()
+    if search.skill and len(finds) == 1:
+        origin = Origin("download", finds[0].source, registry, search.ref, hosts=origin.hosts)
+    else:
+        origin = replace(origin, url=registry, ref="")
+    if not finds:
+        raise OriginNotFound(origin.label(), "there is no skill in it that you may read")
+    return Place(origin, search.api, list({find.source: find for find in finds}.values()))
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Search:
     """A registry, and the skill and version in it that an address means; both may be empty."""
 
     api: RegistryApi
     origin: Origin
+    report: Report
     skill: str
     ref: str
 
-    def resolve(self, skill_id: SkillId, ref: str, report: Report) -> Candidate:
+    def list(self, prefix: str = "") -> Sequence[Find]:
+        """Return the skills below a prefix, each at its latest version."""
+        skills = self.api.list().value.skills.values()
+        return [self._find(skill) for skill in skills if skill.id.startswith(prefix)]
+
+    def by_name(self, name: str) -> Find:
+        """Return the skill that a person names by its ID, or by the last part of it; with a version."""
+        text, _, ref = name.partition("@")
+        try:
+            return self._resolve(SkillId(text), ref)
+        except (SkillNotFound, InvalidSkillId, RegistryRefused):  # of a token for a prefix
+            ids = [find.skill.id for find in self.list()]
+        return self._resolve(self._match(text, [each for each in ids if each.name == text], ids), ref)
+
+    def at_address(self, names: Sequence[str]) -> Sequence[Find]:
+        """Return the skill of an address, which may be that of its page, or those below a prefix."""
+        is_page = self.skill.startswith(PAGES)
+        name = self.skill.partition("/")[2] if is_page else self.skill
+        try:
+            return [self._resolve(SkillId(self.skill), self.ref)]
+        except InvalidSkillId as error:
+            raise OriginNotFound(self.origin.label(), error.message) from None
+        except (SkillNotFound, RegistryRefused) as error:
+            below = self.list(f"{name}/") if not self.ref else []
+            if below:
+                return self._choose(below, names)
+            if not is_page and isinstance(error, RegistryRefused):
+                raise
+        if is_page:
+            return [self.by_name(f"{name}@{self.ref}" if self.ref else name)]
+        hint = f"hint: 'skc add {self.api.registry}' lists what there is"
+        raise OriginNotFound(self.origin.label(), "there is no such skill in the registry", hint)
+
+    def _choose(self, finds: Sequence[Find], names: Sequence[str]) -> Sequence[Find]:
+        """Return those with these names, by ID or by the last part of it, or all."""
+        by_id = {find.skill.id: find for find in finds}
+        matches = {name: [each for each in by_id if name in (each, each.name)] for name in names}
+        return [by_id[self._match(name, ids, by_id)] for name, ids in matches.items()] or finds
+
+    def _match(self, name: str, matches: Sequence[SkillId], ids: Iterable[SkillId]) -> SkillId:
+        """Return the only match; raises OriginNotFound, with the IDs that may have been meant."""
+        if len(matches) == 1:
+            return matches[0]
+        close = " or ".join(f"'{each}'" for each in matches or suggest(name, list(ids)))
+        hint = f"hint: did you mean {close}?" if close else ""
+        raise OriginNotFound(self.origin.label(), f"there is no skill '{name}' in it", hint)
+
+    def _resolve(self, skill_id: SkillId, ref: str) -> Find:
         """Return a skill at a version, at a tag, or without either at its latest version."""
         versions = self.api.versions(skill_id)
-        version = _choose(versions, ref or LATEST)
-        if version is None:
+        number, tag = _number(ref), ref or LATEST
+        skill = next((each for each in versions if each.version == number or tag in each.tags), None)
+        if skill is None:
             what = f"no version or tag '{ref}'" if ref else "no version that is not yanked"
             offers = [each.version for each in versions if each.yanked is None]
             tags = [tag for each in versions if each.yanked is None for tag in each.tags]
             hint = f"hint: {suggest_version(ref, offers, tags)}" if ref else ""
             raise OriginNotFound(self.origin.label(), f"'{skill_id}' has {what} in the registry", hint)
-        if version.yanked is not None:
-            if version.version != _number(ref):
-                reason = f"'{skill_id}@{ref}' is {version.version}, which was yanked: {version.yanked}"
+        if skill.yanked is not None:
+            if skill.version != number:
+                reason = f"'{skill_id}@{ref}' is {skill.version}, which was yanked: {skill.yanked}"
                 raise OriginNotFound(self.origin.label(), reason)
-            report(warning("W093", skill_id, version.version, version.yanked))
+            self.report(warning("W093", skill_id, skill.version, skill.yanked))
         yanked = {each.version: each.yanked for each in versions if each.yanked is not None}
-        return replace(
-            self.candidate(skill_id, version.version, version.digest),
-            yanked=yanked,
-            time=_seconds(version.published_at),
-        )
+        return replace(self._find(skill), yanked=yanked)
 
-    def candidate(self, skill_id: SkillId, version: str, digest: str, description: str = "") -> Candidate:
-        return Candidate(
-            skill_id.name,
-            "",
-            "",
-            description,
-            version=version,
-            resolved=self.api.archive_address(skill_id, version),
-            source=f"{OURS}{self.api.registry}/{skill_id}",
-            source_digest=digest,
-        )
-
-    def list(self) -> dict[SkillId, Candidate]:
-        """Return all skills by ID, each at its latest version."""
-        return {
-            skill.id: self.candidate(skill.id, skill.version, skill.digest, skill.description)
-            for skill in self.api.skills()
-        }
-
-    def find(self, name: str, report: Report) -> tuple[SkillId, Candidate]:
-        """Return the skill that a person names by its ID, or by the last part of it; with a version."""
-        text, _, ref = name.partition("@")
-        try:
-            skill_id = SkillId(text)
-            return skill_id, self.resolve(skill_id, ref, report)
-        except (SkillNotFound, InvalidSkillId, RegistryRefused):  # of a token for a prefix
-            ids = list(self.list())
-        matches = [each for each in ids if each.name == text]
-        if len(matches) == 1:
-            return matches[0], self.resolve(matches[0], ref, report)
-        close = matches or suggest(text, ids)
-        hint = f"hint: did you mean {_either(close)}?" if close else ""
-        raise OriginNotFound(self.origin.label(), f"there is no skill '{text}' in it", hint)
-
-    def get(self, skill_id: SkillId, candidate: Candidate) -> None:
-        """Download a version into its folder, whole or not at all."""
-        try:
-            self.api.fetch(skill_id, candidate.version, candidate.source_digest, candidate.folder)
-        except Failure as error:
-            raise OriginNotFound(self.origin.label(), str(error)) from None
+    def _find(self, skill: RemoteSkill) -> Find:
+        return Find(skill.id.name, skill, f"{OURS}{self.api.registry}/{skill.id}")
 
 
-@contextmanager
-def open_native(
-    origin: Origin, folder: str, names: Sequence[str], report: Report
-) -> Iterator[Download | None]:
-    """Give the skills of a registry of ours; None for an address at which there is none."""
-    place = _find_place(origin)
-    if place is None:
-        yield None
-        return
-    with place.api:
-        if place.skill:
-            skills = _resolve_address(place, names, report)
-            origin = replace(origin, url=place.api.registry, ref="")
-            if len(skills) == 1:
-                source = next(iter(skills.values())).source
-                origin = Origin("download", source, place.api.registry, place.ref, hosts=origin.hosts)
-        else:
-            words = list(names) or ([origin.ref] if origin.ref else [])
-            skills = dict(place.find(name, report) for name in words) if words else place.list()
-            origin = replace(origin, url=place.api.registry, ref="")
-        if not skills:
-            raise OriginNotFound(origin.label(), "there is no skill in it that you may read")
-        candidates = {
-            skill_id: replace(each, folder=os.path.join(folder, skill_id.replace("/", "+")))
-            for skill_id, each in skills.items()
-        }
-        ids = {each.folder: skill_id for skill_id, each in candidates.items()}
-
-        def complete(choice: Sequence[Candidate]) -> None:
-            for each in choice:
-                if not os.path.isdir(each.folder):
-                    place.get(ids[each.folder], each)
-
-        time = next(iter(candidates.values())).time if len(candidates) == 1 else 0
-        yield Download(
-            origin, folder, tuple(candidates.values()), "", place.api.registry, complete, time=time
-        )
-
-
-def _list_below(place: _Place, names: Sequence[str]) -> dict[SkillId, Candidate]:
-    """Return the skills below the address of a prefix, those with these names or all; none for any other."""
-    prefix = place.skill.partition("/")[2] if place.skill.startswith(PAGES) else place.skill
-    if place.ref:
-        return {}
-    skills = {each: candidate for each, candidate in place.list().items() if each.startswith(f"{prefix}/")}
-    if not skills or not names:
-        return skills
-    matches = {name: [each for each in skills if name in (each, each.name)] for name in names}
-    for name, ids in matches.items():
-        if len(ids) != 1:
-            close = ids or suggest(name, list(skills))
-            hint = f"hint: did you mean {_either(close)}?" if close else ""
-            raise OriginNotFound(place.origin.label(), f"there is no skill '{name}' in it", hint)
-    return {ids[0]: skills[ids[0]] for ids in matches.values()}
-
-
-def _resolve_address(place: _Place, names: Sequence[str], report: Report) -> dict[SkillId, Candidate]:
-    """Return the skill of an address, which may be that of its page, or those below a prefix."""
+def _number(ref: str) -> str:
     try:
-        skill_id = SkillId(place.skill)
-    except InvalidSkillId as error:
-        raise OriginNotFound(place.origin.label(), error.message) from None
-    try:
-        return {skill_id: place.resolve(skill_id, place.ref, report)}
-    except (SkillNotFound, RegistryRefused) as error:
-        if below := _list_below(place, names):
-            return below
-        if not place.skill.startswith(PAGES):
-            if isinstance(error, RegistryRefused):
-                raise
-            hint = f"hint: 'skc add {place.api.registry}' lists what there is"
-            raise OriginNotFound(
-                place.origin.label(), "there is no such skill in the registry", hint
-            ) from None
-    name = place.skill.partition("/")[2]
-    return dict([place.find(f"{name}@{place.ref}" if place.ref else name, report)])
+        return parse_version(ref)
+    except InvalidParameter:
+        return ""
 
 
-def _find_place(origin: Origin) -> _Place | None:
+def _locate(origin: Origin, report: Report) -> _Search | None:
     """Return the registry of an origin and what the origin means there; None if it is none of ours."""
     if origin.is_ours:
-        return _Place(_open(origin.url), origin, origin.slug, origin.ref)
+        return _Search(_open(origin.url), origin, report, origin.slug, origin.ref)
     if origin.secret_url:
         return None  # with a user or a query: our registries take tokens alone
     parts = urlsplit(origin.url)
     address = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
     for base in _bases(address, f"{parts.scheme}://{parts.netloc}"):
         api = _open(base)
-        if api.is_registry():
-            rest = address[len(base) :].strip("/")
-            skill, _, ref = rest.partition("@")
-            if "." not in skill:  # no ID has a dot: it is a file of another protocol
-                return _Place(api, origin, skill, ref)
-        api.__exit__()
+        skill, _, ref = address[len(base) :].strip("/").partition("@")
+        if "." not in skill and api.is_registry():  # no ID has a dot: it is a file of another protocol
+            return _Search(api, origin, report, skill, ref)
     return None
 
 
@@ -228,27 +177,3 @@ def _bases(address: str, root: str) -> list[str]:
 
 def _open(base: str) -> RegistryApi:
     return remotes.RegistryApi(base, find_token(base))
-
-
-def _choose(versions: Sequence[PublishedVersion], ref: str) -> PublishedVersion | None:
-    number = _number(ref)
-    return next((each for each in versions if each.version == number or ref in each.tags), None)
-
-
-def _number(ref: str) -> str:
-    try:
-        return parse_version(ref)
-    except InvalidParameter:
-        return ""
-
-
-def _seconds(time: str) -> int:
-    """Return a time as seconds since 1970; 0 for text that is none."""
-    try:
-        return int(datetime.fromisoformat(time).timestamp())
-    except (ValueError, OverflowError):
-        return 0
-
-
-def _either(ids: Sequence[SkillId | str]) -> str:
-    return " or ".join(f"'{each}'" for each in ids)

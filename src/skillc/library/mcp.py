@@ -23,10 +23,9 @@ from urllib.parse import urlsplit
 from skillc import paths
 from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
-from skillc.library.servers import LIST, CachedSource
+from skillc.library.servers import LIST, RemoteSource
 from skillc.remotes import (
     Answer,
-    Cache,
     Listing,
     McpRefusal,
     McpRemote,
@@ -50,7 +49,7 @@ IGNORED = frozenset({"allowed-tools", "allowed_tools", "hooks", "permissions"})
 log = logging.getLogger("skillc.library")
 
 
-class McpSkillSource(CachedSource):
+class McpSkillSource(RemoteSource):
     """The skills of one server, reached by a command (stdio) or a URL (streamable HTTP).
 
     The list has a TTL of `cache_ttl` seconds; where it can't be fetched again the stale one is served and
@@ -82,15 +81,16 @@ class McpSkillSource(CachedSource):
             raise InvalidConfiguration("mcp repository", "give either a command or a URL")
         self.label = label if is_segment(label) else to_segment(label)
         self.name = label
-        self._cache = Cache(label, base.to_seconds(cache_ttl, "cache_ttl"))
         headers = dict([auth.header()]) if auth else {}
         parent = os.path.abspath(os.fspath(cache_dir) if cache_dir else paths.cache_directory())
-        self._remote = McpRemote(
+        folders = SkillFolders("mcp", self.label, parent)
+        remote = McpRemote(
             McpServer(tuple(command), url, headers, dict(environment or {}), cwd),
-            SkillFolders("mcp", self.label, parent),
+            folders,
             base.to_seconds(time_out, "time_out"),
             problem or _check_url(url),
         )
+        super().__init__(label, remote, folders, cache_ttl)
         self._refusals: dict[SkillId, str] = {}  # of skills that failed a check when they were loaded
         # Entries that were fetched one by one since the last list, each with its expiry.
         self._extra_entries: dict[SkillId, tuple[SkillEntry, float]] = {}
@@ -108,8 +108,8 @@ class McpSkillSource(CachedSource):
 
     async def directory(self, skill_id: SkillId) -> str:
         """Return a folder with all files of a skill, verified now; it stays for an hour after a change."""
-        entry, files = await self._fetch(skill_id, whole=True)
-        return await asyncio.to_thread(self._remote.folder, entry, files)
+        entry, _ = await self._fetch(skill_id, whole=True)
+        return await asyncio.to_thread(self._make_folder, entry.to_skill())
 
     async def digest(self, skill_id: SkillId) -> str:
         """Return what an approval of a skill is bound to: the digest of its set of files."""

@@ -55,13 +55,26 @@ LIST_TIME_OUTS = 2  # a list of many pages may take this many time-outs as a who
 log = logging.getLogger("skillc.library")
 
 
-class CachedSource(base.SkillSource):
-    """The list of a remote through a cache: what all sources of remotes share."""
+class RemoteSource(base.SkillSource):
+    """The skills of a remote through a cache, and in folders: what all sources of remotes share.
 
-    _cache: Cache
-    _remote: Remote
+        <home>/.skillc/cache/<kind>/<key of the source>/<ID>/<version>/<name>/
+
+    What has a version never changes. Other skills are fetched again after `cache_ttl` seconds, and the last
+    one is used if that fails.
+    """
+
     _copy: DiskCopy | None = None  # of the list, where that is worth keeping
     _listed: tuple[Listing, dict[SkillId, base.SkillDescriptor]] | None = None
+
+    def __init__(
+        self, name: str, remote: Remote, folders: SkillFolders, cache_ttl: float | timedelta
+    ) -> None:
+        self._cache = Cache(name, base.to_seconds(cache_ttl, "cache_ttl"))
+        self._remote = remote
+        self._folders = folders
+        # Held by the thread that downloads a skill.
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         return [skill for skill in (await self._descriptors()).values() if filter.matches(skill)]
@@ -121,7 +134,8 @@ class CachedSource(base.SkillSource):
         """Return the skills of the list, made once for each."""
         listing = await self._list()
         if self._listed is None or self._listed[0] is not listing:
-            self._listed = (listing, {skill.id: self._describe(skill) for skill in listing.skills.values()})
+            skills = sorted(listing.skills.items())
+            self._listed = (listing, {skill_id: self._describe(skill) for skill_id, skill in skills})
         return self._listed[1]
 
     def _describe(self, skill: RemoteSkill) -> base.SkillDescriptor:
@@ -135,8 +149,29 @@ class CachedSource(base.SkillSource):
             metadata=skill.metadata,
         )
 
+    def _make_folder(self, skill: RemoteSkill) -> str:
+        """Return a folder with all files of a skill, verified; raises RepositoryUnavailable."""
+        folder = self._folders.place(skill.id, skill.key or "files")
+        with self._locks[folder]:
+            if os.path.isdir(folder) and self._is_current(skill, folder):
+                return folder
+            try:
+                return self._folders.make(folder, partial(self._remote.fetch, skill))
+            except Failure as error:
+                if skill.key or not os.path.isdir(folder):
+                    raise RepositoryUnavailable(self._cache.name, str(error)) from None
+                log.warning("skill '%s' is not refreshed: %s", skill.id, error)
+                os.utime(os.path.dirname(folder))
+        return folder
 
-class ServerSource(CachedSource):
+    def _is_current(self, skill: RemoteSkill, folder: str) -> bool:
+        if skill.files:
+            return self._folders.holds(folder, skill.files)
+        age = time.time() - os.path.getmtime(os.path.dirname(folder))
+        return bool(skill.key) or 0 <= age < self.cache_ttl
+
+
+class ServerSource(RemoteSource):
     """What the sources of servers share.
 
     `time_out` is for connecting and for each wait, in seconds; a response as a whole may take twice that. A
@@ -164,7 +199,7 @@ class ServerSource(CachedSource):
         credentials = dict([auth.header()]) if auth else user
         if not all(is_valid_header(*header) for header in credentials.items()):
             problem = "the credentials can't be sent in a header"
-        self._session = Session(
+        session = Session(
             self.base_url,
             credentials=credentials,
             hosts=Hosts.around(self.base_url, allow_hosts, SETTING),
@@ -173,49 +208,22 @@ class ServerSource(CachedSource):
             resend=not isinstance(auth, StoredAuth),
             problem=problem or "",
         )
-        self._cache = Cache(name or self.base_url, base.to_seconds(cache_ttl, "cache_ttl"))
-        self._folders = SkillFolders.of(self._cache_name, self._key())
-        self._remote = self._make_remote()
-        # Held by the thread that downloads a skill.
-        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        folders = SkillFolders.of(self._cache_name, self._key(session))
+        super().__init__(name or self.base_url, self._make_remote(session, folders), folders, cache_ttl)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, name={self.name!r})"
 
-    def _make_remote(self) -> Remote:
+    def _make_remote(self, session: Session, folders: SkillFolders) -> Remote:
         raise NotImplementedError
 
-    def _key(self) -> str:
+    def _key(self, session: Session) -> str:
         """Return what tells this source from others on disk."""
         return self.base_url
 
-    def _make_folder(self, skill: RemoteSkill) -> str:
-        folder = self._folders.place(skill.id, skill.key or "files")
-        with self._locks[folder]:
-            if os.path.isdir(folder) and self._is_current(skill, folder):
-                return folder
-            try:
-                return self._folders.make(folder, partial(self._remote.fetch, skill))
-            except Failure as error:
-                if skill.key or not os.path.isdir(folder):
-                    raise RepositoryUnavailable(self._cache.name, str(error)) from None
-                log.warning("skill '%s' is not refreshed: %s", skill.id, error)
-                os.utime(os.path.dirname(folder))
-        return folder
-
-    def _is_current(self, skill: RemoteSkill, folder: str) -> bool:
-        age = time.time() - os.path.getmtime(os.path.dirname(folder))
-        return bool(skill.key) or 0 <= age < self.cache_ttl
-
 
 class FolderSource(ServerSource):
-    """The skills of a server that gives them as folders, downloaded when they are first used, and kept.
-
-        <home>/.skillc/cache/sites/<key of the source>/<ID>/<version>/<name>/
-
-    What has a version never changes. Other skills are downloaded again after `cache_ttl` seconds, and the
-    last one is used if that fails.
-    """
+    """The skills of a server that gives them as folders, downloaded when they are first used, and kept."""
 
     _plain = "a site is asked over https; http is for this machine alone"
 
@@ -234,6 +242,10 @@ class FolderSource(ServerSource):
         if skill is None:
             raise SkillNotFound(skill_id)
         return await asyncio.to_thread(self._make_folder, skill)
+
+    def _ask(self, last: Answer | None) -> Answer:
+        answer = super()._ask(last)
+        return answer if answer is last else Answer(answer.value.with_descriptions(), answer.etag)
 
 
 class HttpSkillSource(ServerSource):
@@ -261,12 +273,8 @@ class HttpSkillSource(ServerSource):
         """Return a folder with all files of a skill, verified; None if the server has its text alone."""
         skill_id = SkillId(skill_id)
         ask = partial(self._remote.files, skill_id)
-        listing = await self._cache.get(f"skills/{skill_id}/files", ask, is_document=True)
-        if listing is None:
-            return None
-        return await asyncio.to_thread(
-            self._make_folder, RemoteSkill(skill_id, key=listing.key, entry=listing)
-        )
+        skill = await self._cache.get(f"skills/{skill_id}/files", ask, is_document=True)
+        return await asyncio.to_thread(self._make_folder, skill) if skill else None
 
     async def collections(self) -> builtins.list[base.SkillCollection]:
         """Return the collections of the listed skills, with the server's descriptions where it has some."""
@@ -279,11 +287,8 @@ class HttpSkillSource(ServerSource):
         values = [value for value in self._cache.values() if isinstance(value, RemoteDocument)]
         return {str(value.skill.id): value.body for value in values}
 
-    def _make_remote(self) -> HttpRemote:
-        return HttpRemote(self._session, self._folders)
-
-    def _is_current(self, skill: RemoteSkill, folder: str) -> bool:
-        return self._folders.holds(folder, skill.entry.files)
+    def _make_remote(self, session: Session, folders: SkillFolders) -> HttpRemote:
+        return HttpRemote(session, folders)
 
 
 class WellKnownSkillSource(FolderSource):
@@ -291,8 +296,8 @@ class WellKnownSkillSource(FolderSource):
 
     kind = "well-known"
 
-    def _make_remote(self) -> SiteRemote:
-        return SiteRemote(self._session)
+    def _make_remote(self, session: Session, folders: SkillFolders) -> SiteRemote:
+        return SiteRemote(session)
 
 
 class ClawHubSkillSource(FolderSource):
@@ -303,14 +308,15 @@ class ClawHubSkillSource(FolderSource):
 
     kind = "clawhub"
 
-    def _make_remote(self) -> ClawHubRemote:
+    def _make_remote(self, session: Session, folders: SkillFolders) -> ClawHubRemote:
         remote = ClawHubRemote(
-            self._session,
-            patience=self._session.time_out * LIST_TIME_OUTS,
+            session,
+            patience=session.time_out * LIST_TIME_OUTS,
             report=lambda diagnostic: log.warning("%s", diagnostic.line()),
         )
-        self._copy = DiskCopy(os.path.join(self._folders.root, LIST_FILE), remote.dump, remote.read)
+        path = os.path.join(folders.root, LIST_FILE)
+        self._copy = DiskCopy(path, remote.dump, lambda data: remote.read(data).with_descriptions())
         return remote
 
-    def _key(self) -> str:
-        return json.dumps([self.kind, self.base_url, sorted(self._session.credentials.items())])
+    def _key(self, session: Session) -> str:
+        return json.dumps([self.kind, self.base_url, sorted(session.credentials.items())])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import quote
@@ -20,7 +21,7 @@ from skillc.errors import (
 from skillc.library import GitRef, GitSkillConfig, GitSkillSource
 from skillc.registry.model import digest_of, parse_version, precedence
 from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
-from skillc.remotes import PublishedVersion, RegistryApi, RemoteFile, find_token
+from skillc.remotes import RegistryApi, RemoteFile, RemoteSkill, find_token
 from skillc.skills import SkillId
 
 TIME_OUT = 15.0  # seconds that a reader waits for another server, for each answer
@@ -69,7 +70,7 @@ class RegistryUpstream:
         return Import(package, parse_version(version.version), f"{self.name} {skill_id}@{version.version}")
 
 
-def _choose(versions: list[PublishedVersion], skill_id: str) -> PublishedVersion:
+def _choose(versions: Sequence[RemoteSkill], skill_id: str) -> RemoteSkill:
     """Return the version tagged latest, or the highest; none that was yanked."""
     offered = [version for version in versions if version.yanked is None]
     tagged = next((version for version in offered if "latest" in version.tags), None)
@@ -80,7 +81,7 @@ def _choose(versions: list[PublishedVersion], skill_id: str) -> PublishedVersion
 
 
 def _download(
-    api: RegistryApi, skill_id: str, local_id: str, version: PublishedVersion, files: list[RemoteFile]
+    api: RegistryApi, skill_id: str, local_id: str, version: RemoteSkill, files: Sequence[RemoteFile]
 ) -> Package:
     """Return the package of a version; each file, and all of them, have the digests that were promised."""
     sizes = [file.size for file in files]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillc.remotes.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
     from skillc.remotes.cache import Cache, DiskCopy
     from skillc.remotes.ci_tokens import advise_job, is_job, mint_token
-    from skillc.remotes.clawhub import ClawHubRemote, HubSkill, api_base, fingerprint_of
+    from skillc.remotes.clawhub import ClawHubRemote, fingerprint_of
     from skillc.remotes.credentials import (
         BearerAuth,
         Credential,
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from skillc.remotes.git.address import FetchError, GitRemote, RefNotFound, find_unused_tokens
     from skillc.remotes.git.checkouts import Checkouts, GitRef, GitSkillConfig, HttpsToken, SshKey, State
     from skillc.remotes.git.fetch import open_tree
+    from skillc.remotes.git.tree import RemoteTree
     from skillc.remotes.hosts import SETTING, Hosts, address_after, host_of, parse_host
     from skillc.remotes.mcp.entries import McpRefusal, McpServer, McpUnreachable, SkillEntry
     from skillc.remotes.mcp.remote import McpRemote
     from skillc.remotes.protocol import (
+        Absent,
         Answer,
         Failure,
         Listing,
@@ -46,21 +48,21 @@ if TYPE_CHECKING:
         require_text,
         to_seconds,
     )
-    from skillc.remotes.registry import PublishedVersion, RegistryApi
+    from skillc.remotes.registry import RegistryApi
     from skillc.remotes.secrets import hide_secrets, private_logs
     from skillc.remotes.session import BUSY, MAX_ATTEMPTS, Refused, Response, Session
-    from skillc.remotes.site import SiteIndex, SiteRemote, index_beside, read_index
+    from skillc.remotes.site import SiteRemote, index_beside, read_index
     from skillc.remotes.skills_api import HttpRemote, RemoteDocument
     from skillc.remotes.traffic import describe_downloads
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "protocol": "Answer Failure Listing Remote RemoteFile RemoteSkill require_text to_seconds",
+            "protocol": "Absent Answer Failure Listing Remote RemoteFile RemoteSkill require_text to_seconds",
             "addresses": "LOOPBACK guess_type is_plain resolve_path resolve_url",
             "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
             "cache": "Cache DiskCopy",
-            "clawhub": "ClawHubRemote HubSkill api_base fingerprint_of",
+            "clawhub": "ClawHubRemote fingerprint_of",
             "credentials": (
                 "BearerAuth Credential HeaderAuth StoredAuth check_token choose_registry find_token "
                 "forget_credential is_valid_header parse_base_url parse_registry read_credentials "
@@ -70,15 +72,16 @@ else:
             "git.address": "FetchError GitRemote RefNotFound find_unused_tokens",
             "git.checkouts": "Checkouts GitRef GitSkillConfig HttpsToken SshKey State",
             "git.fetch": "open_tree",
+            "git.tree": "RemoteTree",
             "hosts": "SETTING Hosts address_after host_of parse_host",
             "skills_api": "HttpRemote RemoteDocument",
             "ci_tokens": "advise_job is_job mint_token",
             "mcp.entries": "McpRefusal McpServer McpUnreachable SkillEntry",
             "mcp.remote": "McpRemote",
-            "registry": "PublishedVersion RegistryApi",
+            "registry": "RegistryApi",
             "secrets": "hide_secrets private_logs",
             "session": "BUSY MAX_ATTEMPTS Refused Response Session",
-            "site": "SiteIndex SiteRemote index_beside read_index",
+            "site": "SiteRemote index_beside read_index",
             "traffic": "describe_downloads",
         },
     )

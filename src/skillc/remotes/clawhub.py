@@ -11,9 +11,10 @@ A version never changes; a tag names one. Files are verified where the registry 
 
 from __future__ import annotations
 
+import builtins
 import re
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import astuple, dataclass, replace
 from math import inf
@@ -21,7 +22,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from skillc.collation import sort_names
-from skillc.errors import AuditBlocked, Diagnostic, warning
+from skillc.errors import AuditBlocked, warning
 from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_skill
 from skillc.remotes.folders import write_folder
 from skillc.remotes.hosts import address_after
@@ -30,7 +31,9 @@ from skillc.remotes.protocol import (
     Failure,
     Listing,
     Omission,
+    Remote,
     RemoteSkill,
+    Report,
     check_digest,
     make_listing,
     table_of,
@@ -55,8 +58,6 @@ _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,127}")
 _NUMBER = re.compile(r"v?\d+\.\d+.*")  # what is taken for a version, and not for a tag
 _INSIDE = re.compile(rf"/({'|'.join(map(re.escape, DISCOVERY))}|{API})$")
-
-Report = Callable[[Diagnostic], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +99,6 @@ class HubSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A page of a list: skills, of which some may lack what is needed, and where the next page is."""
-
-    skills: tuple[HubSkill, ...] = ()
-    cursor: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Catalog:
     """A list as a registry gave it; `is_cut` if there is more than is taken."""
 
@@ -114,7 +107,7 @@ class Catalog:
     is_cut: bool = False
 
 
-class ClawHubRemote:
+class ClawHubRemote(Remote):
     """The skills of the registry at `session.address`, which may be the address of its API.
 
     `patience` is how many seconds a list may take as a whole.
@@ -126,6 +119,7 @@ class ClawHubRemote:
         self.session = session
         self._patience = patience
         self._report = report
+        self._base = ""  # of the API, as it was found last
         self._checked: set[str] = set()  # addresses of skills that their registry does not hold for malicious
 
     def list(self, last: Answer | None = None) -> Answer:
@@ -155,8 +149,8 @@ class ClawHubRemote:
         session = copy(self.session)  # other threads use this one, which has more time
         if self._patience < inf:
             session.whole = self._patience
-        base = api_base(registry_root(session.address))
-        if session.address != base:
+        base = self._default_base
+        if session.address != base:  # else it is the address of the API itself
             base = self.find_base(session) or base
         skills: list[HubSkill] = []
         cursors = [""]
@@ -166,67 +160,85 @@ class ClawHubRemote:
                 session.whole = max(end - time.monotonic(), 0.001)
             response = session.get_file(list_address(base, cursors[-1]), MAX_ANSWER)
             left -= len(response.data)
-            page = read_page(response.json())
-            if page is None or left < 0:
-                what = "the answer is no list of skills" if page is None else "the list of skills is too long"
+            page = table_of(response.json())
+            items = page.get("items")
+            if not isinstance(items, builtins.list) or left < 0:
+                what = "the list of skills is too long" if left < 0 else "the answer is no list of skills"
                 raise Failure(what)
-            skills += page.skills
-            if not page.cursor:
+            skills += map(_read_item, items[:MAX_SKILLS])
+            cursor = text_of(page.get("nextCursor"))
+            if not cursor:
                 break
-            if page.cursor in cursors:
+            if cursor in cursors:
                 raise Failure("the pages of the list lead in a circle")
-            cursors.append(page.cursor)
+            cursors.append(cursor)
         else:
             return Catalog(base, skills[:MAX_SKILLS], is_cut=True)
         return Catalog(base, skills[:MAX_SKILLS], len(skills) > MAX_SKILLS)
 
+    @property
+    def _default_base(self) -> str:
+        return api_base(registry_root(self.session.address))
+
     def find_base(self, session: Session | None = None) -> str:
         """Return where the host says that its API is; empty where it says nothing."""
         session = session or self.session
-        for address in discovery_addresses(session.address):
-            base = read_base(session.get_json(address, MAX_DISCOVERY), address)
-            if base:
-                return base
-        return ""
+        bases = (
+            read_base(session.get_json(a, MAX_DISCOVERY), a) for a in discovery_addresses(session.address)
+        )
+        self._base = next(filter(None, bases), "")
+        return self._base
 
-    def resolve(self, skill: HubSkill, base: str, ref: str) -> HubSkill:
-        """Return a skill at a version, at a tag, or without either at its latest version; raises Failure."""
-        data = self._about(skill, base)
+    def versions(self, name: str) -> Sequence[RemoteSkill]:
+        """Return a skill at its latest version and those with a tag; a name is `slug` or `owner/slug`.
+
+        Raises Failure where the registry has no such skill.
+        """
+        base = self._base or self.find_base() or self._default_base
+        hub = HubSkill.parse(name)
+        data = self._about(hub, base)
         fields = table_of(data.get("skill"))
-        tag = table_of(fields.get("tags")).get(ref)
-        version = text_of(table_of(tag).get("version")) or text_of(tag)
-        if not version and _NUMBER.fullmatch(ref):
-            version = ref.removeprefix("v")
-        if not version and ref in ("", "latest"):
-            version = text_of(table_of(data.get("latestVersion")).get("version"))
-        if not version:
-            what = f"no version or tag '{ref}'" if ref else "no version that can be downloaded"
-            near = near_miss(ref, ["latest", *table_of(fields.get("tags"))])
-            raise Failure(f"'{skill.label()}' has {what} in the registry{near}")
-        return replace(skill, version=version, summary=read_summary(fields))
+        latest = text_of(table_of(data.get("latestVersion")).get("version"))
+        tags = {"latest": latest} | {
+            tag: text_of(table_of(value).get("version")) or text_of(value)
+            for tag, value in table_of(fields.get("tags")).items()
+        }
+        numbers = dict.fromkeys(filter(None, (latest, *tags.values())))
+        skills = [replace(hub, version=number, summary=read_summary(fields)) for number in numbers]
+        return [
+            to_skill(skill, base, tuple(tag for tag, number in tags.items() if number == skill.version))
+            for skill in skills
+        ]
+
+    def resolve(self, name: str, ref: str) -> RemoteSkill:
+        """Return a skill at a version, at a tag, or without either at its latest version; raises Failure."""
+        versions = self.versions(name)
+        for skill in versions:
+            if (ref or "latest") in skill.tags:
+                return skill
+        if versions and _NUMBER.fullmatch(ref):  # the registry names those with a tag alone
+            hub, base = versions[0].entry
+            return to_skill(replace(hub, version=ref.removeprefix("v")), base)
+        what = f"no version or tag '{ref}'" if ref else "no version that can be downloaded"
+        near = near_miss(ref, dict.fromkeys(["latest", *(tag for each in versions for tag in each.tags)]))
+        raise Failure(f"'{HubSkill.parse(name).label()}' has {what} in the registry{near}")
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
+        """Write a version into a new folder; its files are compared with what the registry says of them."""
         hub, base = skill.entry
-        return self.fetch_version(hub, base, folder)
-
-    def fetch_version(self, skill: HubSkill, base: str, folder: str) -> str:
-        """Write a version into a new folder, whole or not at all; return the address that it came from.
-
-        Its files are compared with what the registry says of them.
-        """
-        if skill.address(base) not in self._checked:
-            self._about(skill, base)
-        data = self.session.get_json(skill.version_address(base), MAX_ANSWER)
-        version, address = table_of(table_of(data).get("version")), skill.download_address(base)
+        if hub.address(base) not in self._checked:
+            self._about(hub, base)
+        data = self.session.get_json(hub.version_address(base), MAX_ANSWER)
+        version = table_of(table_of(data).get("version"))
         if not version:
-            raise Failure(f"'{skill.slug}' has no version '{skill.version}' in the registry")
+            raise Failure(f"'{hub.slug}' has no version '{hub.version}' in the registry")
         with write_folder(folder) as temporary:
-            response = self.session.get_file(address, MAX_PACKED)
-            unpack_skill(response.data, temporary, address)
+            response = self.session.get_file(skill.address, MAX_PACKED)
+            unpack_skill(response.data, temporary, skill.address)
             if not has_main_file(temporary):
-                raise Failure(f"'{skill.slug}' has no SKILL.md")
-            _verify(skill.slug, temporary, version)
-        return address_after(address, response.url)
+                raise Failure(f"'{hub.slug}' has no SKILL.md")
+            _verify(hub.slug, temporary, version)
+        return address_after(skill.address, response.url)
 
     def _about(self, skill: HubSkill, base: str) -> Mapping[str, Any]:
         """Return what the registry tells of a skill; refuse what it holds for malicious (E084).
@@ -276,14 +288,6 @@ def list_address(base: str, cursor: str = "") -> str:
     return f"{base}/skills?{urlencode(words)}"
 
 
-def read_page(data: Any) -> Page | None:
-    """Return what the JSON of a page says; None if it is none."""
-    items = table_of(data).get("items")
-    if not isinstance(items, list):
-        return None
-    return Page(tuple(map(_read_item, items[:MAX_SKILLS])), text_of(data.get("nextCursor")))
-
-
 def _read_item(value: object) -> HubSkill:
     item = table_of(value)
     version = text_of(table_of(item.get("latestVersion")).get("version"))
@@ -295,7 +299,7 @@ def read_summary(item: Mapping[str, Any]) -> str:
 
 
 def to_listing(catalog: Catalog) -> Listing:
-    """Return a list with the skills that can be used; the others are left out with the reason [D25].
+    """Return a list with the skills that can be fetched; the others are left out with the reason.
 
     A slug is an ID with dots for slashes.
     """
@@ -309,9 +313,7 @@ def to_listing(catalog: Catalog) -> Listing:
                 yield Omission(cut(one_line(skill.slug), 80), "E011" if skill_id else "E010", problem)
                 continue
             seen.add(skill_id)
-            key = sha256_hex(f"{skill.owner}/{skill.slug}@{skill.version}".encode())[:32]
-            description = utf8_text(skill.summary, "replace")
-            yield RemoteSkill(skill_id, description, key, entry=(skill, catalog.base))
+            yield to_skill(skill, catalog.base)
         if catalog.is_cut:
             count = len(catalog.skills)
             message = f"it has more than the {count} skills that are listed; 'skc add' takes others"
@@ -320,14 +322,25 @@ def to_listing(catalog: Catalog) -> Listing:
     return make_listing(read(), raw=catalog)
 
 
+def to_skill(skill: HubSkill, base: str, tags: tuple[str, ...] = ()) -> RemoteSkill:
+    """Return a skill at its version as one of a remote."""
+    return RemoteSkill(
+        _to_id(skill.slug) or SkillId(to_segment(skill.slug)),
+        utf8_text(skill.summary, "replace"),
+        sha256_hex(f"{skill.owner}/{skill.slug}@{skill.version}".encode())[:32],
+        entry=(skill, base),
+        version=skill.version,
+        address=skill.download_address(base),
+        tags=tags,
+    )
+
+
 def _find_problem(skill: HubSkill, skill_id: SkillId | None, seen: Container[SkillId]) -> str:
     if skill_id is None:
         return "its slug can't be an ID"
     if skill_id in seen:
         return "listed twice; the first counts"
-    if not _VERSION.fullmatch(skill.version):
-        return "it has no version that can be downloaded"
-    return "" if skill.summary.strip() else "it has no description"
+    return "" if _VERSION.fullmatch(skill.version) else "it has no version that can be downloaded"
 
 
 def _to_id(slug: str) -> SkillId | None:

@@ -3,6 +3,9 @@
     remote: Remote = SiteRemote(session)
     for skill in remote.list().value.skills.values():
         remote.fetch(skill, f"/tmp/{skill.id.name}")
+    print([skill.version for skill in remote.versions("pdf")])
+
+A git repository and an archive have files, and no list of skills: `open_tree` and `unpack_archive` give them.
 
 What a remote says is checked and bounded by its own module before it is one of the values here. Everything
 here blocks, and is for threads without an event loop; `skillc.remotes.cache` is what others wait for.
@@ -10,22 +13,28 @@ here blocks, and is for threads without an event loop; `skillc.remotes.cache` is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Protocol
 
-from skillc.errors import WrongDigest
+from skillc.errors import Diagnostic, SkillNotFound, WrongDigest
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 
 MAX_OMISSIONS = 100  # of a list that are told of
+
+Report = Callable[[Diagnostic], None]
 
 
 class Failure(Exception):
     """No usable answer; the message says why, and holds nothing of the request. `url` is what was asked."""
 
     url = ""
+
+
+class Absent(Failure):
+    """There is no remote of this kind at the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +53,10 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class RemoteSkill:
-    """A skill as a remote lists it; `entry` is what the remote itself needs to fetch it.
+    """A skill as a remote lists it, at one version; `entry` is what the remote itself needs to fetch it.
 
     `key` names this version of its files on disk; it is empty for a skill that may change under its name.
+    `digest` is what the remote says of the version, and `files` are those that it has, where they are listed.
     """
 
     id: SkillId
@@ -56,6 +66,13 @@ class RemoteSkill:
     capabilities: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     entry: Any = None
+    version: str = ""
+    digest: str = ""
+    address: str = ""  # from which it is fetched
+    files: tuple[RemoteFile, ...] = ()
+    published_at: str = ""
+    yanked: str | None = None  # or the reason
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +87,23 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The skills of a remote by ID; `omissions` are the first ones, `skipped` counts all entries left out."""
+    """The skills of a remote by ID, in its order.
+
+    `omissions` are the first entries that were left out, and `skipped` counts all of them.
+    """
 
     skills: Mapping[SkillId, RemoteSkill] = field(default_factory=dict)
     omissions: tuple[Omission, ...] = ()
     skipped: int = 0
     raw: Any = None  # what it was made from, where that is kept on disk
+
+    def with_descriptions(self) -> Listing:
+        """Return the list without the skills that no description says how to use [D25]."""
+        skills = [skill for skill in self.skills.values() if skill.description.strip()]
+        others = [skill for skill in self.skills.values() if not skill.description.strip()]
+        omissions = [Omission(skill.id, "E011", "it has no description") for skill in others]
+        listing = make_listing([*self.omissions, *skills, *omissions], raw=self.raw)
+        return replace(listing, skipped=self.skipped + len(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +120,16 @@ class Remote(Protocol):
     def list(self, last: Answer | None = None) -> Answer:
         """Return the skills, as a Listing; `last` itself where it is still true. Raises Failure."""
         ...
+
+    def versions(self, name: str) -> Sequence[RemoteSkill]:
+        """Return a skill at each of its versions, the newest first; raises SkillNotFound, or Failure.
+
+        A remote that keeps no others has the one that it lists.
+        """
+        skill = self.list().value.skills.get(name)
+        if skill is None:
+            raise SkillNotFound(name)
+        return [skill]
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
         """Write a skill into a new folder, whole or not at all; return the address that it came from.
@@ -112,7 +150,7 @@ def make_listing(entries: Iterable[RemoteSkill | Omission], skipped: int = 0, ra
         skipped += entry.severity == "error"
         if len(omissions) < MAX_OMISSIONS:
             omissions.append(entry)
-    return Listing(dict(sorted(skills.items())), tuple(omissions), skipped, raw)
+    return Listing(skills, tuple(omissions), skipped, raw)
 
 
 def digest_of(data: bytes) -> str:

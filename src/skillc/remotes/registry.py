@@ -9,8 +9,10 @@ busy (429, 503) it is asked again after the time that it names. What it answers 
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import quote, urlencode
@@ -19,7 +21,17 @@ from skillc import errors
 from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_data
 from skillc.remotes.credentials import check_token, parse_registry
 from skillc.remotes.folders import write_folder
-from skillc.remotes.protocol import Failure, RemoteFile, check_digest, table_of, text_of
+from skillc.remotes.protocol import (
+    Answer,
+    Failure,
+    Remote,
+    RemoteFile,
+    RemoteSkill,
+    check_digest,
+    make_listing,
+    table_of,
+    text_of,
+)
 from skillc.remotes.secrets import hide_secrets
 from skillc.remotes.session import BUSY, JSON, MAX_ATTEMPTS, REDIRECTS, TIME_OUT, Response, Session
 from skillc.skills import SkillId, digest_files
@@ -56,33 +68,7 @@ class Identity:
         return ", ".join(f"{role} of {prefix or 'all'}" for role, prefix in self.permissions)
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedSkill:
-    """A skill as a registry lists it, at its latest version."""
-
-    id: SkillId
-    version: str
-    digest: str
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedVersion:
-    """A version as a registry lists it; `yanked` is None or the reason."""
-
-    version: str
-    digest: str
-    published_at: str = ""
-    yanked: str | None = None
-    tags: tuple[str, ...] = ()
-
-    @property
-    def etag(self) -> str:
-        """What a registry compares with If-Match."""
-        return f'"{self.version}+{self.digest}"'
-
-
-class RegistryApi:
+class RegistryApi(Remote):
     """A registry by its address. `tell_wait` gets the seconds of each wait for a registry that is busy."""
 
     def __init__(
@@ -95,7 +81,7 @@ class RegistryApi:
     ) -> None:
         self.registry = parse_registry(registry)
         self._secrets = [token]  # what no error repeats
-        self._session = Session(
+        self.session = Session(
             self.registry,
             credentials={"Authorization": f"Bearer {token}"} if token else {},
             time_out=time_out,
@@ -106,11 +92,11 @@ class RegistryApi:
         )
 
     def __enter__(self) -> Self:
-        self._session.__enter__()
+        self.session.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._session.__exit__()
+        self.session.__exit__()
 
     # Reading
 
@@ -132,47 +118,57 @@ class RegistryApi:
         )
         return Identity(subject, permissions, text_of(value.get("expires_at")))
 
-    def versions(self, skill_id: str) -> list[PublishedVersion]:
-        """Return the versions of a skill, newest first; raises SkillNotFound."""
-        entries = _tables(self._value(f"{skill_path(skill_id)}/versions"), "versions")
-        return [_read_version(entry) for entry in entries if text_of(entry.get("version"))]
+    def list(self, last: Answer | None = None) -> Answer:
+        """Return the skills that the caller may read, each at its latest version."""
+        return Answer(make_listing(self._skills()))
 
-    def files(self, skill_id: str, version: str) -> list[RemoteFile]:
-        entries = _tables(self._value(f"{skill_path(skill_id)}/files", {"version": version}), "files")
-        return [_read_file(entry) for entry in entries]
-
-    def skills(self) -> Iterator[PublishedSkill]:
-        """Yield the skills that the caller may read, by ID, each at its latest version."""
+    def _skills(self) -> Iterator[RemoteSkill]:
         cursor = ""
         for _ in range(MAX_PAGES):
             page = self._value("skills", {"limit": str(PAGE), "cursor": cursor})
             for entry in _tables(page, "skills"):
-                try:
-                    skill_id = SkillId(text_of(entry.get("id")))
-                except errors.InvalidSkillId:
-                    continue
-                texts = (text_of(entry.get(key)) for key in ("version", "digest", "description"))
-                yield PublishedSkill(skill_id, *texts)
+                with suppress(errors.InvalidSkillId):
+                    yield self._read_version(SkillId(text_of(entry.get("id"))), entry)
             cursor = text_of(page.get("next_cursor"))
             if not cursor:
                 return
 
-    def archive_address(self, skill_id: str, version: str) -> str:
-        return f"{self.registry}/{skill_path(skill_id)}/archive.tar.gz?{urlencode({'version': version})}"
+    def versions(self, name: str) -> Sequence[RemoteSkill]:
+        skill_id = SkillId(name)
+        entries = _tables(self._value(f"{skill_path(skill_id)}/versions"), "versions")
+        return [self._read_version(skill_id, entry) for entry in entries if text_of(entry.get("version"))]
 
-    def fetch(self, skill_id: str, version: str, digest: str, folder: str) -> str:
-        """Write a version into a new folder, whole or not at all; return the address that it came from.
+    def files(self, skill_id: str, version: str) -> Sequence[RemoteFile]:
+        entries = _tables(self._value(f"{skill_path(skill_id)}/files", {"version": version}), "files")
+        return [_read_file(entry) for entry in entries]
 
-        Raises Failure without a SKILL.md, and WrongDigest (E081) for files other than those of the version.
-        """
-        address = self.archive_address(skill_id, version)
-        path = f"{skill_path(skill_id)}/archive.tar.gz"
+    def fetch(self, skill: RemoteSkill, folder: str) -> str:
+        """Write a version into a new folder; raises Failure without a SKILL.md."""
+        path = f"{skill_path(skill.id)}/archive.tar.gz"
         with write_folder(folder) as temporary:
-            unpack_data(self.get(path, {"version": version}, limit=MAX_PACKED).data, temporary, address)
+            response = self.get(path, {"version": skill.version}, limit=MAX_PACKED)
+            unpack_data(response.data, temporary, skill.address)
             if not has_main_file(temporary):
-                raise Failure(f"'{skill_id}' has no SKILL.md")
-            check_digest(skill_id, "the whole archive", digest, f"sha256:{digest_files(temporary)}")
-        return address
+                raise Failure(f"'{skill.id}' has no SKILL.md")
+            check_digest(skill.id, "the whole archive", skill.digest, f"sha256:{digest_files(temporary)}")
+        return skill.address
+
+    def _read_version(self, skill_id: SkillId, entry: Mapping[str, Any]) -> RemoteSkill:
+        yanked, tags = entry.get("yanked"), entry.get("tags")
+        version = text_of(entry.get("version"))
+        query = urlencode({"version": version})
+        return RemoteSkill(
+            skill_id,
+            text_of(entry.get("description")),
+            version=version,
+            digest=text_of(entry.get("digest")),
+            address=f"{self.registry}/{skill_path(skill_id)}/archive.tar.gz?{query}",
+            published_at=text_of(entry.get("published_at")),
+            yanked=yanked if isinstance(yanked, str) else None,
+            tags=tuple(tag for tag in tags if isinstance(tag, str))
+            if isinstance(tags, builtins.list)
+            else (),
+        )
 
     def is_registry(self) -> bool:
         """Return whether there is a registry of ours at this address, whatever the caller may do there."""
@@ -200,14 +196,14 @@ class RegistryApi:
         body: Mapping[str, Any] | bytes,
         options: Mapping[str, str],
         *,
-        after: PublishedVersion | None,
+        after: RemoteSkill | None,
         tell_progress: Callable[[int, int], None] | None = None,
-    ) -> PublishedVersion:
+    ) -> RemoteSkill:
         """Publish a version after the latest one that the publisher saw; None for a skill that is new.
 
         A body of bytes is an archive. Raises VersionExists, also where another publisher was faster.
         """
-        condition = {"If-Match": after.etag} if after else {"If-None-Match": "*"}
+        condition = {"If-Match": f'"{after.version}+{after.digest}"'} if after else {"If-None-Match": "*"}
         is_archive = isinstance(body, bytes)
         value = table_of(
             self.send(
@@ -219,10 +215,10 @@ class RegistryApi:
                 query=options if is_archive else None,
                 headers=condition,
                 tell_progress=tell_progress,
-                time_out=self._session.time_out * PUBLISH_TIMES,
+                time_out=self.session.time_out * PUBLISH_TIMES,
             ).json()
         )
-        return _read_version(value)
+        return self._read_version(SkillId(skill_id), value)
 
     def set_tag(self, skill_id: str, tag: str, version: str) -> None:
         self.send("PUT", f"{skill_path(skill_id)}/tags/{quote(tag, safe='')}", {"version": version})
@@ -327,7 +323,7 @@ class RegistryApi:
 
     def _ask(self, method: str, path: str, limit: int, **options: Any) -> Response:
         try:
-            return self._session.send(method, f"{self.registry}/{path}", limit, JSON, **options)
+            return self.session.send(method, f"{self.registry}/{path}", limit, JSON, **options)
         except Failure as error:
             failure = self._unusable(str(error))
             failure.details = "hint: check the address and the network, then try again"
@@ -382,18 +378,6 @@ def skill_path(skill_id: str) -> str:
 
 def _version_path(skill_id: str, version: str) -> str:
     return f"{skill_path(skill_id)}/versions/{quote(version, safe='')}"
-
-
-def _read_version(entry: Mapping[str, Any]) -> PublishedVersion:
-    yanked = entry.get("yanked")
-    tags = entry.get("tags")
-    return PublishedVersion(
-        text_of(entry.get("version")),
-        text_of(entry.get("digest")),
-        text_of(entry.get("published_at")),
-        yanked if isinstance(yanked, str) else None,
-        tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-    )
 
 
 def _read_file(entry: Mapping[str, Any]) -> RemoteFile:

@@ -15,15 +15,19 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
+from skillc.errors import warning
 from skillc.remotes.addresses import is_plain
 from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_skill
 from skillc.remotes.folders import write_file, write_folder
 from skillc.remotes.hosts import address_after
 from skillc.remotes.protocol import (
+    Absent,
     Answer,
     Failure,
     Omission,
+    Remote,
     RemoteSkill,
+    Report,
     check_digest,
     digest_of,
     make_listing,
@@ -133,48 +137,43 @@ def _read_file_entry(item: Any, index: str) -> Entry | None:
     )
 
 
-class SiteRemote:
-    """The skills of the site at `session.address`, which may be the address of its index."""
+class SiteRemote(Remote):
+    """The skills of the site at `session.address`, which may be the address of its index.
 
-    def __init__(self, session: Session) -> None:
+    `report` gets a warning of an index of another version (W082), and of one with odd entries (W080).
+    """
+
+    def __init__(self, session: Session, *, report: Report = lambda diagnostic: None) -> None:
         self.session = session
+        self._report = report
         self._address = ""  # of the index that was found last
 
     def list(self, last: Answer | None = None) -> Answer:
-        """Return the skills of the index. One without a description is left out [D25]."""
-        for address, answer in self.indexes(last):
-            if answer is last:
-                return answer
-            index: SiteIndex = answer.value
-            if index.other_schema is None:
+        """Return the skills of the likeliest index; raises Absent where there is none."""
+        for address in dict.fromkeys((self._address, *index_addresses(self.session.address))):
+            if not address:
+                continue
+            etag = last.etag if last and address == self._address else ""
+            response = self.session.get(address, MAX_INDEX, JSON, etag=etag)
+            if response.status == 304 and last is not None and etag:
+                return last
+            index = read_index(read_json(response, address), address)
+            if index is not None and index.other_schema is not None:
+                self._report(warning("W082", address, index.other_schema))
+            elif index is not None:
+                if index.omissions:
+                    entries = count_of(index.omissions, "entry that breaks", "entries that break")
+                    self._report(warning("W080", address, f"{entries} the format"))
                 self._address = address
-                return Answer(make_listing(_skills(index, address), max(index.omissions - 1, 0)), answer.etag)
+                skipped = max(index.omissions - 1, 0)
+                return Answer(make_listing(_skills(index, address), skipped), response.etag)
         reason = "there is no index of skills (.well-known/agent-skills/index.json)"
         if self.session.address.endswith("/marketplace.json"):
             reason += "; of a marketplace without one, add the git repositories that it names"
-        raise Failure(reason)
-
-    def indexes(self, last: Answer | None = None) -> Iterator[tuple[str, Answer]]:
-        """Yield the indexes that the site may have, with their addresses, the likeliest first.
-
-        The last answer is given again where its index has not changed.
-        """
-        for address in dict.fromkeys((self._address, *index_addresses(self.session.address))):
-            if address:
-                etag = last.etag if last and address == self._address else ""
-                response = self.session.get(address, MAX_INDEX, JSON, etag=etag)
-                if response.status == 304 and last is not None and etag:
-                    yield address, last
-                    continue
-                index = read_index(read_json(response, address), address)
-                if index is not None:
-                    yield address, Answer(index, response.etag)
+        raise Absent(reason)
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
-        return self.fetch_entry(skill.entry, folder)
-
-    def fetch_entry(self, entry: Entry, folder: str) -> str:
-        """Write a skill into a new folder, whole or not at all; return the address that it came from."""
+        entry: Entry = skill.entry
         address = entry.url
         with write_folder(folder) as temporary:
             if entry.kind == "files":
@@ -209,12 +208,15 @@ def _skills(index: SiteIndex, address: str) -> Iterator[RemoteSkill | Omission]:
         yield Omission(address, "E010", message)
     names: set[str] = set()
     for entry in index.entries:
-        if not entry.description.strip():
-            yield Omission(entry.name, "E011", "it has no description")
-        elif entry.name in names:
+        if entry.name in names:
             yield Omission(entry.name, "E011", "listed twice; the first counts")
-        else:
-            names.add(entry.name)
-            description = utf8_text(entry.description, "replace")
-            key = entry.digest.partition(":")[2]
-            yield RemoteSkill(SkillId(entry.name), description, key, entry=entry)
+            continue
+        names.add(entry.name)
+        yield RemoteSkill(
+            SkillId(entry.name),
+            utf8_text(entry.description, "replace"),
+            entry.digest.partition(":")[2],
+            entry=entry,
+            digest=entry.digest,
+            address=entry.url,
+        )

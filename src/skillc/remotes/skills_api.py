@@ -22,6 +22,7 @@ from skillc.remotes.protocol import (
     Failure,
     Listing,
     Omission,
+    Remote,
     RemoteFile,
     RemoteSkill,
     make_listing,
@@ -53,21 +54,7 @@ class RemoteDocument:
     extensions: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class FileListing:
-    """The files of a skill as a server lists them, checked; `version` is empty if it has none."""
-
-    version: str
-    files: tuple[RemoteFile, ...]
-
-    @property
-    def key(self) -> str:
-        """A name for this set of files."""
-        lines = sorted(f"{file.path}\n{file.digest}\n{file.is_executable}" for file in self.files)
-        return sha256_hex("\n".join(lines).encode())[:32]
-
-
-class HttpRemote:
+class HttpRemote(Remote):
     """The skills at `session.address`. Each question takes the last answer, and revalidates it by ETag."""
 
     def __init__(self, session: Session, folders: SkillFolders) -> None:
@@ -88,18 +75,17 @@ class HttpRemote:
         return self._get("skill-collections", read_collections, MAX_LIST, last, absent={})
 
     def files(self, skill_id: SkillId, last: Answer | None) -> Answer:
-        """Return the list of a skill's files; None where the server has its text alone."""
+        """Return a skill with the list of its files; None where the server has its text alone."""
         path = f"{_path(skill_id)}/files"
         return self._get(
             path, lambda data: read_files(skill_id, data), MAX_LIST, last, absent=None, statuses=UNKNOWN
         )
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
-        """Write the files of a skill, whose entry is their list; those that are at hand are not fetched."""
-        listing: FileListing = skill.entry
-        contents = self._folders.collect(skill.id, listing.files)
-        missing = {file.digest: file for file in listing.files if file.digest not in contents}
-        query = f"?version={quote(listing.version, safe='')}" if listing.version else ""
+        """Write the files of a skill, which are listed in it; those that are at hand are not fetched."""
+        contents = self._folders.collect(skill.id, skill.files)
+        missing = {file.digest: file for file in skill.files if file.digest not in contents}
+        query = f"?version={quote(skill.version, safe='')}" if skill.version else ""
         base = f"{self.session.address}/{_path(skill.id)}/files"
         files = {f"{base}/{quote(file.path)}{query}": file for file in missing.values()}
         try:
@@ -113,7 +99,7 @@ class HttpRemote:
         except Refused as error:
             label = _label(files[error.url], skill.id)
             raise Failure(f"status {error.response.status} for {label}") from None
-        self._folders.write(folder, listing.files, contents)
+        self._folders.write(folder, skill.files, contents)
         return base
 
     def _get(
@@ -197,7 +183,7 @@ def read_collections(data: Any) -> dict[str, str]:
     return descriptions
 
 
-def read_files(skill_id: SkillId, data: Any) -> FileListing:
+def read_files(skill_id: SkillId, data: Any) -> RemoteSkill:
     """Read the list of a skill's files; raise Failure for one that can't be stored as it says."""
     items = table_of(data).get("files")
     if not isinstance(items, list):
@@ -212,7 +198,9 @@ def read_files(skill_id: SkillId, data: Any) -> FileListing:
         raise Failure(f"'{skill_id}' names a file twice")
     if not any(name in SKILL_FILES for name in names):
         raise Failure(f"'{skill_id}' has no SKILL.md among its files")
-    return FileListing(text_of(data.get("version")), files)
+    lines = sorted(f"{file.path}\n{file.digest}\n{file.is_executable}" for file in files)
+    key = sha256_hex("\n".join(lines).encode())[:32]
+    return RemoteSkill(skill_id, key=key, version=text_of(data.get("version")), files=files)
 
 
 def _read_file(skill_id: SkillId, item: Any) -> RemoteFile:

@@ -84,6 +84,9 @@ class SkillEntry:
         pairs = sorted((file.uri, file.digest.removeprefix("sha256:")) for file in self.files)
         return sha256_hex("".join(f"{uri}\0{digest}\0" for uri, digest in pairs).encode())
 
+    def to_skill(self) -> RemoteSkill:
+        return RemoteSkill(self.path, key=self.digest[:32], files=self.files, entry=self)
+
     def verify_main(self, data: bytes) -> None:
         """Raise McpRefusal unless a SKILL.md is the announced one, frontmatter included."""
         verify_file(self.main, data)
@@ -230,5 +233,5 @@ def read_listing(answers: list[Any]) -> Listing:
             entries.pop(entry.path, None)
             refusals[entry.path] = Omission(entry.path, "E010", "two skills have this path")
         else:
-            entries[entry.path] = RemoteSkill(entry.path, key=entry.digest[:32], entry=entry)
+            entries[entry.path] = entry.to_skill()
     return make_listing([*entries.values(), *refusals.values()])

@@ -21,7 +21,7 @@ from skillc.remotes.mcp.entries import (
     read_entry,
     read_listing,
 )
-from skillc.remotes.protocol import Answer, RemoteFile, RemoteSkill
+from skillc.remotes.protocol import Answer, Remote, RemoteFile, RemoteSkill
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 Files = dict[str, bytes]  # by digest
 
 
-class McpRemote:
+class McpRemote(Remote):
     """The skills of a server; `problem` says why it is not asked at all."""
 
     def __init__(self, server: McpServer, folders: SkillFolders, time_out: float, problem: str = "") -> None:
@@ -77,13 +77,6 @@ class McpRemote:
             entry, data = content
             entry.verify_main(data[entry.main.digest])
         return content
-
-    def folder(self, entry: SkillEntry, files: Files) -> str:
-        """Return the folder of a skill with all its files, verified now."""
-        folder = self._folders.place(entry.path, entry.digest[:32])
-        if not self._folders.holds(folder, entry.files):
-            self._folders.make(folder, lambda place: self._folders.write(place, entry.files, files))
-        return folder
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
         entry: SkillEntry = skill.entry
