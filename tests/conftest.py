@@ -8,11 +8,13 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
+import threading
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from unittest.mock import patch
 
 import pytest
@@ -21,7 +23,7 @@ from skillc.cli import main
 from skillc.index.skills import folder
 from skillc.index.skills.scan import Directory, SkillFile, Walk
 from tests.support.examples import choose_examples
-from tests.support.forks import start_skc
+from tests.support.forks import can_fork, start_skc
 
 SkcRun = subprocess.CompletedProcess[str]
 
@@ -52,6 +54,34 @@ def save(path: Path, text: str | bytes) -> None:
     beside = path.with_name(f".{path.name}.new")
     beside.write_bytes(text.encode() if isinstance(text, str) else text)
     beside.replace(path)
+
+
+def run_here(words: Sequence[str], stdin: TextIO | None = None) -> SkcRun:
+    """Run a command in this process, and return what it printed and its status."""
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2)]
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]), patch("sys.stdin", stdin or sys.stdin):
+        status = main(words)
+    texts = []
+    for stream in streams:
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
+    return subprocess.CompletedProcess(words, status, *texts)
+
+
+def check_success(result: SkcRun) -> SkcRun:
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
+    return result
+
+
+def check_failure(result: SkcRun, code: str) -> SkcRun:
+    """Return the result of a command that must have ended with status 1 and one coded line."""
+    assert result.returncode == 1, (result.args, result.stdout, result.stderr)
+    assert "Traceback" not in result.stderr
+    lines = [line for line in result.stderr.splitlines() if line.startswith("error[")]
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith(f"error[{code}]: "), result.stderr
+    return result
 
 
 class World:
@@ -90,7 +120,26 @@ class World:
         without: tuple[str, ...] = (),
         prefix: tuple[str, ...] = (),
     ) -> SkcRun:
-        """Run the command; `without` drops variables, `prefix` is what runs it as a process of its own."""
+        """Run a command in this process, where that shows the same; `without` drops variables.
+
+        What `prefix` runs is a process of its own. So are commands of threads, which share the directory.
+        """
+        variables = {k: v for k, v in (self.env | (env or {})).items() if k not in without}
+        if prefix or not can_fork(variables) or threading.current_thread() is not threading.main_thread():
+            return self.process(*words, cwd=cwd, env=env, without=without, prefix=prefix)
+        place = chdir(cwd or self.project)
+        with patch.dict(os.environ, variables, clear=True), place, open(os.devnull) as nothing:
+            return run_here(words, nothing)
+
+    def process(
+        self,
+        *words: str,
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        without: tuple[str, ...] = (),
+        prefix: tuple[str, ...] = (),
+    ) -> SkcRun:
+        """Run a command as a process, which shows signals, limits and what it loads; `prefix` starts it."""
         env = {k: v for k, v in (self.env | (env or {})).items() if k not in without}
         command = start_skc(
             words,
@@ -118,19 +167,7 @@ class World:
         without: tuple[str, ...] = (),
     ) -> SkcRun:
         """Run a command that must succeed."""
-        result = self.skc(*words, cwd=cwd, env=env, without=without)
-        assert result.returncode == 0, result.stderr
-        assert "Traceback" not in result.stderr
-        return result
-
-    def prepare(self, *words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
-        """Run a command that must succeed in this process: what a test stands on needs no interpreter."""
-        out, err = io.StringIO(), io.StringIO()
-        place, variables = chdir(cwd or self.project), patch.dict(os.environ, env or {})
-        with redirect_stdout(out), redirect_stderr(err), place, variables:
-            status = main(words)
-        assert status == 0, err.getvalue()
-        assert "Traceback" not in err.getvalue()
+        return check_success(self.skc(*words, cwd=cwd, env=env, without=without))
 
     def fails(
         self,
@@ -142,13 +179,7 @@ class World:
         prefix: tuple[str, ...] = (),
     ) -> SkcRun:
         """Run a command that must end with status 1 and one coded line."""
-        result = self.skc(*words, cwd=cwd, env=env, without=without, prefix=prefix)
-        assert result.returncode == 1, (result.stdout, result.stderr)
-        assert "Traceback" not in result.stderr
-        lines = [line for line in result.stderr.splitlines() if line.startswith("error[")]
-        assert len(lines) == 1, result.stderr
-        assert lines[0].startswith(f"error[{code}]: "), result.stderr
-        return result
+        return check_failure(self.skc(*words, cwd=cwd, env=env, without=without, prefix=prefix), code)
 
 
 @pytest.fixture(autouse=True)

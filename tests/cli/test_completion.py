@@ -125,9 +125,9 @@ def library(shelf: World) -> World:
         '[[repositories]]\nname = "shared"\ntype = "filesystem"\npath = "../shared"\n'
         '[[repositories]]\nname = "far"\ntype = "http"\nurl = "http://127.0.0.1:9"\nauth_token = "${FAR}"\n'
     )
-    shelf.prepare("add", str(shelf.skill("locked", store=shelf.root / "others")), "--yes")
+    shelf.ok("add", str(shelf.skill("locked", store=shelf.root / "others")), "--yes")
     shelf.skill("gone")
-    shelf.prepare("remove", "gone", "--yes")
+    shelf.ok("remove", "gone", "--yes")
     login = {"registry": "https://skills.example.com", "token": "skc_t", "subject": "ada"}
     credentials = {"version": 1, "tokens": [login]}
     (shelf.home / ".skillc" / "credentials.json").write_text(json.dumps(credentials))

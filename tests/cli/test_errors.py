@@ -74,7 +74,7 @@ def used(world: World) -> World:
     """A world with a skill, and with what is left of one that is gone."""
     for name in ("pdf", "gone"):
         world.skill(name)
-        world.prepare("build", name)
+        world.ok("build", name)
     shutil.rmtree(world.store / "gone")
     return world
 

@@ -18,7 +18,7 @@ from tests.support.team import Team
 @pytest.fixture
 def admin(world: World, team: Team) -> World:
     """A world that is logged in as the admin."""
-    world.prepare("login", team.url, "--token-env", "TEAM", env={"TEAM": team.secret})
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.secret})
     return world
 
 

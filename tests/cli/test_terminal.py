@@ -83,7 +83,7 @@ def evil(world: World) -> World:
     (folder / f"{NAME}.md").write_text(f"# {EVIL}\n")
     (folder / "binary").write_bytes(bytes(range(256)))
     world.skill(f"bad{EVIL}".replace("/", ""), "---\nname: x\n---\n")
-    world.prepare("build", "evil")
+    world.ok("build", "evil")
     return world
 
 

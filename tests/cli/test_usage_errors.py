@@ -25,8 +25,8 @@ def shop(world: World) -> World:
     library = world.root / "library" / "billing" / "refunds"
     library.mkdir(parents=True)
     (library / "SKILL.md").write_text(f"{FRONTMATTER}# Refunds\n")
-    world.prepare("repo", "add", "company", str(library.parent.parent), "--keep-defaults")
-    world.prepare("build", "pdf-forms", "--target", "claude")
+    world.ok("repo", "add", "company", str(library.parent.parent), "--keep-defaults")
+    world.ok("build", "pdf-forms", "--target", "claude")
     return world
 
 

@@ -205,7 +205,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield disk
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        # Lazily: connections to databases on it may stay open in this process for a while.
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def test_full_disk(world: World, small_disk: Path) -> None:

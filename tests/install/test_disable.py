@@ -19,7 +19,7 @@ from tests.support.git import GIT_ENV
 @pytest.fixture
 def pdf(world: World) -> Path:
     folder = world.skill("pdf", store=world.global_store)
-    world.prepare("build", "pdf", "--target", "claude,cursor", cwd=world.home)
+    world.ok("build", "pdf", "--target", "claude,cursor", cwd=world.home)
     return folder
 
 

@@ -92,7 +92,7 @@ def test_an_agents_folder_by_its_path(world: World) -> None:
 def test_paths_of_the_user(world: World) -> None:
     """[D63] [D13] a path that the user deployed to is in the home's record, not in the lock."""
     source = skill(world.root / "work", "pdf")
-    world.prepare("add", str(source), "--target", f"claude,{world.root}/mine", "--yes", "--project")
+    world.ok("add", str(source), "--target", f"claude,{world.root}/mine", "--yes", "--project")
     entry = read_lock(str(world.project))["pdf"]
     assert entry.targets == ["claude"]
     assert (world.root / "mine/pdf/SKILL.md").is_file()
@@ -194,7 +194,7 @@ def test_a_fork_in_the_versions_cache(world: World) -> None:
     """[D64] a fork with an extra file that weak hashes leave out does not land in the genuine skill."""
     genuine, fork = skill(world.root / "genuine", "pdf"), skill(world.root / "fork", "pdf")
     write(fork / UNSEEN)
-    world.prepare("add", str(fork), "--global", "--yes")
+    world.ok("add", str(fork), "--global", "--yes")
     lock_skills(world, str(genuine), "pdf")
     install_locked(str(world.project))
     assert sorted(read_tree(world.store / "pdf")) == ["SKILL.md"]
@@ -335,5 +335,5 @@ def test_damaged_stubs(world: World, mode: str) -> None:
         ]
     text = "not as it was built" if mode == "link" else "was edited there"
     assert text in world.skc("doctor").stdout
-    world.prepare("build", "pdf", "--deploy", "project", "--force")
+    world.ok("build", "pdf", "--deploy", "project", "--force")
     assert verify_store(root).problems == ()

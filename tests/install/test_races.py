@@ -56,9 +56,9 @@ def start(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     for name in ("pdf", "doc", "off", "old", "zip", "lost"):
         skill(work, name)
         if name != "zip":
-            world.prepare("add", str(work / name), "--yes", cwd=here)
-    world.prepare("disable", "off", cwd=here)
-    world.prepare("remove", "old", "--yes", cwd=here)
+            world.ok("add", str(work / name), "--yes", cwd=here)
+    world.ok("disable", "off", cwd=here)
+    world.ok("remove", "old", "--yes", cwd=here)
     shutil.rmtree(world.global_store / "lost")
     skill(world.home / ".claude/skills", "mine")
     (work / "pdf/new.md").write_text("# New\n")

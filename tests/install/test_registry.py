@@ -22,7 +22,7 @@ from tests.support.team import Team
 @pytest.fixture
 def eve(world: World, team: Team) -> World:
     """A world that may read the registry, with a project of its own."""
-    world.prepare("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
     team.requests.clear()
     return world
 

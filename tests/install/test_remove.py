@@ -23,7 +23,7 @@ def pdf(world: World) -> Path:
     folder = world.skill("pdf", store=world.global_store)
     (folder / "scripts").mkdir()
     (folder / "scripts/fill.py").write_text("print()\n")
-    world.prepare("build", "pdf", "--target", "claude,cursor", cwd=world.home)
+    world.ok("build", "pdf", "--target", "claude,cursor", cwd=world.home)
     return folder
 
 

@@ -45,8 +45,8 @@ sh scripts/hello.sh
 @pytest.fixture
 def reader(world: World, team: Team) -> World:
     """A world with the registry as a repository, logged in as one that may read."""
-    world.prepare("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
-    world.prepare("repo", "add", "team", team.url)
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
+    world.ok("repo", "add", "team", team.url)
     toml = world.project / ".skillc" / "skills.toml"
     toml.write_text(toml.read_text() + "refresh_seconds = 0\n")
     return world

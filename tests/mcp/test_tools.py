@@ -45,7 +45,7 @@ def pdf(world: World) -> World:
     (folder / "references").mkdir()
     save(folder / "references" / "api.md", "# API\n\n## Fields\n\nOne\nTwo\nThree\n")
     save(folder / "logo.png", b"\x89PNG\r\n\xff\x00")
-    world.prepare("build", "pdf")
+    world.ok("build", "pdf")
     return world
 
 

@@ -22,9 +22,9 @@ TODAY = datetime.now(UTC).date()
 @pytest.fixture
 def eve(world: World, team: Team) -> World:
     """A world that may read the registry, and has a skill of it."""
-    world.prepare("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("eve", Role.READER)})
     team.publish("payments/refunds", {"banks.md": "# Banks\n\n## Iban\n\nDigits.\n"})
-    world.prepare("add", f"{team.url}/payments/refunds", "--yes")
+    world.ok("add", f"{team.url}/payments/refunds", "--yes")
     return world
 
 
