@@ -67,7 +67,8 @@ def test_reasons(world: World, claude: Path) -> None:
     skill(claude, "leaves").joinpath("link").symlink_to("/etc/hostname")
     elsewhere = skill(world.root / "work", "linked")
     (claude / "linked").symlink_to(elsewhere)
-    (claude / "dangling").symlink_to("/nowhere")
+    nowhere = world.root / "nowhere"
+    (claude / "dangling").symlink_to(nowhere)
     skill(claude, "module").joinpath(".git").write_text("gitdir: ../../.git/modules/x\n")
     skill(claude, ".system")
     world.skill("ours", store=world.global_store)
@@ -75,7 +76,7 @@ def test_reasons(world: World, claude: Path) -> None:
     world.ok("build", "ours", "--copy", "--target", "codex", cwd=world.home)
     found = reasons(world)
     assert found == {
-        str(claude / "dangling"): "a link to '/nowhere', which does not exist",
+        str(claude / "dangling"): f"a link to '{nowhere}', which does not exist",
         str(claude / "empty"): "no SKILL.md",
         str(claude / "leaves"): "error[E012]: path escapes skill root: 'link'",
         str(claude / "linked"): (
