@@ -23,6 +23,7 @@ from skillc.registry import (
     Grant,
     Miss,
     Permission,
+    RegistryConfig,
     ReviewRules,
     Role,
     make_package,
@@ -38,7 +39,7 @@ MAIN = b"---\nname: refunds\ndescription: Pay money back\n---\n# Refunds\n"
 def fill(url: str, blobs: str) -> None:
     """Make one of everything that a store can hold."""
     ana = Caller("ana", (Permission(Role.PUBLISHER, "payments"),))
-    with open_registry(url, blobs, ReviewRules(("payments",))) as registry:
+    with open_registry(url, blobs, RegistryConfig(review=ReviewRules(("payments",)))) as registry:
         registry.accounts.create_first_admin()
         registry.accounts.grant(SYSTEM, Grant("ana", Role.PUBLISHER, "payments"))
         made = registry.accounts.create_token(SYSTEM, Role.READER, "payments", owner="ana").token

@@ -17,6 +17,7 @@ from skillc.registry import (
     Permission,
     Policies,
     Registry,
+    RegistryConfig,
     ReviewRules,
     Role,
 )
@@ -82,7 +83,7 @@ def test_reviews(registry: Team) -> None:
 def test_policies(registry: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] what a policy hides is not counted; what becomes old enough is, a minute later."""
     policies = Policies(timedelta(days=3), deny=("payments/legacy",), clock=clock)
-    strict = Registry(registry._store, registry._blobs, clock, policies=policies)
+    strict = Registry(registry._store, registry._blobs, clock, RegistryConfig(policies))
     registry.release(skill_id="payments/refunds")
     registry.release(skill_id="payments/legacy/refunds")
     census = Census(strict)

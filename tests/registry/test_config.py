@@ -157,7 +157,8 @@ def test_policies_hide_and_index(registry: Team, clock: Clock, tmp_path: Path) -
     assert [str(skill.id) for skill in source.skills()] == ["payments/good"]
     with pytest.raises(SkillNotFound):
         source.skill("payments/bad")
-    finder = Finder(registry, str(tmp_path / "index"), policies)
+    registry.policies = policies
+    finder = Finder(registry, str(tmp_path / "index"))
     finder.refresh()
     assert [skill.id for skill in finder.find(SYSTEM, "text good bad young legacy")] == ["payments/good"]
     finder.close()

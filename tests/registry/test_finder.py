@@ -63,8 +63,8 @@ def ids(results: FoundSkills) -> list[str]:
 
 
 @contextmanager
-def finding(registry: Team, folder: Path, **options: object) -> Iterator[Finder]:
-    finder = Finder(registry, str(folder), **options)  # type: ignore[arg-type]
+def finding(registry: Team, folder: Path) -> Iterator[Finder]:
+    finder = Finder(registry, str(folder))
     try:
         yield finder
     finally:
@@ -258,8 +258,8 @@ def test_a_restored_store(tmp_path: Path, clock: Clock) -> None:
 def test_versions_that_become_old_enough(registry: Team, tmp_path: Path, clock: Clock) -> None:
     """[SURFACES: Registry model] a policy of age hides a version from searches until its time has come."""
     publish(registry, "payments/refunds")
-    choice = Policies(timedelta(days=3), clock=clock)
-    with finding(registry, tmp_path / "index", choice=choice) as finder:
+    registry.policies = Policies(timedelta(days=3), clock=clock)
+    with finding(registry, tmp_path / "index") as finder:
         finder.refresh()
         assert ids(finder.find(SYSTEM, "ledger")) == []
         clock.move(days=2)
@@ -270,9 +270,10 @@ def test_versions_that_become_old_enough(registry: Team, tmp_path: Path, clock: 
         assert ids(finder.find(SYSTEM, "ledger bank")) == ["payments/refunds"]
         assert ids(finder.find(SYSTEM, "bank")) == []
     clock.move(days=2)
-    with finding(registry, tmp_path / "index", choice=choice) as finder:
+    with finding(registry, tmp_path / "index") as finder:
         finder.refresh()
         assert ids(finder.find(SYSTEM, "bank")) == ["payments/refunds"]
+    registry.policies = Policies()
     with finding(registry, tmp_path / "index") as finder:  # without the policy: compared anew
         publish(registry, "payments/refunds", body="Send an envoy.", version="2.0.0")
         finder.refresh()

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,23 +14,22 @@ from starlette.testclient import TestClient
 from skillc.errors import RegistryRefused, RegistryUnavailable, SkillExists, SkillNotFound
 from skillc.registry import (
     SYSTEM,
-    Allowed,
     Caller,
     GitUpstream,
-    MinimumAge,
     Mirror,
-    MirrorState,
     Permission,
-    PolicyRegistry,
+    Policies,
+    Policy,
     Registry,
     RegistryConfig,
     RegistryUpstream,
     ReviewRules,
     Role,
+    VersionSource,
     make_package,
     open_registry,
 )
-from skillc.registry.upstream import Import
+from skillc.registry.upstream import Import, Upstream as AnyUpstream
 from skillc.server import ServerSettings, create_registry_app
 from tests.registry.conftest import Clock, Team, package
 from tests.support.git import Origin, Server
@@ -56,8 +54,16 @@ def served(elsewhere: Registry) -> Iterator[tuple[str, list[Seen]]]:
         yield pair
 
 
-def mirror(registry: Registry, url: str, caller: Caller = READER) -> Mirror:
-    return Mirror(registry.source(caller), MirrorState(registry, RegistryUpstream(url), "community"))
+def mirror(
+    registry: Registry, upstream: AnyUpstream, prefix: str = "community", caller: Caller = READER
+) -> VersionSource:
+    """Return what a caller sees of a registry that mirrors an upstream."""
+    registry.mirrors.append(Mirror(registry, upstream, prefix))
+    return registry.source(caller)
+
+
+def mirror_registry(registry: Registry, url: str) -> VersionSource:
+    return mirror(registry, RegistryUpstream(url))
 
 
 def test_another_registry(
@@ -71,7 +77,7 @@ def test_another_registry(
         SYSTEM, make_package("tools/pdf", files, {"scripts/run me.sh"}), version="1.2.0"
     )
     elsewhere.publish(SYSTEM, make_package("tools/pdf", {"SKILL.md": main}), version="2.0.0-rc.1")
-    source = mirror(registry, url)
+    source = mirror_registry(registry, url)
     version = source.skill("community/tools/pdf").resolve()
     assert (version.version, version.digest, version.audit) == ("1.2.0", there.digest, "")
     assert version.note == f"mirrored from {url} tools/pdf@1.2.0"
@@ -98,7 +104,7 @@ def test_newer_versions(
 ) -> None:
     """[SURFACES: Registry model] after an hour a mirror asks for what is new, and not yanked."""
     elsewhere.publish(SYSTEM, package("pdf"), version="1.0.0")
-    source = mirror(registry, served[0])
+    source = mirror_registry(registry, served[0])
     source.skill("community/pdf")
     elsewhere.publish(SYSTEM, package("pdf", "New."), version="1.1.0")
     elsewhere.publish(SYSTEM, package("pdf", "Bad."), version="1.2.0")
@@ -114,7 +120,7 @@ def test_what_is_not_there(
 ) -> None:
     """[SURFACES: Registry model] what neither has is E001, and is not asked for again within a minute."""
     url, seen = served
-    source = mirror(registry, url)
+    source = mirror_registry(registry, url)
     for _ in range(3):
         with pytest.raises(SkillNotFound, match="neither"):
             source.skill("community/nothing")
@@ -122,16 +128,15 @@ def test_what_is_not_there(
     elsewhere.publish(SYSTEM, package("nothing"))
     clock.move(minutes=2)
     assert source.skill("community/nothing").latest is not None
-    stranger = mirror(registry, url, Caller("eve", (Permission(Role.READER, "payments"),)))
     with pytest.raises(RegistryRefused):
-        stranger.skill("community/other")
+        registry.skill(Caller("eve", (Permission(Role.READER, "payments"),)), "community/other")
 
 
 def test_an_upstream_that_is_down(registry: Team, elsewhere: Registry, clock: Clock) -> None:
     """[SURFACES: Registry model] what is here is served while the upstream is down; other skills are E092."""
     elsewhere.publish(SYSTEM, package("pdf"), version="1.0.0")
     with serve_registry(elsewhere, public=True) as (url, _):
-        source = mirror(registry, url)
+        source = mirror_registry(registry, url)
         source.skill("community/pdf")
     clock.move(days=1)
     assert source.skill("community/pdf").resolve().version == "1.0.0"
@@ -144,7 +149,7 @@ def test_a_deleted_copy_stays_so(
 ) -> None:
     """[SURFACES: Registry model] what a maintainer deleted here does not come back by a request."""
     elsewhere.publish(SYSTEM, package("pdf"))
-    source = mirror(registry, served[0])
+    source = mirror_registry(registry, served[0])
     source.skill("community/pdf")
     registry.delete(SYSTEM, "community/pdf")
     clock.move(hours=2)
@@ -158,9 +163,8 @@ def test_with_policies_and_reviews(
     """[SURFACES: Registry model] policies around a mirror hide what it fetched; reviews hold it."""
     elsewhere.publish(SYSTEM, package("pdf"), version="1.0.0")
     elsewhere.publish(SYSTEM, package("denied"), version="1.0.0")
-    source = MinimumAge(
-        Allowed(mirror(registry, served[0]), deny=["community/denied"]), timedelta(days=3), clock
-    )
+    policies = Policies(timedelta(days=3), deny=("community/denied",), clock=clock)
+    source = Policy(mirror_registry(registry, served[0]), policies.allows)
     for name in ("pdf", "denied"):
         with pytest.raises(SkillNotFound, match="policy"):
             source.skill(f"community/{name}")
@@ -179,8 +183,9 @@ def test_audits(registry: Team, elsewhere: Registry, served: tuple[str, list[See
     """[SURFACES: Registry model] what is mirrored is audited like what is published."""
     elsewhere.publish(SYSTEM, package("pdf"))
     report = {"findings": [{"level": "block"}]}
-    state = MirrorState(registry, RegistryUpstream(served[0]), "community", lambda package: report)
-    assert Mirror(registry.source(READER), state).skill("community/pdf").versions[0].audit == "block"
+    upstream = RegistryUpstream(served[0])
+    registry.mirrors.append(Mirror(registry, upstream, "community", lambda package: report))
+    assert registry.skill(READER, "community/pdf").versions[0].audit == "block"
 
 
 class Slow:
@@ -201,7 +206,7 @@ class Slow:
 def test_many_at_once(registry: Team) -> None:
     """[SURFACES: Registry model] of many that ask for one skill at once, one asks the upstream."""
     slow = Slow()
-    source = Mirror(registry.source(READER), MirrorState(registry, slow, "community"))
+    source = mirror(registry, slow)
     with ThreadPoolExecutor(8) as pool:
         results = [pool.submit(source.skill, "community/pdf") for _ in range(8)]
         slow.go.set()
@@ -217,7 +222,7 @@ def test_two_processes_at_once(registry: Team) -> None:
             registry.publish(SYSTEM, package(local_id), version="1.0.0", mirrored=True)
             return Import(package(local_id), "1.0.0", "slow")
 
-    source = Mirror(registry.source(READER), MirrorState(registry, Racing(), "community"))
+    source = mirror(registry, Racing())
     assert len(source.skill("community/pdf").versions) == 1
 
 
@@ -237,7 +242,7 @@ class Upstream:
 ANA = Caller("ana", (Permission(Role.PUBLISHER, "community"),))
 
 
-def versions(source: Mirror, skill_id: str = "community/refunds") -> list[str]:
+def versions(source: VersionSource, skill_id: str = "community/refunds") -> list[str]:
     return [version.version for version in source.skill(skill_id).versions]
 
 
@@ -245,7 +250,7 @@ def test_what_is_published_here_is_not_extended(registry: Team, clock: Clock) ->
     """[SURFACES: Registry model] no mirror extends a skill that was published here, or is asked for it."""
     registry.publish(ANA, package("community/refunds"), version="1.0.0")
     upstream = Upstream()
-    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "community"))
+    source = mirror(registry, upstream)
     for _ in range(2):
         assert versions(source) == ["1.0.0"]
         clock.move(days=1)
@@ -259,7 +264,7 @@ def test_what_is_published_here_is_not_extended(registry: Team, clock: Clock) ->
 def test_what_was_published_here_is_not_replaced(registry: Team, clock: Clock) -> None:
     """[SURFACES: Registry model] nor does a mirror bring a skill of here that waits, is deleted or gone."""
     upstream = Upstream()
-    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "community"))
+    source = mirror(registry, upstream)
     registry._rules = ReviewRules(("community",))
     registry.publish(ANA, package("community/waiting"))
     registry._rules = ReviewRules()
@@ -283,14 +288,14 @@ def test_published_here_while_the_upstream_is_asked(registry: Team) -> None:
             registry.publish(ANA, package(local_id), version="1.0.0")
             return super().read(skill_id, local_id)
 
-    source = Mirror(registry.source(READER), MirrorState(registry, Racing(), "community"))
+    source = mirror(registry, Racing())
     assert versions(source) == ["1.0.0"]
 
 
 def test_what_was_mirrored_needs_an_admin(registry: Team, clock: Clock) -> None:
     """[SURFACES: Registry model] an admin alone publishes what a mirror brought; then it is of here."""
     upstream = Upstream()
-    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "community"))
+    source = mirror(registry, upstream)
     assert versions(source) == ["99.0.1"]
     maintainer = Caller("mia", (Permission(Role.MAINTAINER), Permission(Role.ADMIN, "payments")))
     for caller in (ANA, maintainer):
@@ -333,7 +338,7 @@ def test_a_hostile_registry(
         return [content if "/files/" in request.path else page({"files": files})]
 
     stub.answer = answer
-    source = mirror(registry, stub.url)
+    source = mirror_registry(registry, stub.url)
     with pytest.raises(RegistryUnavailable):
         source.skill("community/pdf")
     assert registry.skills(SYSTEM) == []
@@ -344,7 +349,7 @@ def test_a_git_repository(
 ) -> None:
     """[SURFACES: Registry model] a git repository is mirrored: its skills, with the commit in the note."""
     upstream = GitUpstream(server.url, cache=str(tmp_path / "cache"))
-    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "vendor"))
+    source = mirror(registry, upstream, "vendor")
     version = source.skill("vendor/extraction/email").resolve()
     commit = origin.git("rev-parse", "HEAD")
     assert version.version == "0.1.0"
@@ -360,7 +365,7 @@ def test_no_git_repository(registry: Team, server: Server, tmp_path: Path) -> No
     """[SURFACES: Registry model] a git server that does not answer is E092."""
     server.fault = "500"
     upstream = GitUpstream(server.url, cache=str(tmp_path / "cache"))
-    source = Mirror(registry.source(READER), MirrorState(registry, upstream, "vendor"))
+    source = mirror(registry, upstream, "vendor")
     with pytest.raises(RegistryUnavailable):
         source.skill("vendor/pdf")
 
@@ -369,10 +374,7 @@ def test_no_git_repository(registry: Team, server: Server, tmp_path: Path) -> No
 
 
 def opened(folder: Path, toml: str) -> Registry:
-    config = RegistryConfig.parse(toml)
-    return open_registry(
-        str(folder / "registry.db"), "", config.review, partial(PolicyRegistry, config=config)
-    )
+    return open_registry(str(folder / "registry.db"), "", RegistryConfig.parse(toml))
 
 
 def test_policies_of_registry_toml(tmp_path: Path) -> None:

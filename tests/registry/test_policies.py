@@ -17,11 +17,10 @@ from skillc.library import (
 )
 from skillc.registry import (
     SYSTEM,
-    Allowed,
-    Audited,
     Caller,
-    MinimumAge,
     Permission,
+    Policies,
+    Policy,
     RegistrySkillSource,
     Role,
     VersionSource,
@@ -41,7 +40,7 @@ def test_minimum_age(registry: Team, clock: Clock) -> None:
     clock.move(days=3)
     young = registry.release("2.0.0")
     registry.release("1.0.0", "payments/new")
-    source = MinimumAge(registry.source(SYSTEM), timedelta(days=3), clock)
+    source = Policy(registry.source(SYSTEM), Policies(timedelta(days=3), clock=clock).allows)
     assert listing(source) == {"payments/refunds": ["1.0.0"]}
     assert source.skill("payments/refunds").resolve().version == "1.0.0"
     with pytest.raises(SkillNotFound):
@@ -65,13 +64,15 @@ def test_policies_compose(registry: Team, clock: Clock) -> None:
     def passed(version: object) -> bool:
         return getattr(version, "version", "") == "1.0.0"
 
+    allowed = Policies(allow=("payments",)).allows
+    public = Policies(deny=("payments/secret",)).allows
     for policy in (
-        Audited(Allowed(source, ["payments"], ["payments/secret"]), passed),
-        Allowed(Audited(Allowed(source, deny=["payments/secret"]), passed), ["payments"]),
+        Policy(Policy(Policy(source, allowed), public), passed),
+        Policy(Policy(Policy(source, passed), public), allowed),
     ):
         assert listing(policy) == {"payments/a": ["1.0.0"]}
-    assert listing(Allowed(source, deny=["payments"])) == {"legal/a": ["2.0.0", "1.0.0"]}
-    assert len(listing(Allowed(source))) == 3
+    assert listing(Policy(source, Policies(deny=("payments",)).allows)) == {"legal/a": ["2.0.0", "1.0.0"]}
+    assert len(listing(Policy(source, Policies().allows))) == 3
 
 
 def test_a_caller_sees_its_own(registry: Team) -> None:

@@ -24,11 +24,7 @@ from skillc.registry.blobs import open_blobs as open_blobs
 from skillc.registry.collection_counts import Census as Census
 from skillc.registry.config import MirrorConfig as MirrorConfig, RegistryConfig as RegistryConfig
 from skillc.registry.finder import Finder as Finder
-from skillc.registry.mirror import (
-    Mirror as Mirror,
-    MirrorState as MirrorState,
-    PolicyRegistry as PolicyRegistry,
-)
+from skillc.registry.mirror import Mirror as Mirror
 from skillc.registry.model import (
     APPROVED as APPROVED,
     Change as Change,
@@ -52,9 +48,6 @@ from skillc.registry.package import (
     read_package as read_package,
 )
 from skillc.registry.policies import (
-    Allowed as Allowed,
-    Audited as Audited,
-    MinimumAge as MinimumAge,
     Policies as Policies,
     Policy as Policy,
     ReviewRules as ReviewRules,

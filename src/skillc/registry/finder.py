@@ -26,7 +26,6 @@ from skillc.registry.access import Caller
 from skillc.registry.documents import DocumentFolder
 from skillc.registry.feed import Mark
 from skillc.registry.model import Change, Role, parse_prefix
-from skillc.registry.policies import Policies
 from skillc.registry.reader import Reader
 
 FILE = "skills.db"
@@ -67,17 +66,15 @@ class Position:
 class Finder:
     """The index of a registry's skills, and a thread that keeps it current. An outage delays it, no more."""
 
-    def __init__(
-        self, registry: Reader, folder: str, choice: Policies | None = None, name: str = "registry"
-    ) -> None:
+    def __init__(self, registry: Reader, folder: str) -> None:
         self._registry = registry
         self._log = registry.log
-        self._choice = choice or Policies()  # of the versions that can be found
+        self._choice = registry.policies  # of the versions that can be found
         _make_private(folder)
         # Not mapped: each of many processes would count all of a shared file as its own memory.
         self._index = SkillIndex(os.path.join(folder, FILE), mapped=False)
         self._folder = DocumentFolder(self._index)
-        self._parts = [Searchable(name, self._folder)]
+        self._parts = [Searchable("registry", self._folder)]
         self._lock = threading.Lock()
         self._condition = threading.Condition()
         self._wake = threading.Event()
@@ -162,9 +159,9 @@ class Finder:
 
     def _read_echoes(self, since: int) -> list[Change]:
         """Return the changes behind a number whose delay is over."""
-        if not self._choice.delay:
+        if not self._choice.minimum_age:
             return []
-        time = self._registry.now() - self._choice.delay
+        time = self._registry.now() - self._choice.minimum_age
         first = self._log.read(since, 1)
         if not first or first[0].time > time:  # as it is almost always
             return []
@@ -186,8 +183,8 @@ class Finder:
     def _compare_all(self) -> None:
         """Compare all skills with the index, and then note the end of the log as it was before."""
         end, echo, after = self._log.find_end(), 0, ""
-        if self._choice.delay:
-            echo = self._log.find_time(self._registry.now() - self._choice.delay)
+        if self._choice.minimum_age:
+            echo = self._log.find_time(self._registry.now() - self._choice.minimum_age)
         while not self._closed.is_set():
             ids = self._registry.list_ids(after, BULK)
             last = ids[-1] if len(ids) == BULK else None

@@ -1,14 +1,10 @@
 """Mirror skills of elsewhere: what is asked for and not here is fetched, and published below a prefix.
 
-    registry = open_registry(store, blobs, config.review, partial(PolicyRegistry, config=config))
-    registry.skill(caller, "community/pdf")  # as registry.toml says
-
-    state = MirrorState(registry, RegistryUpstream("https://skills.example.org"), "community")
-    source = Mirror(registry.source(caller), state)
-    source.skill("community/pdf")  # `pdf` of there, from now on a version of this registry
+    registry.mirrors.append(Mirror(registry, RegistryUpstream("https://skills.example.org"), "community"))
+    registry.skill(caller, "community/pdf")  # `pdf` of there, from now on a version of this registry
 
 What was mirrored is a version like any other: immutable, with a note of its origin, under the rules of
-reviews and of all policies around the mirror. It is served also while its upstream is down. What was ever
+reviews and of all policies. It is served also while its upstream is down. What was ever
 published here is not asked for there, and never extended: an upstream can't take over a name of ours.
 """
 
@@ -16,21 +12,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from skillc.errors import SkillcError, SkillExists, SkillNotFound, VersionExists
 from skillc.registry.access import Caller, Permission
-from skillc.registry.blobs import Blobs
-from skillc.registry.config import RegistryConfig
-from skillc.registry.model import Role, Skill, StoredFile, Version, is_below, parse_prefix
+from skillc.registry.model import Role, Skill, is_below, parse_prefix
 from skillc.registry.package import Package
-from skillc.registry.registry import Registry
-from skillc.registry.source import VersionSource
-from skillc.registry.store import Store
 
-if TYPE_CHECKING:  # what an upstream needs is an extra, and a registry without mirrors does without
+if TYPE_CHECKING:  # a registry has mirrors; what an upstream needs is an extra, and most do without
+    from skillc.registry.registry import Registry
     from skillc.registry.upstream import Upstream
 
 REFRESH = timedelta(hours=1)  # after which an upstream is asked for a newer version
@@ -40,8 +32,8 @@ MAX_CHECKS = 10_000  # skills whose last check is remembered, in one process; th
 Audit = Callable[[Package], Mapping[str, Any] | None]
 
 
-class MirrorState:
-    """What the requests of a process share about one upstream: when it was asked for what.
+class Mirror:
+    """The skills of an upstream, below a prefix. The requests of a process share when it was asked for what.
 
     `audit` makes the report that is stored with each mirrored version.
     """
@@ -125,51 +117,3 @@ class MirrorState:
         except SkillcError as error:
             return error
         return None
-
-
-class Mirror:
-    """A source that has the skills of another one and, below a prefix, those of an upstream."""
-
-    def __init__(self, source: VersionSource, state: MirrorState) -> None:
-        self._source = source
-        self._state = state
-
-    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
-        """Yield what is here: nothing is fetched for a list."""
-        return self._source.skills(prefix, after)
-
-    def skill(self, skill_id: str) -> Skill:
-        return self._state.read(skill_id, lambda: self._source.skill(skill_id))
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        return self._source.files(version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        return self._source.read_file(version, path)
-
-
-class PolicyRegistry(Registry):
-    """A registry with the policies and mirrors of registry.toml, on every surface and however it is read."""
-
-    def __init__(
-        self,
-        store: Store,
-        blobs: Blobs,
-        *,
-        config: RegistryConfig,
-        audit: Audit | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(store, blobs, policies=config.policies, **options)
-        self._mirrors = [MirrorState(self, mirror.open(), mirror.prefix, audit) for mirror in config.mirrors]
-
-    def skill(self, caller: Caller, skill_id: str) -> Skill:
-        mirror = self._find_mirror(skill_id)
-        here = super().skill
-        return mirror.read(skill_id, lambda: here(caller, skill_id)) if mirror else here(caller, skill_id)
-
-    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
-        return super().recall_skill(caller, skill_id) if self._find_mirror(skill_id) is None else None
-
-    def _find_mirror(self, skill_id: str) -> MirrorState | None:
-        return next((mirror for mirror in self._mirrors if mirror.covers(skill_id)), None)

@@ -1,9 +1,10 @@
 """Say which versions are shown and which wait for a review: policies, rules of reviews, levels of audits.
 
-A policy is put around a source of versions and hides some of them; policies compose:
+A registry has `Policies`, which hide versions from all but maintainers. A `Policy` is put around a source of
+versions and hides some of them from one reader; it composes with others:
 
-    source = MinimumAge(Allowed(registry.source(caller), allow=("payments",)), timedelta(days=3))
-    source.skill("payments/refunds").latest  # at least three days old
+    old_enough = Policies(timedelta(days=3), allow=("payments",)).allows
+    Policy(registry.source(caller), old_enough).skill("payments/refunds").latest  # at least three days old
 
 A version that waits is not chosen as the latest, and is hidden from all but its publisher and maintainers.
 """
@@ -11,7 +12,7 @@ A version that waits is not chosen as the latest, and is hidden from all but its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,7 +28,6 @@ from skillc.registry.model import (
     StoredFile,
     Version,
     is_below,
-    parse_prefix,
 )
 from skillc.registry.source import VersionSource
 
@@ -86,42 +86,10 @@ class Policies:
         )
 
     @property
-    def delay(self) -> timedelta:
-        """How long after a change its effect may come."""
-        return self.minimum_age
-
-    @property
     def fingerprint(self) -> str:
         """A text that changes with the policies; empty without any."""
         values = self.minimum_age, self.allow, self.deny, self.audited
         return repr(values) if any(values) else ""
-
-
-class MinimumAge(Policy):
-    """The versions that were published some time ago: most attacks are found within days."""
-
-    def __init__(
-        self,
-        source: VersionSource,
-        age: timedelta,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        super().__init__(source, Policies(age, clock=clock).allows)
-
-
-class Allowed(Policy):
-    """The skills below one of the prefixes `allow` (all, without any) and below none of `deny`."""
-
-    def __init__(self, source: VersionSource, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> None:
-        prefixes = (*map(parse_prefix, allow),), (*map(parse_prefix, deny),)
-        super().__init__(source, Policies(timedelta(0), *prefixes).allows)
-
-
-class Audited(Policy):
-    """The versions that passed an audit, as `has_passed` says; it is asked for each, and should remember."""
-
-    def __init__(self, source: VersionSource, has_passed: Callable[[Version], bool]) -> None:
-        super().__init__(source, has_passed)
 
 
 # Reviews and audits

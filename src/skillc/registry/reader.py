@@ -59,7 +59,6 @@ class Reader:
         policies: Policies | None = None,
     ) -> None:
         self.policies = policies or Policies()
-        self._has_policies = bool(self.policies.fingerprint)
         self._store = store
         self._blobs = blobs
         self._clock = clock
@@ -261,7 +260,7 @@ class Reader:
         """Give the IDs of the skills that every reader of their prefix may see."""
         after = ""
         while page := self.list_ids(after, MAX_IDS, is_approved=True):
-            yield from sorted(self.find_visible(page)) if self._has_policies else page
+            yield from sorted(self.find_visible(page)) if self.policies.fingerprint else page
             after = page[-1]
 
     def find_visible(self, ids: Collection[str]) -> set[str]:
@@ -275,7 +274,7 @@ class Reader:
 
         Maintainers see all. For others, reviews and policies hide some.
         """
-        is_filtered = self._has_policies or any(v.status != APPROVED for v in skill.versions)
+        is_filtered = self.policies.fingerprint or any(v.status != APPROVED for v in skill.versions)
         if not is_filtered or caller.allows(Role.MAINTAINER, skill.id):
             return skill
         view = skill.filter(lambda version: may_see(caller, version) and self.policies.allows(version))

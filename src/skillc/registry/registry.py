@@ -32,6 +32,8 @@ from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
 from skillc.registry.blobs import Blobs, Uploads, open_blobs
+from skillc.registry.config import RegistryConfig
+from skillc.registry.mirror import Audit, Mirror
 from skillc.registry.model import (
     APPROVED,
     PENDING,
@@ -45,7 +47,7 @@ from skillc.registry.model import (
     parse_text,
 )
 from skillc.registry.package import Package
-from skillc.registry.policies import Policies, ReviewRules, parse_report
+from skillc.registry.policies import parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
 from skillc.registry.sessions import Sessions
@@ -74,11 +76,14 @@ class Registry(Reader):
         store: Store,
         blobs: Blobs,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        rules: ReviewRules | None = None,
-        policies: Policies | None = None,
+        config: RegistryConfig | None = None,
+        audit: Audit | None = None,
     ) -> None:
-        super().__init__(store, blobs, clock, policies)
-        self._rules = rules or ReviewRules()
+        """Open a registry as its configuration says; `audit` makes the reports of what mirrors bring."""
+        config = config or RegistryConfig()
+        super().__init__(store, blobs, clock, config.policies)
+        self._rules = config.review
+        self.mirrors = [Mirror(self, mirror.open(), mirror.prefix, audit) for mirror in config.mirrors]
         self.accounts = Accounts(store, clock, self._cache)
         self.usage = Usage(store, clock)
         self.sessions = Sessions(store, clock)
@@ -90,6 +95,20 @@ class Registry(Reader):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    # Reading what a mirror may have
+
+    def skill(self, caller: Caller, skill_id: str) -> Skill:
+        """Return a skill with its versions, after a mirror fetched it, where it is time to."""
+        here = super().skill
+        mirror = self._find_mirror(skill_id)
+        return mirror.read(skill_id, lambda: here(caller, skill_id)) if mirror else here(caller, skill_id)
+
+    def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
+        return super().recall_skill(caller, skill_id) if self._find_mirror(skill_id) is None else None
+
+    def _find_mirror(self, skill_id: str) -> Mirror | None:
+        return next((mirror for mirror in self.mirrors if mirror.covers(skill_id)), None)
 
     # Publishing
 
@@ -310,12 +329,9 @@ class Registry(Reader):
 
 
 def open_registry(
-    store: str = "",
-    blobs: str = "",
-    rules: ReviewRules | None = None,
-    make: Callable[..., Registry] = Registry,
+    store: str = "", blobs: str = "", config: RegistryConfig | None = None, audit: Audit | None = None
 ) -> Registry:
-    """Open a registry by the addresses of its store and its blobs; `make` is its class.
+    """Open a registry by the addresses of its store and its blobs.
 
     By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
     """
@@ -325,7 +341,7 @@ def open_registry(
             raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
         blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
     blob_store = open_blobs(blobs)
-    return make(open_store(store), blob_store, rules=rules)
+    return Registry(open_store(store), blob_store, config=config, audit=audit)
 
 
 def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:

@@ -19,7 +19,7 @@ from starlette.middleware import Middleware
 from skillc import atomic
 from skillc.errors import InvalidOption
 from skillc.paths import make_private, read_regular, registry_directory, require_home
-from skillc.registry import SYSTEM, PolicyRegistry, Registry, open_registry
+from skillc.registry import SYSTEM, Registry, open_registry
 from skillc.remotes import hide_secrets
 from skillc.server.access import Guard
 from skillc.server.audit import audit_package
@@ -98,8 +98,7 @@ def _announce(announce: Callable[[str], None], listener: socket.socket) -> None:
 
 def _open(launch: Launch) -> Registry:
     audit = partial(audit_package, Workplace(_work_folder()))
-    make = partial(PolicyRegistry, config=launch.config, audit=audit)
-    return open_registry(launch.store, launch.blobs, launch.config.review, make)
+    return open_registry(launch.store, launch.blobs, launch.config, audit)
 
 
 def _prepare(launch: Launch) -> str:

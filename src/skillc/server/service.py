@@ -31,7 +31,6 @@ from skillc.registry import (
     Caller,
     Finder,
     Package,
-    PolicyRegistry,
     Registry,
     RegistrySkillSource,
     Role,
@@ -141,8 +140,7 @@ class Service:
     def finder(self) -> Finder:
         """The index of this process."""
         folder = self.settings.index or tempfile.mkdtemp(prefix="skillc-index-")
-        policies = self.registry.policies if isinstance(self.registry, PolicyRegistry) else None
-        finder = Finder(self.registry, folder, policies)
+        finder = Finder(self.registry, folder)
         if not self.settings.index:
             weakref.finalize(self, _discard, finder, folder)
         return finder

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.registry import SYSTEM, Grant, Registry, ReviewRules, Role, open_registry
+from skillc.registry import SYSTEM, Grant, Registry, RegistryConfig, ReviewRules, Role, open_registry
 from tests.support.registry import Client, body, fault
 
 PATH = "/skills/payments/refunds"
@@ -16,7 +16,8 @@ PATH = "/skills/payments/refunds"
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Registry]:
     """A registry in which publishers of payments wait."""
-    with open_registry(str(tmp_path / "registry.db"), "", ReviewRules(("payments",))) as registry:
+    config = RegistryConfig(review=ReviewRules(("payments",)))
+    with open_registry(str(tmp_path / "registry.db"), "", config) as registry:
         registry.accounts.grant(SYSTEM, Grant("admin", Role.ADMIN))
         registry.follow()  # remembers what was read
         yield registry

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 from starlette.testclient import TestClient
 
-from skillc.registry import Registry, ReviewRules, open_registry
+from skillc.registry import Registry, RegistryConfig, ReviewRules, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from tests.support import browser as chromium, postgres
 from tests.support.pages import fill, make_admin, serving
@@ -120,7 +120,8 @@ def registry(store: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iter
     url = f"{tmp_path}/registry.db"
     if store == "postgresql":
         url = request.getfixturevalue("cluster").create_schema()
-    with open_registry(url, f"{tmp_path}/blobs", ReviewRules(("support",))) as made:
+    config = RegistryConfig(review=ReviewRules(("support",)))
+    with open_registry(url, f"{tmp_path}/blobs", config) as made:
         fill(made)
         yield made
 
