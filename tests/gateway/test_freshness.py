@@ -66,16 +66,21 @@ def agree(skill: Skill) -> None:
 # Edits
 
 
-def test_moved_lines(settled: Skill) -> None:
-    """[D18] text above a section moves it; its lines are found all the same."""
-    save(Path(settled.source, "SKILL.md"), "moved\n\nand moved\n\n" + BODY)
+def test_edited(settled: Skill) -> None:
+    """[D18] text above a section moves it, headings come and go, frontmatter is changed, line ends too."""
+    main, other = Path(settled.source, "SKILL.md"), Path(settled.source, "a.md")
+    save(main, "moved\n\nand moved\n\n" + BODY)
     assert lines_of(settled, "fields").startswith("### Fields\n\nNames.")
     agree(settled)
-
-
-def test_new_and_gone_headings(settled: Skill) -> None:
-    """[D18] a heading that is new is found, one that is gone is not, one that was renamed is the other."""
-    save(Path(settled.source, "a.md"), "# New\n\ntext\n\n## Newer\n")
+    for eol in ("\r\n", "\r", "\n"):
+        save(main, SKILL.replace("\n", eol))
+        fields = "### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n"
+        assert lines_of(settled, "fields") == fields.replace("\n", eol)
+        agree(settled)
+    for front in ("---\nname: x\n---\n", "---\nname: x\n", "---\n: [\n---\n", ""):
+        save(other, f"{front}\n# A\n\ntext\n")
+        agree(settled)
+    save(other, "# New\n\ntext\n\n## Newer\n")
     assert lines_of(settled, "newer") == "## Newer\n"
     with pytest.raises(SectionNotFound):
         show_section(settled, "a")
@@ -114,39 +119,15 @@ def test_right_after_the_build(world: World) -> None:
 
 
 def test_touched(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D18] new times and the same bytes: still the file that was indexed, by its hash."""
+    """[D18] new times, or another file, and the same bytes: still what was indexed, by its hash."""
     monkeypatch.setattr(freshness, "parse_headings", None)  # nothing is parsed
-    for path in ("SKILL.md", "a.md"):
-        os.utime(Path(settled.source, path))
+    main, other = Path(settled.source, "SKILL.md"), Path(settled.source, "a.md")
+    os.utime(main)
+    os.utime(other)
+    assert lines_of(settled, "a") == "# A\n\ntext\n"
+    save(other, other.read_bytes())
     assert lines_of(settled, "a") == "# A\n\ntext\n"
     assert not has_changes(settled)
-
-
-def test_replaced_by_a_copy(settled: Skill) -> None:
-    """[D18] another file with the same bytes."""
-    path = Path(settled.source, "a.md")
-    save(path, path.read_bytes())
-    assert lines_of(settled, "a") == "# A\n\ntext\n"
-    assert not has_changes(settled)
-
-
-def test_line_ends(settled: Skill) -> None:
-    """[D18] LF to CRLF to CR: the lines are the file's own."""
-    path = Path(settled.source, "SKILL.md")
-    for eol in ("\r\n", "\r", "\n"):
-        save(path, SKILL.replace("\n", eol))
-        assert show_section(settled, "fields").text.decode() == (
-            "### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n".replace("\n", eol)
-        )
-        agree(settled)
-
-
-def test_frontmatter_comes_and_goes(settled: Skill) -> None:
-    """[D18] frontmatter that was added, changed, broken or removed."""
-    path = Path(settled.source, "a.md")
-    for front in ("---\nname: x\n---\n", "---\nname: x\n", "---\n: [\n---\n", ""):
-        save(path, f"{front}\n# A\n\ntext\n")
-        agree(settled)
 
 
 # Files
@@ -226,15 +207,11 @@ def test_ambiguous_in_changed_files(run: Run, settled: Skill) -> None:
     assert (show_section(settled, "a").file, show_section(settled, "a").ambiguous) == ("b/c.md", False)
 
 
-def test_twice_in_a_changed_file(settled: Skill) -> None:
-    """[D16] [D18] the first one of the file as it is."""
+def test_headings_of_changed_files(settled: Skill) -> None:
+    """[D15] [D16] [D18] the first one of the file as it is; and the exact heading first, there too."""
     save(Path(settled.source, "a.md"), "intro\n\n# A\n\nfirst\n\n# A\n\nsecond\n")
     shown = show_section(settled, "a")
     assert (shown.text, shown.line, shown.ambiguous) == (b"# A\n\nfirst\n\n", 3, True)
-
-
-def test_dashes_in_changed_files(settled: Skill) -> None:
-    """[D15] [D18] the exact heading first, there too."""
     save(Path(settled.source, "a.md"), "# Big\n")
     assert show_section(settled, "big — small").heading == "Big"
     save(Path(settled.source, "b/c.md"), "# Big — Small\n")
@@ -260,6 +237,18 @@ def test_suggestions_from_changed_files(settled: Skill) -> None:
 Swap = Callable[[Path], None]
 
 
+def edit_after_look_up(monkeypatch: pytest.MonkeyPatch, edit: Callable[[], object]) -> None:
+    """Edit the sources whenever headings were looked up, before their lines are read."""
+    find = show._Headings.find
+
+    def find_and_edit(self: show._Headings, query: str) -> list[freshness.Heading]:
+        headings = find(self, query)
+        edit()
+        return headings
+
+    monkeypatch.setattr(show._Headings, "find", find_and_edit)
+
+
 @pytest.mark.parametrize(
     ("swap", "expected"),
     [
@@ -279,14 +268,7 @@ def test_edited_between_index_and_file(
     path = Path(settled.source, "a.md")
     if edited:
         save(path, "# A\n\ntext\n\n# More\n")
-    find = show._Headings.find
-
-    def find_and_edit(self: show._Headings, query: str) -> list[freshness.Heading]:
-        headings = find(self, query)
-        swap(path)
-        return headings
-
-    monkeypatch.setattr(show._Headings, "find", find_and_edit)
+    edit_after_look_up(monkeypatch, lambda: swap(path))
     if expected is None:
         with pytest.raises(SectionNotFound):
             show_section(settled, "a")
@@ -316,14 +298,7 @@ def test_written_while_it_is_read(settled: Skill, monkeypatch: pytest.MonkeyPatc
 def test_the_next_match_is_taken(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] where the first match vanishes on the way, the second is shown."""
     save(Path(settled.source, "b/c.md"), "# A\n\nsecond\n")
-    find = show._Headings.find
-
-    def find_and_edit(self: show._Headings, query: str) -> list[freshness.Heading]:
-        headings = find(self, query)
-        Path(settled.source, "a.md").unlink(missing_ok=True)
-        return headings
-
-    monkeypatch.setattr(show._Headings, "find", find_and_edit)
+    edit_after_look_up(monkeypatch, lambda: Path(settled.source, "a.md").unlink(missing_ok=True))
     assert show_section(settled, "a").text == b"# A\n\nsecond\n"
 
 
@@ -540,17 +515,14 @@ def test_a_link_between_index_and_file(
     (outside / "b").mkdir(parents=True)
     for name in ("a.md", "b/c.md"):
         save(outside / name, SECRET + SECRET.replace("# A", "# C"))
-    find = show._Headings.find
 
-    def find_and_swap(self: show._Headings, query: str) -> list[freshness.Heading]:
-        headings = find(self, query)
+    def swap() -> None:
         path = Path(settled.source, place)
         if not path.is_symlink():
             path.rename(world.root / "aside")
             path.symlink_to(outside / place)
-        return headings
 
-    monkeypatch.setattr(show._Headings, "find", find_and_swap)
+    edit_after_look_up(monkeypatch, swap)
     with pytest.raises((SectionNotFound, PathEscapes)):
         show_section(settled, "a" if place == "a.md" else "c")
 

@@ -21,6 +21,7 @@ from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
+from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.examples import examples
 
@@ -74,17 +75,6 @@ def select(skill: Skill, sql: str, expression: str) -> list[tuple[str, str, str,
         return connection.execute(sql, (expression,)).fetchall()
 
 
-def test_ranking(library: Skill) -> None:
-    """[RFC-0004:C-SEARCH] BM25, negated, so that the best is the highest, and first."""
-    for query in ("tokens", "configure the", "authentication", "tokens tokens proxy"):
-        rows = select(library, SQL, " ".join(quote(word) for word in query.split()))
-        found = search_sections(library, query).results
-        assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
-        scores = [r.score for r in found]
-        assert scores == sorted(scores, reverse=True)
-        assert all(score > 0 for score in scores)
-
-
 def test_snippet(library: Skill) -> None:
     """[RFC-0004:C-SEARCH] 32 words of the content around the match, `...` where something is left out."""
     [result] = search_sections(library, "needle").results
@@ -109,18 +99,12 @@ def test_text_is_one_line_each(world: World, run: Run) -> None:
     assert len(out.splitlines()) == 2
 
 
-def test_limit(run: Run, world: World) -> None:
+def test_limit(world: World) -> None:
     """[RFC-0004:C-SEARCH] 10 results unless told otherwise."""
-    made(world, "many", {f"f{n:02}.md": f"# Same {n}\n" for n in range(30)})
-    count = {
-        n: len(json.loads(run("search", "many", "same", *w).out)["results"])
-        for n, w in (
-            (10, ("--format=json",)),
-            (1, ("--format=json", "--limit=1")),
-            (30, ("--format=json", "--limit=100")),
-        )
-    }
-    assert all(expected == found for expected, found in count.items())
+    skill = made(world, "many", {f"f{n:02}.md": f"# Same {n}\n" for n in range(30)})
+    assert len(search_sections(skill, "same").results) == 10
+    for limit in (1, 30, 100):
+        assert len(search_sections(skill, "same", limit=limit).results) == min(limit, 30)
 
 
 def test_no_results(run: Run, library: Skill) -> None:
@@ -134,12 +118,6 @@ def test_formats(library: Skill, run: Run) -> None:
     """[RFC-0004:C-FORMATS] plain text has no section, and what was found can be opened."""
     assert places(search_sections(library, "plain notes")) == [("notes.txt", "")]
     assert "Plain notes" in run("open", "lib", "notes.txt").out
-
-
-@pytest.mark.parametrize("bad", ["0", "-1", "x", ""])
-def test_bad_limit(run: Run, bad: str) -> None:
-    """[D21] a positive integer, else E100, before anything is read."""
-    assert code(run("search", "nowhere", "", f"--limit={bad}")) == "E100"
 
 
 # What a query means
@@ -178,7 +156,7 @@ def test_accents_and_case(world: World) -> None:
         assert places(search_sections(skill, query)) == [("a.md", "One")], query
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "expression"),
     [
         ("configure authentication", '"configure" "authentication"'),
@@ -213,30 +191,21 @@ def test_operators_are_words(library: Skill) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "query", ["---", "!!!", "\u2014", "\u3000", "\x0b", "* ^ :", '"', '""', "\0", "\ud800"]
-)
-@pytest.mark.parametrize("mode", ["all", "any", "phrase"])
-def test_nothing_to_find(library: Skill, query: str, mode: str) -> None:
-    """[D22] a query without anything that can be indexed finds nothing."""
-    assert search_sections(library, query, mode=mode).results == []
+@each("mode", ["all", "any", "phrase"])
+def test_nothing_to_find(library: Skill, mode: str) -> None:
+    """[D22] a query without anything that can be indexed finds nothing; among words it is passed over."""
+    for query in ("---", "!!!", "\u2014", "\u3000", "\x0b", "* ^ :", '"', '""', "\0", "\ud800"):
+        assert search_sections(library, query, mode=mode).results == []
+    daily = places(search_sections(library, "daily"))
+    assert places(search_sections(library, "--- daily ---", mode=mode)) == daily
 
 
-def test_nothing_beside_something(library: Skill) -> None:
-    """[D22] among words it is passed over."""
-    for mode in ("all", "any", "phrase"):
-        assert places(search_sections(library, "--- daily ---", mode=mode)) == places(
-            search_sections(library, "daily")
-        )
-
-
-@pytest.mark.parametrize("query", ["", " ", "\t", "\n", "\r", " \t\r\n "])
-@pytest.mark.parametrize("mode", [(), ("--any",), ("--phrase",), ("--raw",)])
-def test_empty(run: Run, library: Skill, query: str, mode: tuple[str, ...]) -> None:
+@each("query", ["", " ", "\t", "\n", "\r", " \t\r\n "])
+def test_empty(run: Run, library: Skill, query: str) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-ERRORS] empty, or only ASCII white space: E004."""
-    ran = run("search", "lib", query, *mode)
-    assert code(ran) == "E004"
-    assert ran.err == "error[E004]: empty query\n"
+    for mode in ([], ["--any"], ["--phrase"], ["--raw"]):
+        ran = run("search", "lib", query, *mode)
+        assert (code(ran), ran.err) == ("E004", "error[E004]: empty query\n")
 
 
 def test_two_words_without_quotes(run: Run, library: Skill) -> None:
@@ -246,7 +215,7 @@ def test_two_words_without_quotes(run: Run, library: Skill) -> None:
     assert "quotes" in ran.err
 
 
-@pytest.mark.parametrize("words", [(), ("how to configure",), ("lib",)])
+@each("words", [(), ("how to configure",), ("lib",)])
 def test_without_a_skill(run: Run, library: Skill, words: tuple[str, ...]) -> None:
     """[RFC-0004:C-ERRORS] no skill, or no query: E100 with the right syntax."""
     ran = run("search", *words)
@@ -348,7 +317,7 @@ def _built_cjk(world: World) -> Skill:
     return skill
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "section"),
     [
         *(
@@ -368,10 +337,10 @@ def test_cjk(cjk: Skill, query: str, section: str) -> None:
     assert all("\u2063" not in result.file + result.section + result.snippet for result in found)
 
 
-@pytest.mark.parametrize("query", ["日件", "志日", "한서", "グロ", "野𠮷", "装安"])
-def test_cjk_order_counts(cjk: Skill, query: str) -> None:
+def test_cjk_order_counts(cjk: Skill) -> None:
     """[D13a] the characters of a word stand together, in order."""
-    assert search_sections(cjk, query, tokenizer="cjk").results == []
+    for query in ("日件", "志日", "한서", "グロ", "野𠮷", "装安"):
+        assert search_sections(cjk, query, tokenizer="cjk").results == []
 
 
 def test_cjk_results(cjk: Skill, run: Run) -> None:
@@ -516,85 +485,13 @@ def test_where_the_index_is(world: World, run: Run) -> None:
     assert run("search", "pdf", "text").out.startswith("SKILL.md#")
 
 
-def test_errors(world: World, run: Run) -> None:
-    """[RFC-0004:C-ERRORS] E001, E010, E002, E100: status 1, a line on stderr."""
-    (world.store / "empty").mkdir()
-    world.skill("fresh")
-    assert code(run("search", "nowhere", "x")) == "E001"
-    assert code(run("search", "empty", "x")) == "E010"
-    assert code(run("search", "fresh", "x")) == "E002"
-    assert code(run("search", "fresh", "x", "--nope")) == "E100"
-    assert code(run("search", "fresh", "x", "--limit")) == "E100"
-    assert code(run("search", "fresh", "x", "--format", "xml")) == "E100"
-
-
 # No query whatever
 
 SYNTAX = [
-    *(
-        "AND",
-        "OR",
-        "NOT",
-        "NEAR",
-        "NEAR(",
-        "(",
-        ")",
-        '"',
-        '""',
-        "'",
-        "*",
-        "^",
-        ":",
-        "-",
-        "+",
-        "{",
-        "}",
-        ",",
-        ".",
-    ),
-    *(
-        "content:",
-        "section :",
-        "{file section}:",
-        "- content:",
-        "rank",
-        "sections",
-        "--",
-        ";",
-        "%",
-        "_",
-        "\\",
-    ),
-    *(
-        "tokens",
-        "daily",
-        "zebra",
-        "日志",
-        "한국",
-        "\u2063",
-        "\u00a0",
-        "\u3000",
-        "\ufeff",
-        "\u202e",
-        "\0",
-        "\ud800",
-        "\udfff",
-    ),
-    *(
-        " ",
-        "  ",
-        "\t",
-        "\n",
-        "\r",
-        "\x0b",
-        "\x1c",
-        "\x85",
-        "\u2028",
-        "e\u0301",
-        "👩‍💻",
-        "\U0010ffff",
-        "\ufffe",
-    ),
+    *("AND", "OR", "NOT", "NEAR", "NEAR(", "(", ")", '"', '""', "'", "*", "^", ":", "-", "+", "{", "}"),
+    *(",", ".", "content:", "{file", "rank", "sections", "--", ";", "%", "_", "\\", "tokens", "daily"),
+    *("zebra", "日志", "한국", "section :", "{file section}:", "- content:", "e\u0301", "👩\u200d💻"),
+    *"\u2063\u00a0\u3000\ufeff\u202e\0\ud800\udfff \t\n\r\x0b\x1c\x85\u2028\U0010ffff\ufffe",
 ]
 queries = st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join) | st.text()
 
@@ -629,11 +526,14 @@ def test_any_query_in_cjk(cjk: Skill, query: str) -> None:
     )
 )
 def test_any_words_as_fts5_has_it(library: Skill, words: list[str]) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] the results, scores and snippets of the expression that the RFC describes."""
+    """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-SEARCH] what FTS5 finds, ranks and cuts, with BM25 negated."""
     expression = " ".join('"' + word.replace('"', '""') + '"' for word in words)
     rows = select(library, SQL, expression)
     found = search_sections(library, " ".join(words)).results
     assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
+    scores = [result.score for result in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score > 0 for score in scores)
 
 
 def test_few_or_many_as_fts5_has_it(world: World) -> None:
@@ -717,27 +617,22 @@ LONG = "Über alles. " + "Plain words, one after another; and the rest. " * 700
 NEEDLES = LONG + "A needle in it. " + LONG + "More needles, two of them."
 
 
-@pytest.mark.parametrize("query", ["needle", "needle rest", "rest", '"needle in"', "the plain", "über"])
-def test_long_section_has_fts5s_snippet(world: World, query: str) -> None:
+def test_long_section_has_fts5s_snippet(world: World) -> None:
     """[RFC-0004:C-SEARCH] the snippet of a long section is FTS5's own, up to thousands of matches."""
     skill = made(world, "lib", {"long.md": f"# Long\n\n{NEEDLES}\n"})
-    expression = " ".join(map(quote, query.split()))
-    with sqlite3.connect(database(skill)) as index:
-        rows = index.execute(SQL, (expression,)).fetchall()
-    assert [(r.section, r.snippet) for r in search_sections(skill, query).results] == [
-        row[1:3] for row in rows
-    ]
-    index.close()
+    for query in ("needle", "needle rest", "rest", '"needle in"', "the plain", "über"):
+        rows = select(skill, SQL, " ".join(map(quote, query.split())))
+        found = search_sections(skill, query).results
+        assert [(result.section, result.snippet) for result in found] == [row[1:3] for row in rows]
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("word", ["word", "wörd", "日"])
-def test_snippet_among_many_matches(world: World, mode: str, word: str) -> None:
+def test_snippet_among_many_matches(world: World, word: str) -> None:
     """[RFC-0004:C-SEARCH] with more matches than snippet() can bear, the best part is shown."""
     filler = f"{word} " * 6000
     skill = made(world, "lib", {"long.md": f"# Long\n\n{filler}{word} needle {filler}\n"})
-    query = f"{word} needle"
-    snippet = search_sections(skill, query, mode=mode).results[0].snippet
-    assert "needle" in snippet
-    assert snippet.count("[MATCH]") == snippet.count("[/MATCH]") > 0
-    assert len(snippet) < 2000
+    for mode in MODES:
+        snippet = search_sections(skill, f"{word} needle", mode=mode).results[0].snippet
+        assert "needle" in snippet
+        assert snippet.count("[MATCH]") == snippet.count("[/MATCH]") > 0
+        assert len(snippet) < 2000
