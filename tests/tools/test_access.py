@@ -24,17 +24,29 @@ from tests.tools.machine import ORDINARY, ROOT, USERS, Machine
 pytestmark = pytest.mark.slow
 
 SECRET = "planted-secret"
-SANDBOXES = (sandbox.BUBBLEWRAP, sandbox.LANDLOCK)
 HOMES = ("set", "unset", "empty", "missing", "another", "link", "relative")
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that every user can enter, unlike those of pytest."""
+    """A folder that every user can enter, unlike those of pytest, with an empty home."""
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="skillc-test-")))
     folder.chmod(0o755)
+    (folder / "home").mkdir()
     yield folder
     remove_tree(str(folder))  # a command may have left a folder that cannot be entered
+
+
+@pytest.fixture(params=(sandbox.BUBBLEWRAP, sandbox.LANDLOCK))
+def level(request: pytest.FixtureRequest) -> str:
+    """Each sandbox that works here."""
+    works(request.param)
+    return str(request.param)
+
+
+@pytest.fixture(params=USERS, ids=["root", "ordinary"])
+def user(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 def plant(path: Path, mode: int = 0o644) -> Path:
@@ -64,11 +76,8 @@ def home_variable(place: Path, kind: str) -> str | None:
 
 
 @pytest.mark.parametrize("kind", HOMES)
-@pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_home(place: Path, level: str, user: int, kind: str) -> None:
     """[D45] the account's home directory stays closed, also as the working directory and without HOME."""
-    works(level)
     machine = Machine(user, place / "home")
     secrets = [plant(place / "home" / name) for name in (".ssh/id_ed25519", ".netrc", ".local/share/key")]
     plant(place / "home" / ".local" / "bin" / "tool")
@@ -93,11 +102,8 @@ def test_home(place: Path, level: str, user: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["relative", "dots", "dots behind a link", "a link"])
-@pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_home_by_any_name(place: Path, level: str, user: int, kind: str) -> None:
     """[D45] the home that skc takes HOME for stays closed, however HOME is written."""
-    works(level)
     machine = Machine(user, place / "account")
     (place / "account").mkdir()
     (place / "deep" / "inner").mkdir(parents=True)
@@ -119,13 +125,9 @@ def test_home_by_any_name(place: Path, level: str, user: int, kind: str) -> None
     assert SECRET not in envelope["output"]
 
 
-@pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_home_of_its_own(place: Path, level: str, user: int) -> None:
     """[D45] whatever HOME says, the command has a home directory and a place for temporary files."""
-    works(level)
     machine = Machine(user, place / "home")
-    (place / "home").mkdir()
     (place / "project").mkdir()
     machine.own(place / "home", place / "project")
     for kind in ("set", "missing", "link"):
@@ -159,14 +161,10 @@ true
 
 
 @pytest.mark.parametrize("where", STORES)
-@pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_decisions(place: Path, level: str, user: int, where: str) -> None:
     """[D45] [D46] nothing in the user's `.skillc` can be written, wherever the working directory is."""
-    works(level)
     machine = Machine(user, place / "home")
     cwd, root, store = STORES[where]
-    (place / "home").mkdir()
     (place / cwd).mkdir(parents=True, exist_ok=True)
     folder = place / (store or "work/.skillc")
     if store:
@@ -186,13 +184,10 @@ def test_decisions(place: Path, level: str, user: int, where: str) -> None:
         assert (folder / "trust.json").read_text() == SECRET
 
 
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_work_beside_decisions(place: Path, level: str) -> None:
     """[D45] where the working directory holds the user's `.skillc`, the rest of it can be used."""
-    works(level)
     plant(place / "work" / ".skillc" / "trust.json")
     (place / "work" / "docs").mkdir()
-    (place / "home").mkdir()
     skill = plant(place / "work" / ".skillc" / "skills" / "probe" / "SKILL.md").parent
     text = f"echo x > docs/new && cat docs/new && cat {skill}/SKILL.md"
     command = launch(place, level, "/bin/sh", "-c", text, cwd=place / "work", home=str(place / "home"))
@@ -213,13 +208,9 @@ LINES = (  # what a script's first line may say
 )
 
 
-@pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_first_line(place: Path, level: str, user: int) -> None:
     """[D41] [D45] a script of the skill opens no folder, whatever program its first line names."""
-    works(level)
     machine = Machine(user, place / "home")
-    (place / "home").mkdir()
     plant(place / "private" / "key")
     tool = plant(place / "private" / "tool", 0o755)
     tool.write_text(f"#!/bin/sh\ncat {place}/private/key\n")
@@ -278,10 +269,8 @@ def test_virtual_environment(bench: Bench) -> None:
         assert SECRET not in bench.run("cat", str(real.parent.parent / "credentials")).output
 
 
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_files_of_root(place: Path, level: str) -> None:
     """[D45] what only root can read is closed to a command of root, wherever the system has it."""
-    works(level)
     if os.geteuid() != ROOT:
         pytest.skip("only root can read such files")
     etc, opt, local = place / "etc", place / "opt", place / "local"
@@ -298,14 +287,9 @@ def test_files_of_root(place: Path, level: str) -> None:
     (etc / "closed").chmod(0o700)
     for number in range(2500):
         (opt / "large" / str(number)).touch()
-    plain = [
-        plant(etc / "plain.conf"),
-        plant(opt / "app" / "share" / "text"),
-        plant(opt / "large" / "lib" / "a"),
-    ]
-    plain.append(plant(local / "etc" / "plain.conf"))
+    names = (etc / "plain.conf", opt / "app/share/text", opt / "large/lib/a", local / "etc/plain.conf")
+    plain = [plant(name) for name in names]
     folders = (("/etc", etc), ("/opt", opt), ("/usr/local", local))
-    (place / "home").mkdir()
     machine = Machine(ROOT, place / "home")
     for name, folder in folders:
         machine.options += ("--ro-bind", str(folder), name)
@@ -319,25 +303,20 @@ def test_files_of_root(place: Path, level: str) -> None:
 
     home = str(place / "home")
     commands = [
-        launch(place, level, "/bin/cat", there(path), cwd=place / "skill", home=home) for path in secrets
-    ]
-    commands += [
-        launch(place, level, "/bin/cat", there(path), cwd=place / "skill", home=home) for path in plain
+        launch(place, level, "/bin/cat", there(path), cwd=place / "skill", home=home)
+        for path in (*secrets, *plain)
     ]
     outputs = [envelope["output"] for envelope in machine.run(*commands, home=home)]
     assert [SECRET in output for output in outputs] == [False] * len(secrets) + [True] * len(plain)
 
 
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_work_in_the_system(place: Path, level: str) -> None:
     """[D45] root works in /opt as anywhere: the rules for the system leave the working directory alone."""
-    works(level)
     app = place / "opt" / "app"
     plant(app / ".env", 0o600)
     (app / "src").mkdir()
     for number in range(300):
         (app / str(number)).touch()
-    (place / "home").mkdir()
     machine = Machine(ROOT, place / "home", "--bind", str(place / "opt"), "/opt")
     text = "cat .env && echo new > src/new && echo new > new"
     home = str(place / "home")
@@ -347,10 +326,8 @@ def test_work_in_the_system(place: Path, level: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["set", "unset"])
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_home_in_the_system(place: Path, level: str, kind: str) -> None:
     """[D45] the home directory of a service is closed, also if that is in /opt."""
-    works(level)
     service = place / "opt" / "service"
     plant(service / ".ssh" / "key", 0o600)
     machine = Machine(ORDINARY, Path("/opt/service"), "--bind", str(place / "opt"), "/opt")
@@ -363,15 +340,12 @@ def test_home_in_the_system(place: Path, level: str, kind: str) -> None:
     assert not any(SECRET in envelope["output"] for envelope in machine.run(*commands, home=home))
 
 
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_files_of_a_group(place: Path, level: str) -> None:
     """[D45] the system's secrets are closed to a user that is in the group of one."""
-    works(level)
     if os.geteuid() != ROOT:
         pytest.skip("only root can give a file to a group")
     etc = place / "etc"
     shutil.copytree("/etc", etc, symlinks=True)
-    (place / "home").mkdir()
     machine = Machine(ORDINARY, place / "home", "--ro-bind", str(etc), "/etc")
     machine.options += ("--ro-bind", str(place / "passwd"), "/etc/passwd")
     plant(etc / "shadow", 0o640)
@@ -402,13 +376,9 @@ ctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE: others can't read what it has 
 """
 
 
-@pytest.mark.parametrize("user", USERS, ids=["root", "ordinary"])
-@pytest.mark.parametrize("level", SANDBOXES)
 def test_shared_memory(place: Path, level: str, user: int) -> None:
     """[D45] shared memory is counted, also where the process hides what it has mapped."""
-    works(level)
     machine = Machine(user, place / "home")
-    (place / "home").mkdir()
     home = str(place / "home")
     codes = (SHARED_MEMORY, HIDDEN_MEMORY + SHARED_MEMORY)
     python = (sys.executable, "-I", "-S", "-c")

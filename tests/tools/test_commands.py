@@ -138,6 +138,7 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
     go = ("run", "mine", "say", "--param", "text=x")
     failed = world.fails("E063", *go)
     assert failed.stderr.startswith("error[E063]: approval required for 'mine'; run 'skc trust allow mine'\n")
+    assert "skc trust allow mine --digest" in failed.stderr
     world.fails("E063", "trust", "allow", "mine")
     world.fails("E063", "trust", "allow", "mine", "--digest", "0" * 64)
     world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
@@ -150,7 +151,7 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
 
 @pytest.mark.slow
 def test_denied(world: World, mine: Path) -> None:
-    """[D46] deny beats --yes, and lasts when files change; allowing takes it back."""
+    """[D46] deny beats --yes and what is bundled, and lasts when files change; allowing takes it back."""
     go = ("run", "mine", "say", "--param", "text=x", "--yes")
     denial = f"Denied 'mine' ({mine}); 'skc trust prune mine' undoes it\n"
     assert world.ok("trust", "deny", "mine").stdout == denial
@@ -161,17 +162,9 @@ def test_denied(world: World, mine: Path) -> None:
         "Allowed 'mine'"
     )
     world.ok(*go)
-
-
-def test_bundled_can_be_denied(world: World) -> None:
-    """[D46] deny wins, also over what would run without asking."""
-    world.ok("trust", "deny", "git")
+    world.ok("trust", "deny", "git")  # which would run without asking
     world.fails("E063", "run", "git", "status")
-
-
-def test_deny_what_can_not_be_read(world: World) -> None:
-    """[D46] a skill with a fault can be denied as well."""
-    executable(world.global_store, "bad", tool("go", "echo 'open"))
+    executable(world.global_store, "bad", tool("go", "echo 'open"))  # which can't be read
     world.fails("E060", "trust", "allow", "bad", "--digest", "0" * 64)
     world.ok("trust", "deny", "bad")
 
@@ -389,20 +382,11 @@ def test_interrupted(world: World, number: signal.Signals) -> None:
 
 
 @pytest.mark.slow
-def test_timed_out(world: World) -> None:
-    """[D44] [TOOLS §9.3] the envelope on stdout, E065 on stderr, status 1."""
-    executable(world.global_store, "slow", tool("go", "sleep 600"), fields="timeout: 1\n")
-    failed = world.fails("E065", "run", "slow", "go", "--yes")
-    assert failed.stderr == "error[E065]: timed out after 1 s\n"
-    envelope = json.loads(failed.stdout)
-    assert (envelope["exit_code"], envelope["code"]) == (None, "E065")
-
-
-@pytest.mark.slow
 def test_nothing_started(world: World, mine: Path) -> None:
-    """[D55] [D43] E060 to E066: an envelope on stdout with the error and its code; stderr as it was."""
+    """[D41] [D55] [D43] [TOOLS §9.3] E060 to E066: an envelope on stdout with the error and its code."""
     executable(world.global_store, "bad", tool("go", "echo 'open"))
-    executable(world.global_store, "lost", tool("go", "no-such-program"))
+    for name, program in (("lost", "no-such-program"), ("out", "../x.sh"), ("absolute", "/bin/ls")):
+        executable(world.global_store, name, tool("go", program))
     for code, *words in (
         ("E060", "bad", "go"),
         ("E061", "mine", "nothing"),
@@ -410,6 +394,8 @@ def test_nothing_started(world: World, mine: Path) -> None:
         ("E062", "mine", "say", "--param", "text=x", "--param", "loud=perhaps"),
         ("E063", "mine", "say", "--param", "text=x"),
         ("E064", "lost", "go", "--yes"),
+        ("E064", "out", "go", "--yes"),
+        ("E064", "absolute", "go", "--yes"),
     ):
         failed = world.fails(code, "run", *words)
         envelope = json.loads(failed.stdout)
@@ -435,17 +421,6 @@ def test_manifest(world: World, mine: Path) -> None:
     assert lines[0].startswith("You are a model that can do function calling")
     assert lines[2] == "[Skills]"
     assert lines[3].startswith("- mine.say: ")
-
-
-def test_programs(world: World) -> None:
-    """[D41] [TOOLS §9.3] not found and outside of the skill: nothing is started."""
-    (world.global_store / "x.sh").parent.mkdir(parents=True, exist_ok=True)
-    executable(
-        world.global_store, "lost", tool("a", "no-such-program"), tool("b", "../x.sh"), tool("c", "/bin/ls")
-    )
-    for name in "abc":
-        failed = world.fails("E064", "run", "lost", name, "--yes")
-        assert json.loads(failed.stdout)["code"] == "E064"
 
 
 def test_a_link_that_leaves(world: World) -> None:

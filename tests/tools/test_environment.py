@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun
 from skillc.tools.environment import PATH, build_environment, find_program, find_working_directory
+from tests.support.cases import each
 from tests.tools.secrets import SECRET, SECRETS
 
 
@@ -32,7 +33,7 @@ def test_any_names(parent: dict[str, str]) -> None:
     assert all(name.startswith(allowed) for name in found)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "kept"),
     [
         ("/usr/bin:/bin", "/usr/bin:/bin"),
@@ -95,19 +96,17 @@ def test_program_of_the_skill(tmp_path: Path) -> None:
         assert find_program(name, str(skill), "/bin") == str(run)
 
 
-@pytest.mark.parametrize(
-    "program",
-    ["../outside.sh", "scripts/../../outside.sh", "/bin/sh", "scripts/out.sh", "dir/sh", "./", "./."],
-)
-def test_program_that_leaves(tmp_path: Path, program: str) -> None:
+def test_program_that_leaves(tmp_path: Path) -> None:
     """[D41] `..`, absolute names and links that lead out of the skill are refused."""
     skill = tmp_path / "skill"
     executable(tmp_path / "outside.sh")
     (skill / "scripts").mkdir(parents=True)
     (skill / "scripts" / "out.sh").symlink_to("../../outside.sh")
     (skill / "dir").symlink_to("/bin")
-    with pytest.raises(CannotRun, match="outside of the skill"):
-        find_program(program, str(skill), "/bin")
+    outside = ["../outside.sh", "scripts/../../outside.sh", "/bin/sh", "scripts/out.sh", "dir/sh", "./"]
+    for program in (*outside, "./."):
+        with pytest.raises(CannotRun, match="outside of the skill"):
+            find_program(program, str(skill), "/bin")
 
 
 def test_programs_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

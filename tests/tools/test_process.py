@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from dataclasses import replace
@@ -11,44 +12,23 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.process import GRACE, HEAD, MAX_JSON, TAIL, Output, run
-from skillc.tools.sandbox import Launch
 from tests.support.cases import each
 from tests.tools.conftest import Bench
 from tests.tools.escapes.processes import wait_for
 
 
-def test_success(bench: Bench) -> None:
-    """[D43] [TOOLS §4.3] what the envelope of a good run has, and no more."""
+def test_envelopes(bench: Bench) -> None:
+    """[D43] [TOOLS §4.3] [TOOLS §4.1] what the envelope of a good run has, and of one that fails."""
     found = bench.run("echo", "a b", "$HOME;ls").as_json()
     assert found.pop("duration_ms") >= 0
-    assert found == {
-        "success": True,
-        "exit_code": 0,
-        "output": "a b $HOME;ls\n",
-        "truncated": False,
-        "sandbox": bench.level,
-    }
-
-
-def test_failure(bench: Bench) -> None:
-    """[D43] [TOOLS §4.3] [TOOLS §4.1] a failing command: its status, its stderr, and the error."""
+    good = {"success": True, "exit_code": 0, "truncated": False, "sandbox": bench.level}
+    assert found == good | {"output": "a b $HOME;ls\n"}
     found = bench.sh("echo no repository >&2; exit 3").as_json()
     assert found.pop("duration_ms") >= 0
-    assert found == {
-        "success": False,
-        "exit_code": 3,
-        "output": "no repository\n",
-        "truncated": False,
-        "sandbox": bench.level,
-        "error": "Command failed with exit code 3",
-    }
-
-
-def test_ended_by_a_signal(bench: Bench) -> None:
-    """[D43] a signal counts from 128 at every level, as in shells."""
-    found = bench.sh("kill -SEGV $$")
-    assert (found.success, found.exit_code) == (False, 139)
-    assert found.error == "Command failed with exit code 139 (SIGSEGV)"
+    bad = {"success": False, "exit_code": 3, "error": "Command failed with exit code 3"}
+    assert found == good | bad | {"output": "no repository\n"}
+    found = bench.sh("kill -SEGV $$").as_json()  # a signal counts from 128, as in shells
+    assert (found["exit_code"], found["error"]) == (139, "Command failed with exit code 139 (SIGSEGV)")
 
 
 @pytest.mark.slow
@@ -58,20 +38,12 @@ def test_both_streams(bench: Bench) -> None:
     assert found.output == "1\n2\n3\n"
 
 
-@pytest.mark.parametrize(
-    ("stdout", "parsed"),
-    [
-        ('{"status": "ok", "count": 5}', {"status": "ok", "count": 5}),
-        ("[1, 2.5, null]", [1, 2.5, None]),
-        ("null", None),
-        ("7", 7),
-    ],
-)
-def test_parsed(bare: Bench, stdout: str, parsed: object) -> None:
+def test_parsed(bare: Bench) -> None:
     """[D43] [TOOLS §4.4] JSON on stdout is parsed, whatever is on stderr."""
-    found = bare.sh(f"echo warning >&2; echo '{stdout}'").as_json()
-    assert found["parsed"] == parsed
-    assert "warning" in found["output"]
+    for value in ({"status": "ok", "count": 5}, [1, 2.5, None], None, 7):
+        found = bare.sh(f"echo warning >&2; echo '{json.dumps(value)}'").as_json()
+        assert found["parsed"] == value
+        assert "warning" in found["output"]
 
 
 @each(
@@ -120,19 +92,11 @@ def test_truncated(bench: Bench) -> None:
     assert found.output == "y\n" * 1024 + "\n... [truncated 5904 bytes] ...\n" + "n\n" * 1024
 
 
-def test_nothing_to_read(bench: Bench) -> None:
-    """[D42] stdin is empty."""
+def test_what_a_command_gets(bench: Bench) -> None:
+    """[D42] no input, its directory, who it runs for, and no descriptors but three, whatever is inherited."""
     assert bench.run("cat").output == ""
-
-
-def test_where_and_what(bench: Bench) -> None:
-    """[D42] the command's directory, and who it runs for."""
     found = bench.sh('pwd; echo "$SKILLC_SKILL_NAME $GIBBERISH_MODE $SKILLC_SKILL_DIR"')
     assert found.output == f"{bench.project}\nprobe Global {bench.skill}\n"
-
-
-def test_nothing_leaks(bench: Bench) -> None:
-    """[D42] no descriptors but the three, even if they may be inherited."""
     read, write = os.pipe()
     os.set_inheritable(write, True)
     try:
@@ -143,64 +107,45 @@ def test_nothing_leaks(bench: Bench) -> None:
     assert found.output.split() == ["0", "1", "2", "3"]  # the last is ls's own
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("no script at all", "a script needs a first line"),
-        (b"\x7fELF rubbish", "not a program"),
-    ],
-)
-def test_no_program(bench: Bench, text: str | bytes, said: str) -> None:
-    """[D45] [TOOLS §9.3] what the system refuses to start is E064 at every level, never run by a shell."""
+def test_what_can_not_be_started(bench: Bench) -> None:
+    """[D42] [D45] [TOOLS §9.3] what the system refuses is E064 at every level, never run by a shell."""
     path = bench.skill / "x"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    path.chmod(0o755)
-    with pytest.raises(CannotRun) as caught:
-        bench.run("./x")
-    assert caught.value.code == "E064"
-    assert said in caught.value.message
-
-
-def test_program_that_vanished(bench: Bench) -> None:
-    """[TOOLS §9.3] a program that is gone by the time it is started is E064."""
+    for data, reason in ((b"no script at all", "needs a first line"), (b"\x7fELF rubbish", "not a program")):
+        path.write_bytes(data)
+        path.chmod(0o755)
+        with pytest.raises(CannotRun, match=reason) as caught:
+            bench.run("./x")
+        assert caught.value.code == "E064"
+    with pytest.raises(CannotRun):
+        bench.run("true", "x" * 3_000_000)
     bench.script("echo hi")
     launch = bench.launch("./scripts/probe.sh")
-    (bench.skill / "scripts" / "probe.sh").unlink()
+    (bench.skill / "scripts" / "probe.sh").unlink()  # it is gone by the time it is started
     with pytest.raises(CannotRun):
         run(launch)
-
-
-def test_directory_that_vanished(bench: Bench) -> None:
-    """[D42] so is a working directory that is gone."""
     launch = bench.launch("true")
     bench.project.rmdir()
     with pytest.raises(CannotRun, match="working directory"):
         run(launch)
 
 
-def test_too_many_arguments(bench: Bench) -> None:
-    """[TOOLS §9.3] arguments beyond what the system takes."""
-    with pytest.raises(CannotRun):
-        bench.run("true", "x" * 3_000_000)
-
-
 def test_unknown_level(bare: Bench) -> None:
     """[D45] a level that does not exist is not replaced by another."""
     launch = bare.launch("true")
-    other = Launch(**{name: getattr(launch, name) for name in Launch.__slots__} | {"sandbox": "cage"})
     with pytest.raises(SandboxUnavailable, match="cage"):
-        run(other)
+        run(replace(launch, sandbox="cage"))
 
 
 @pytest.mark.slow
 def test_time_out(bench: Bench) -> None:
-    """[D44] [TOOLS §5.3] at the time-out the command is asked to end, and what it said until then is kept."""
+    """[D44] [TOOLS §5.3] [TOOLS §9.3] at the time-out it is asked to end, and what it said is kept."""
     found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=2)
     assert found.output == "begun\nasked\n"
     assert (found.success, found.exit_code) == (False, None)
     assert found.error == "timed out after 2 s"
     assert found.interruption is not None
     assert found.interruption.line() == "error[E065]: timed out after 2 s"
+    assert found.as_json()["code"] == "E065"
 
 
 @pytest.mark.slow

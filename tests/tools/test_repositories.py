@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from skillc.tools import TrustStore, allow, find_skill, trust_status
+from skillc.tools import find_skill
 from skillc.tools.trust import TrustLevel
 from tests.conftest import World
-from tests.support.git import Origin
 from tests.support.http import Chunks, Request, Stub, entry, page
 from tests.support.mcp import YES, answering, near
-from tests.support.tools import executable, skill_md, tool
+from tests.support.tools import executable, tool
 
 BODY = tool("say", "echo {{word}}", "word | string | yes | What to say")
 
@@ -99,22 +98,6 @@ def test_over_mcp(world: World, team: Stub) -> None:
     assert result.structured_content["output"] == "hi\n"
     assert len(asked) == 1
     assert log_of(world.home / ".skillc/runtime/talk+echo") == [("run", "talk/echo", None)]
-
-
-def test_what_was_allowed_stays_so_over_commits(world: World) -> None:
-    """[D46] a copy's note of where it comes from is none of the skill's files."""
-    origin = Origin(world.root)
-    origin.make()
-    origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo hi")))
-    origin.push()
-    configure(world, f'name = "team"\ntype = "git"\nurl = "{origin.bare.as_uri()}"\nrefresh_seconds = 0')
-    here, store = str(world.project), TrustStore()
-    first = find_skill("team/demo", here)
-    assert (Path(first.directory) / ".origin").is_file()
-    allow(trust_status(first, store), store)
-    origin.write("other/SKILL.md", "---\ndescription: Other\n---\n")
-    origin.push()
-    assert trust_status(find_skill("team/demo", here), store).verdict == "allow"
 
 
 def test_a_copy_given_as_a_path(world: World, team: Stub) -> None:

@@ -41,17 +41,8 @@ def machine(*options: str, filter_: bytes = b"") -> tuple[str, list[str]]:
         os.write(rules, filter_)
         os.lseek(rules, 0, os.SEEK_SET)
         more = ["--seccomp", str(rules)] if filter_ else []
-        argv = [
-            str(bubblewrap.find_bubblewrap()),
-            "--dev-bind",
-            "/",
-            "/",
-            *more,
-            *options,
-            sys.executable,
-            "-c",
-            REPORT,
-        ]
+        bwrap = [str(bubblewrap.find_bubblewrap()), "--dev-bind", "/", "/"]
+        argv = [*bwrap, *more, *options, sys.executable, "-c", REPORT]
         found = subprocess.run(argv, pass_fds=[rules], capture_output=True, text=True, check=False)
     finally:
         os.close(rules)
@@ -78,38 +69,30 @@ def test_the_best_first() -> None:
     assert "none" not in lacking
 
 
-def test_without_bubblewrap() -> None:
-    """[D45] where it is not installed, Landlock is used, and the package is named."""
-    works(sandbox.LANDLOCK)
-    level, said = machine(*HIDDEN)
-    assert level == "landlock"
-    assert len(said) == 1
-    assert said[0].startswith("bubblewrap: not installed")
-    assert "apt install bubblewrap" in said[0]
+NO_NAMESPACES = ("--unshare-user", "--uid", "1234", "--gid", "1234", "--disable-userns")
+PACKAGE = "bubblewrap: not installed; install the package 'bubblewrap' ('apt install bubblewrap'"
+KERNEL = "landlock: the kernel does not offer it; Linux 6.2 or newer does"
 
 
-def test_without_user_namespaces() -> None:
-    """[D45] where an ordinary user has none, Landlock is used, and what to allow is said."""
-    works(sandbox.LANDLOCK)
-    level, said = machine("--unshare-user", "--uid", "1234", "--gid", "1234", "--disable-userns")
-    assert level == "landlock"
-    assert len(said) == 1
-    assert "namespace" in said[0]
-
-
-def test_without_landlock() -> None:
-    """[D45] bubblewrap does not need it."""
-    level, said = machine(filter_=no_landlock())
-    assert level == "bubblewrap"
-    assert len(said) == 1
-    assert said[0].startswith("landlock: the kernel does not offer it; Linux 6.2 or newer does")
-
-
-def test_without_anything() -> None:
-    """[D45] with neither there is no sandbox, and both are explained."""
-    level, said = machine(*HIDDEN, filter_=no_landlock())
-    assert level == "none"
-    assert [line.partition(":")[0] for line in said] == ["bubblewrap", "landlock"]
+@pytest.mark.parametrize(
+    ("options", "has_landlock", "chosen", "obstacles"),
+    [
+        (HIDDEN, True, "landlock", [PACKAGE]),
+        (NO_NAMESPACES, True, "landlock", ["bubblewrap: "]),
+        ((), False, "bubblewrap", [KERNEL]),
+        (HIDDEN, False, "none", [PACKAGE, KERNEL]),
+    ],
+    ids=["no bubblewrap", "no user namespaces", "no Landlock", "neither"],
+)
+def test_machines(options: tuple[str, ...], has_landlock: bool, chosen: str, obstacles: list[str]) -> None:
+    """[D45] what lacks is replaced by the next level, and it is said how to get it."""
+    if has_landlock:
+        works(sandbox.LANDLOCK)
+    level, reasons = machine(*options, filter_=b"" if has_landlock else no_landlock())
+    assert level == chosen
+    for reason, start in zip(reasons, obstacles, strict=True):
+        assert reason.startswith(start)
+    assert options != NO_NAMESPACES or "namespace" in reasons[0]
 
 
 def test_permissions(bench: Bench) -> None:

@@ -102,18 +102,18 @@ def test_a_callback_may_be_awaited(world: World, mine: Path) -> None:
     assert envelope["error"] == "approval required for 'mine'; run 'skc trust allow mine'"
 
 
-@pytest.mark.parametrize("answer", [1, "yes", None, RuntimeError("no person")])
-def test_only_true_is_a_yes(world: World, mine: Path, answer: object) -> None:
+def test_only_true_is_a_yes(world: World, mine: Path) -> None:
     """[D46] whatever else a callback gives or raises approves nothing."""
+    answers: list[object] = [1, "yes", None]
 
     def approve(request: ApprovalRequest) -> Any:
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        return answers.pop()  # which raises once there are no more
 
-    failed, text = call(agent(world, SkillToolset(approve)), "mine__say", text="x")
-    assert failed
-    assert text.startswith("error[E")
+    built = agent(world, SkillToolset(approve))
+    for _ in range(4):
+        failed, text = call(built, "mine__say", text="x")
+        assert failed
+        assert text.startswith("error[E")
 
 
 def test_without_a_callback(world: World, mine: Path) -> None:

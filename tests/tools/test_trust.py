@@ -58,30 +58,16 @@ def decision(path: str = "/a", what: str = ALLOW, digest: str = "d1") -> Decisio
 
 
 def test_location_decides(world: World) -> None:
-    """[D46] [TOOLS §6.2] the home's store is the user's, skillc's own folder bundled, all else untrusted."""
-    executable(world.store, "ours")
+    """[D46] [D47] [TOOLS §6.2] where it is decides, not its name, nor what it says of itself."""
     executable(world.global_store, "mine")
     folder = executable(world.root / "elsewhere", "other")
-    levels = {
-        name: find_skill(name, str(world.project)).level for name in ("ours", "mine", str(folder), "git")
-    }
-    assert levels == {
-        "ours": TrustLevel.UNTRUSTED,
-        "mine": TrustLevel.USER,
-        str(folder): TrustLevel.UNTRUSTED,
-        "git": TrustLevel.BUNDLED,
-    }
+    executable(world.store, "ours", fields="trust: bundled\nlevel: user\nscope: builtin\nread_only: true\n")
+    (world.store / "linked").symlink_to(os.path.join(embedded_skills(), "git"))
     assert find_skill("git", str(world.project)).directory == os.path.join(embedded_skills(), "git")
-
-
-def test_frontmatter_does_not_decide(world: World) -> None:
-    """[D46] what a skill says of itself changes nothing."""
-    executable(world.store, "liar", fields="trust: bundled\nlevel: user\nscope: builtin\nread_only: true\n")
-    assert find_skill("liar", str(world.project)).level is TrustLevel.UNTRUSTED
-
-
-def test_a_name_of_ours_in_a_project_is_the_projects(world: World) -> None:
-    """[D46] [D47] a skill called like a bundled one is found first, and is as untrusted as any."""
+    names = ("git", "mine", "ours", str(folder))
+    levels = [find_skill(name, str(world.project)).level for name in names]
+    assert levels == [TrustLevel.BUNDLED, TrustLevel.USER, TrustLevel.UNTRUSTED, TrustLevel.UNTRUSTED]
+    assert locate_in_store(resolve("linked", str(world.project))).level is TrustLevel.BUNDLED
     executable(world.store, "git")
     assert find_skill("git", str(world.project)).level is TrustLevel.UNTRUSTED
 
@@ -100,12 +86,6 @@ def test_repositories(world: World) -> None:
         find_skill("deep/nobodys", here)
     with pytest.raises(SkillNotFound):
         find_skill("No Such/Name", here)
-
-
-def test_links_lead_to_what_they_are(world: World) -> None:
-    """[D46] a link in a project's store to a bundled skill is that skill; it can't be changed there."""
-    (world.store / "linked").symlink_to(os.path.join(embedded_skills(), "git"))
-    assert locate_in_store(resolve("linked", str(world.project))).level is TrustLevel.BUNDLED
 
 
 def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
@@ -162,8 +142,9 @@ def test_deny_wins(store: TrustStore) -> None:
     assert store.verdict("/a", NOW) == ALLOW
 
 
-def test_kept_for_the_owner_alone(store: TrustStore) -> None:
-    """[D46] mode 0600, whole, and read back as it was."""
+def test_kept_for_the_owner_alone(world: World, store: TrustStore) -> None:
+    """[D46] in the home, whatever project one is in; mode 0600, whole, and read back as it was."""
+    assert TrustStore().path == str(world.home / ".skillc" / "trust.json")
     old = os.umask(0)
     try:
         store.record(decision())
@@ -173,11 +154,6 @@ def test_kept_for_the_owner_alone(store: TrustStore) -> None:
     assert store.decisions() == [decision()]
     assert store.find("/a") == decision()
     assert store.find("/b") is None
-
-
-def test_kept_outside_of_projects(world: World) -> None:
-    """[D46] in the home directory, whatever project one is in."""
-    assert TrustStore().path == str(world.home / ".skillc" / "trust.json")
 
 
 ODD = [
@@ -204,9 +180,11 @@ def damage(store: TrustStore, data: bytes) -> None:
     Path(store.path).chmod(0o600)
 
 
-@pytest.mark.parametrize("data", ODD)
+@each("data", ODD)
 def test_damage_allows_nothing(store: TrustStore, data: bytes) -> None:
     """[D46] a file that can't be understood approves nothing, and is kept beside what is decided next."""
+    for left in Path(store.path).parent.glob("trust.json*"):
+        left.unlink()
     damage(store, data)
     warning = store.damage()
     assert warning is not None
@@ -471,14 +449,6 @@ def test_once_is_once_and_never_is_never(world: World, mine: SkillLocation) -> N
         approve_run(ready(mine, world), once, store)
 
 
-def test_nobody_to_ask(world: World, mine: SkillLocation) -> None:
-    """[D46] E063, with what to do instead."""
-    with pytest.raises(ApprovalRequired) as caught:
-        start_run(ready(mine, world))
-    assert caught.value.code == "E063"
-    assert "skc trust allow mine --digest" in caught.value.details
-
-
 def test_files_swapped_while_the_question_is_open(world: World, mine: SkillLocation) -> None:
     """[D46] what runs is what was approved: a change before the start is E063, and nothing starts."""
     script = world.global_store / "mine" / "scripts" / "say.sh"
@@ -617,6 +587,7 @@ def test_a_git_repository_that_moves_on(world: World) -> None:
     origin.push()
     second = find_skill("team/demo", here)
     assert second.path == first.path
+    assert (Path(second.directory) / ".origin").is_file()  # a note that is none of the skill's files
     assert trust_status(second, store).verdict == ALLOW
     origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo other")))
     origin.push()
