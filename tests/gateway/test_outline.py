@@ -12,7 +12,7 @@ from skillc.compiler import build_skill, read_files
 from skillc.gateway import freshness, read_outline, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World
-from tests.gateway.conftest import Run, code, made
+from tests.gateway.conftest import Run, made
 from tests.support.examples import examples
 from tests.support.markdown import LINES, peer, section_ends
 
