@@ -278,7 +278,7 @@ def test_a_lock_from_before_with_other_files(world: World) -> None:
 def test_damaged_entries(world: World) -> None:
     """[SURFACES: Lock file] a byte of our part that changed is noticed."""
     root = str(world.project)
-    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf", targets=["claude"], has_pin=True)
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf", targets=["claude"], pinned=True)
     install_locked(root)
     path = Path(lock_file(root))
     text = path.read_text()
@@ -304,7 +304,7 @@ def _is_silent(root: str) -> bool:
 def test_damage_is_not_believed(world: World) -> None:
     """[SURFACES: Lock file] commands refuse a damaged entry; 'doctor --fix' takes it as it is."""
     root = str(world.project)
-    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf", has_pin=True)
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf", pinned=True)
     install_locked(root)
     rewrite(world, "pdf", lambda own: own.update(pinned=False))
     with pytest.raises(LockUnsatisfied, match="damaged, or was edited by hand"):

@@ -33,7 +33,7 @@ def entry(name: str, origin: Origin = GITHUB, *, base: str = "/project", **more:
     candidate = Candidate(name, f"/tmp/{name}", f"skills/{name}/SKILL.md", tree="7" * 40)
     download = Download(origin, "/tmp", (candidate,), commit="c" * 40, resolved=origin.url)
     hashes = FolderHashes("a" * 64, "d" * 64, SkillDigest("e" * 64, {"run.sh": "1 executable"}))
-    return make_entry(base, origin, candidate, download, hashes, **more)
+    return make_entry(base, download, candidate, hashes, **more)
 
 
 def read(world: World) -> str:
@@ -87,7 +87,9 @@ def test_what_an_entry_says(world: World) -> None:
     local = Origin("local", str(world.root / "mine"), str(world.root / "mine"))
     git = Origin("git", "ssh://git@host/x.git", "ssh://git@host/x.git", path="")
     root = str(world.project)
-    change_lock(root, record=[entry("pdf", has_pin=True), entry("own", local, base=root), entry("far", git)])
+    change_lock(
+        root, record=[entry("pdf").with_own(pinned=True), entry("own", local, base=root), entry("far", git)]
+    )
     entries = read_lock(root)
     assert entries["pdf"].is_pinned
     assert entries["pdf"].origin(root) == Origin(*[*vars_of(GITHUB)[:4], "skills/pdf"])
@@ -317,14 +319,7 @@ def test_the_npm_package_reads_ours(installer: Installer) -> None:
     local = Origin("local", str(mine), str(mine))
     download = Download(local, str(mine), ())
     entries = [
-        make_entry(
-            root,
-            local,
-            Candidate(f.name, str(f), ""),
-            download,
-            hash_folder(str(f)),
-        )
-        for f in folders
+        make_entry(root, download, Candidate(f.name, str(f), ""), hash_folder(str(f))) for f in folders
     ]
     change_lock(root, record=entries)
     before = read(world)

@@ -8,27 +8,22 @@ from typing import Any
 
 from skillc.install import open_download, parse_origin, read_lock
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.lock import change_lock
+from skillc.install.lock import change_lock, lock_folder
 from tests.conftest import World
 
 
 def lock_skills(
-    world: World, address: str, *names: str, root: Path | None = None, **more: Any
+    world: World, address: str, *names: str, root: Path | None = None, **own: Any
 ) -> list[LockEntry]:
-    """Write entries for skills of an origin into a lock, and install nothing."""
+    """Write entries for skills of an origin into a lock, with these values of ours; install nothing."""
     place = str(root or world.project)
     origin = parse_origin(address, str(world.project))
     with open_download(origin, names=names) as download:
         entries = [
-            make_entry(
-                os.path.join(place, ".skillc") if place == str(world.home) else place,
-                download.origin,
-                candidate,
-                download,
-                hash_folder(candidate.folder, candidate.links),
-                **more,
+            make_entry(lock_folder(place), download, each, hash_folder(each.folder, each.links)).with_own(
+                **own
             )
-            for candidate in download.candidates
+            for each in download.candidates
         ]
     change_lock(place, record=entries)
     return [read_lock(place)[entry.name] for entry in entries]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         measure_size,
     )
     from skillc.install.download import open_download
+    from skillc.install.fetch import Outdated, list_latest, parse_age
     from skillc.install.foreign_locks import import_locks
     from skillc.install.import_plan import Skip, Step, advise_first_skill
     from skillc.install.import_skills import ImportResult, import_folders
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from skillc.install.marketplace import find_marketplace
     from skillc.install.offers import Choice
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
-    from skillc.install.outdated import Outdated, list_latest, parse_age
     from skillc.install.plan import InstallResult, make_plan
     from skillc.install.publish import Publishing, publish_version
     from skillc.install.registry_skills import find_shared
@@ -87,6 +87,7 @@ else:
             "dangling": "DeploymentState Waste agent_directories find_ghost_deployments"
             " find_leftovers find_orphans inspect_deployment list_names measure_size",
             "download": "open_download",
+            "fetch": "Outdated list_latest parse_age",
             "foreign_locks": "import_locks",
             "import_plan": "Skip Step advise_first_skill",
             "import_skills": "ImportResult import_folders",
@@ -96,7 +97,6 @@ else:
             "marketplace": "find_marketplace",
             "offers": "Choice",
             "origin": "Candidate Download Origin parse_origin recall_origin",
-            "outdated": "Outdated list_latest parse_age",
             "plan": "InstallResult make_plan",
             "publish": "Publishing publish_version",
             "remove": "Disablement EmptiedTrash Enablement Removals Restoration TrashContents"

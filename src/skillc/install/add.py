@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from skillc.audit import VERSION
 from skillc.compiler import (
     Publication,
     PublishOptions,
@@ -24,7 +23,7 @@ from skillc.compiler import (
 )
 from skillc.errors import AuditBlocked, Diagnostic, InvalidOption, SkillcError, unexpected
 from skillc.install.entry import COPY, LINK, make_entry
-from skillc.install.lock import change_lock, lock_file, read_lock
+from skillc.install.lock import lock_folder, read_lock
 from skillc.install.offers import (
     Choice,
     Offer,
@@ -34,8 +33,7 @@ from skillc.install.offers import (
     describe_offers,
     is_there,
 )
-from skillc.install.store import Store, check_store, choose_store, put_folder
-from skillc.install.versions import keep_version, note_versions
+from skillc.install.store import FetchedSkill, Store, check_store, choose_store, put_skill, record_skill
 from skillc.library import GLOBAL, Skill, is_path_target, lock_store
 from skillc.settings import Settings
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
@@ -198,48 +196,31 @@ def add_skill(
 ) -> Addition:
     """Put a skill into the store and the lock, then build and deploy it."""
     diagnostics: list[Diagnostic] = []
-    path = os.path.join(store.folder, offer.name)
+    path, candidate = os.path.join(store.folder, offer.name), offer.candidate
     check_store(store.root)
     with lock_store(store.root):
         entry = read_lock(store.root).get(offer.name)
-        has_it = is_there(offer.candidate, offer.origin, store, entry)  # another process may have been faster
-        if not has_it:
-            diagnostics += put_folder(
-                store.root,
-                offer.name,
-                offer.candidate.folder,
-                origin=offer.origin.label(),
-                digest=offer.hashes.source,
-                reason=REASON,
-            )
+        has_it = is_there(candidate, offer.origin, store, entry)  # another process may have been faster
         # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
         agents = {name for name, _ in targets if not is_path_target(name)}
         names = agents.union(entry.targets if entry else ())
+        new = make_entry(
+            lock_folder(store.root),
+            offer.download,
+            candidate,
+            offer.hashes,
+            last=entry,
+            targets=names,
+            mode=COPY if copy else LINK,
+            audit=offer.audit,
+        )
+        fetched = FetchedSkill(new, candidate.folder, offer.origin.label())
+        if not has_it:
+            diagnostics += put_skill(store.root, fetched, REASON)
         if not has_it or entry is None or not entry.is_complete or names != set(entry.targets):
-            diagnostics += _record(offer, store, sorted(names), copy, has_pin=bool(entry and entry.is_pinned))
+            diagnostics += record_skill(store.root, fetched)
     skill = Skill(offer.name, os.path.realpath(path), store.scope, store.root, is_stored=True)
     publication = publish_skill(
         skill, PublishOptions(tuple(targets), copy=copy), settings, cwd, progress=progress
     )
     return Addition(offer, skill, publication, tuple(diagnostics))
-
-
-def _record(
-    offer: Offer, store: Store, targets: Sequence[str], copy: bool, *, has_pin: bool
-) -> list[Diagnostic]:
-    """Write the lock's entry, and keep the version that an update will be merged against."""
-    entry = make_entry(
-        os.path.dirname(lock_file(store.root)),
-        offer.origin,
-        offer.candidate,
-        offer.download,
-        offer.hashes,
-        targets=targets,
-        mode=COPY if copy else LINK,
-        has_pin=has_pin,
-        audit={"rules": VERSION, "asks": offer.audit.asks_digest()},
-    )
-    keep_version(offer.candidate.folder, entry.content, entry.executables)
-    diagnostics = change_lock(store.root, record=[entry])
-    note_versions(store.root, {offer.name: entry.content})
-    return diagnostics

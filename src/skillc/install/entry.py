@@ -19,6 +19,7 @@ from skillc.skills import SkillDigest, digest_files, digest_skill
 from skillc.startup import MUCH, new_sha256
 
 if TYPE_CHECKING:
+    from skillc.audit import Audit
     from skillc.install.origin import Candidate, Download, Origin
 
 Fields = dict[str, Any]
@@ -120,6 +121,28 @@ class LockEntry:
         own = self.fields.get(OWN)
         return LockEntry(self.name, {**self.fields, OWN: _seal(own)}) if isinstance(own, dict) else self
 
+    def is_about(self, folder: str, links: Collection[str] = ()) -> bool:
+        """Return whether a folder that was downloaded has the files that are locked [D64].
+
+        `links` are as for `compute_hash`, which is what a lock from before has to tell it by.
+        """
+        if self.content:
+            return digest_skill(folder, executables=self.executables).digest == self.content
+        return compute_hash(folder, links) == self.hash
+
+    def is_edited(self, folder: str) -> bool:
+        """Return whether a folder in a store has other files than were installed; none if it is gone."""
+        if not os.path.isdir(folder):
+            return False
+        if self.content:
+            return not self.is_about(folder)
+        return compute_hash(folder) != self.installed_hash
+
+    @property
+    def installed_hash(self) -> str:
+        """The `computedHash` of the installed folder: another one where links became files, before [D64]."""
+        return self.own_text("installed") or self.hash
+
     def origin(self, base: str, hosts: Iterable[str] = ()) -> Origin:
         """Return where the skill comes from; a local path is relative to `base`, the folder of the lock.
 
@@ -141,20 +164,23 @@ class FolderHashes:
 
 def make_entry(
     base: str,
-    origin: Origin,
-    candidate: Candidate,
     download: Download,
+    candidate: Candidate,
     hashes: FolderHashes,
     *,
+    last: LockEntry | None = None,
     targets: Iterable[str] | None = None,
-    mode: str = LINK,
-    has_pin: bool = False,
-    audit: Mapping[str, object] | None = None,
+    mode: str = "",
+    audit: Audit | None = None,
 ) -> LockEntry:
     """Return the entry of a skill that was downloaded, whose folder has these hashes.
 
-    `base` is the folder of the lock. Addresses are noted without credentials.
+    `base` is the folder of the lock. Name and pin are those of the `last` entry, if there was one, and so are
+    agents and mode where none are given. Addresses are noted without credentials.
     """
+    origin = download.origin_of(candidate)
+    if targets is None and last is not None and last.has_targets:
+        targets = last.targets
     ours = {
         "v": VERSION,
         "commit": download.commit,
@@ -165,13 +191,19 @@ def make_entry(
         "version": candidate.version,
         "resolved": "" if origin.type == "local" else without_credentials(download.address_of(candidate)),
         "targets": "" if targets is None else sorted(targets),
-        "mode": mode,
-        "pinned": has_pin,
-        "audit": dict(audit or {}),
+        "mode": mode or (last.own_text("mode") if last else "") or LINK,
+        "pinned": last is not None and last.is_pinned,
+        "audit": _describe_audit(audit) if audit else {},
     }
     theirs = describe_origin(base, origin, candidate) | {"computedHash": hashes.computed}
     fields = {key: theirs[key] for key in KEYS if theirs.get(key)}
-    return LockEntry(candidate.name, {**fields, OWN: _seal(ours)})
+    return LockEntry(last.name if last else candidate.name, {**fields, OWN: _seal(ours)})
+
+
+def _describe_audit(audit: Audit) -> Fields:
+    from skillc.audit import VERSION  # an 'install' that has nothing to do needs none
+
+    return {"rules": VERSION, "asks": audit.asks_digest()}
 
 
 def describe_origin(base: str, origin: Origin, candidate: Candidate) -> dict[str, str]:

@@ -59,12 +59,6 @@ class ImportResult:
         way = f"which is linked here now; 'skc restore {item.id}' has it"
         self.skipped.append(Skip(step.source, f"the same as '{step.destination}', {way}"))
 
-    def add(self, other: ImportResult) -> None:
-        """Add what another import did."""
-        self.imported.extend(other.imported)
-        self.skipped.extend(other.skipped)
-        self.diagnostics.extend(other.diagnostics)
-
     def as_json(self) -> dict[str, Any]:
         failures = [Skip(step.source, error.line()) for step, error in self.failures]
         return {"imported": encode(self.imported), "skipped": encode([*self.skipped, *failures])}

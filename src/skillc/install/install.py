@@ -15,19 +15,21 @@ from skillc.audit import audit_folder, read_policy
 from skillc.errors import LockUnsatisfied, SkillcError, unexpected, warning
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import Fetch, FetchedSkill, fetch_entries
-from skillc.install.lock import change_lock, lock_file, read_lock, store_folder
+from skillc.install.fetch import Fetch, fetch_entries
+from skillc.install.lock import change_lock, lock_folder, read_lock, store_folder
 from skillc.install.plan import InstallPlan, InstallResult
 from skillc.install.remove import remove_skill
 from skillc.install.store import (
+    FetchedSkill,
     check_store,
     find_locked_targets,
+    has_skill,
     is_edited,
     publish_entries,
-    put_version,
+    put_skill,
     skill_of,
 )
-from skillc.install.versions import note_versions
+from skillc.install.versions import keep_version, note_versions
 from skillc.library import lock_store, read_deployments
 
 REASON = "replaced by 'skc install'"
@@ -54,10 +56,8 @@ def apply_plan(
     for entry in (*plan.additions, *plan.idle, *plan.loose):
         find_locked_targets(root, entry)  # raises before anything is written
     total = 2 * len(plan.additions) + len(plan.idle)  # to fetch, and to build
-    base = os.path.dirname(lock_file(root))
-    with fetch_entries(
-        base, [*plan.additions, *plan.loose], hosts, lambda name: tell_step(name, total)
-    ) as fetch:
+    absent = [*plan.additions, *plan.loose]
+    with fetch_entries(lock_folder(root), absent, hosts, lambda name: tell_step(name, total)) as fetch:
         _note_failures(plan, fetch, result)
         skills = [skill for skill in fetch.skills if _may_install(skill.entry, skill.folder, accept, result)]
         idle = [e for e in plan.idle if _may_install(e, store_folder(root, e.name), accept, result)]
@@ -110,7 +110,10 @@ def _apply(
         if name not in additions and skill.entry.hash != before[name].hash:
             continue  # its origin has other files now; those that are there are as locked
         try:
-            put_version(root, skill, result.diagnostics, REASON)
+            keep_version(skill.folder, skill.entry.content, skill.entry.executables)
+            if not has_skill(root, skill.entry):
+                result.diagnostics.extend(put_skill(root, skill, REASON))
+            note_versions(root, {name: skill.entry.content})
         except (SkillcError, OSError) as error:
             result.failures.append(unexpected(error))
             continue

@@ -51,8 +51,12 @@ def find_root(cwd: str, *, is_global: bool = False) -> str:
 
 def lock_file(root: str) -> str:
     """Return the lock of a project, or of the home."""
-    folder = os.path.join(root, paths.DIRECTORY) if is_home(root) else root
-    return os.path.join(folder, paths.LOCK_FILE)
+    return os.path.join(lock_folder(root), paths.LOCK_FILE)
+
+
+def lock_folder(root: str) -> str:
+    """Return the folder of the lock of a project, or of the home; local sources are relative to it."""
+    return os.path.join(root, paths.DIRECTORY) if is_home(root) else root
 
 
 def read_lock(root: str) -> dict[str, LockEntry]:

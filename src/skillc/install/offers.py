@@ -18,15 +18,15 @@ from skillc.contract import encode
 from skillc.errors import Diagnostic, InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.download import open_download
-from skillc.install.entry import FolderHashes, LockEntry, compute_hash, describe_origin, hash_folder
-from skillc.install.lock import lock_file, read_lock, require_intact
+from skillc.install.entry import FolderHashes, LockEntry, describe_origin, hash_folder
+from skillc.install.lock import lock_folder, read_lock, require_intact
 from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
 from skillc.install.origin import Candidate, Download, Origin, parse_origin
 from skillc.install.plugins import Plugin
 from skillc.install.store import Store
 from skillc.library import is_compiled, read_deployments, read_import
 from skillc.lint import estimate
-from skillc.skills import digest_files, digest_skill, list_files, parse, read_main_file, read_metadata
+from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata
 from skillc.spelling import suggest
 from skillc.surface import Person, Progress
 from skillc.text import count_of, cut, fold_line, one_line, utf8_text
@@ -285,7 +285,7 @@ def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntr
         raise SkillExists(
             candidate.name, f"hint: {where}, in '{path}'; 'skc remove {candidate.name}' takes it out"
         )
-    if _is_version(entry, candidate):
+    if entry.is_about(candidate.folder, candidate.links):
         return True
     hint = f"hint: it is there in another version; 'skc update {candidate.name}' brings it up to date"
     raise SkillExists(candidate.name, hint)
@@ -293,15 +293,8 @@ def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntr
 
 def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, store: Store) -> bool:
     """Return whether a lock's entry is about the same skill of the same origin."""
-    new = describe_origin(os.path.dirname(lock_file(store.root)), origin, candidate)
+    new = describe_origin(lock_folder(store.root), origin, candidate)
     return all(entry.text(key) == new[key] for key in ("source", "sourceType", "skillPath"))
-
-
-def _is_version(entry: LockEntry, candidate: Candidate) -> bool:
-    """Return whether a lock's entry is about just these files."""
-    if entry.content:
-        return digest_skill(candidate.folder, executables=entry.executables).digest == entry.content
-    return entry.hash == compute_hash(candidate.folder, candidate.links)
 
 
 def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, accept: bool) -> None:

@@ -203,11 +203,6 @@ def recall_origin(
     return replace(origin, hosts=frozenset(others)) if "://" in origin.url else origin
 
 
-def recall_address(address: str, root: str) -> Origin:
-    """Return the origin at an address of a lock file, as `parse_origin` does, without its user."""
-    return _without_login(parse_origin(address, root))
-
-
 def _without_login(origin: Origin) -> Origin:
     """Return an origin without its user: one of a lock file would choose which login of the reader is sent.
 
@@ -223,7 +218,7 @@ def _recall(entry: Mapping[str, object], root: str) -> Origin:
         str(entry.get(key) or "") for key in ("sourceType", "source", "sourceUrl", "ref", "skillPath")
     )
     folder = path.rpartition("/")[0]
-    for text in filter(None, (source, url)):
+    for text in filter(None, (source, url, ref)):
         _require_plain(text)
     if kind == "local":
         place = os.path.normpath(os.path.join(root, source))

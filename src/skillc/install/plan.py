@@ -100,8 +100,7 @@ def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
         return False
     if entry.content:
         return state.content == entry.content
-    installed = entry.own_text("installed") or entry.hash  # another one where links became files
-    return bool(entry.hash) and state.hash == installed and entry.digest in ("", state.digest)
+    return bool(entry.hash) and state.hash == entry.installed_hash and entry.digest in ("", state.digest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from skillc import atomic, paths, trash
 from skillc.compiler import PublishOptions, Target, create_store, find_targets, publish_skill
 from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
 from skillc.install.entry import COPY, LockEntry
-from skillc.install.lock import is_home, store_folder
+from skillc.install.lock import change_lock, is_home, store_folder
 from skillc.install.plan import note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
 from skillc.library import (
@@ -59,24 +59,30 @@ def choose_store(cwd: str, scope: str = "") -> Store:
     return Store(*import_root(cwd))
 
 
-def put_folder(
-    root: str, name: str, folder: str, *, origin: str, digest: str, reason: str
-) -> list[Diagnostic]:
-    """Replace a skill in a store by a folder, complete or not at all; return warnings.
+def put_skill(root: str, skill: FetchedSkill, reason: str) -> list[Diagnostic]:
+    """Put a skill into a store in the place of what is there, complete or not at all; return warnings.
 
     What was there goes to the trash unless skc itself put it there unchanged. The skill stays untrusted until
     a person adopts it.
     """
-    path = store_folder(root, name)
+    path = store_folder(root, skill.entry.name)
     check_store(root)
     create_store(root)
     atomic.sweep(os.path.dirname(path))
     has_edits = os.path.lexists(path) and is_edited(path)
     diagnostics = [keep_in_trash(path, reason)] if has_edits else []
-    record_import(
-        os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)), origin, digest
-    )
-    make_folder(path, copy_of=folder)
+    place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    record_import(place, skill.label, skill.entry.digest)
+    make_folder(path, copy_of=skill.folder)
+    return diagnostics
+
+
+def record_skill(root: str, skill: FetchedSkill) -> list[Diagnostic]:
+    """Write the lock's entry of a skill, and keep the version that an update will be merged against."""
+    entry = skill.entry
+    keep_version(skill.folder, entry.content, entry.executables)
+    diagnostics = change_lock(root, record=[entry])
+    note_versions(root, {entry.name: entry.content})  # after the lock, which needs the last one until now
     return diagnostics
 
 
@@ -118,21 +124,11 @@ def skill_of(root: str, name: str) -> Skill:
     return Skill(os.path.basename(path), os.path.realpath(path), scope, root, is_stored=True)
 
 
-def put_version(root: str, skill: FetchedSkill, diagnostics: list[Diagnostic], reason: str) -> None:
-    """Put a skill that was verified into the store, unless it is there, and keep its version."""
-    entry, path = skill.entry, store_folder(root, skill.entry.name)
-    keep_version(skill.folder, entry.content, entry.executables)
-    if not _has_content(path, entry):
-        diagnostics += put_folder(
-            root, entry.name, skill.folder, origin=skill.label, digest=entry.digest, reason=reason
-        )
-    note_versions(root, {entry.name: entry.content})
-
-
-def _has_content(path: str, entry: LockEntry) -> bool:
+def has_skill(root: str, entry: LockEntry) -> bool:
+    """Return whether a store has just what an entry says, which is complete."""
     try:
-        return digest_skill(path, executables=entry.executables).digest == entry.content
-    except (SkillcError, OSError):
+        return entry.is_about(store_folder(root, entry.name))
+    except (SkillcError, OSError):  # it is gone, or has a link that leaves the folder
         return False
 
 

@@ -8,36 +8,30 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import Any
 
 from skillc import atomic
-from skillc.audit import VERSION as RULES_VERSION, Audit, Changes, audit_folder, compare_audits, read_policy
-from skillc.errors import (
-    Diagnostic,
-    LockUnsatisfied,
-    MergeConflict,
-    SkillcError,
-    unexpected,
-    warning,
-)
+from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_policy
+from skillc.errors import Diagnostic, LockUnsatisfied, MergeConflict, SkillcError, unexpected, warning
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.fetch import fetch_entries
-from skillc.install.lock import change_lock, lock_file, read_lock, require_intact, store_folder
+from skillc.install.fetch import Latest, TellStep, fetch_entries, find_latest, ignore_step, with_edits
+from skillc.install.lock import lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
-from skillc.install.outdated import Latest, find_latest, with_edits
 from skillc.install.store import (
+    FetchedSkill,
     check_store,
     find_locked_targets,
     keep_in_trash,
     publish_entries,
-    put_folder,
+    put_skill,
+    record_skill,
 )
-from skillc.install.versions import find_version, keep_version, note_versions
+from skillc.install.versions import find_version
 from skillc.library import lock_store
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
@@ -93,7 +87,7 @@ def update_locked(
     dry_run: bool = False,
     accept: bool = False,
     hosts: Iterable[str] = (),
-    tell_step: Callable[[str], None] = lambda name: None,
+    tell_step: TellStep = ignore_step,
 ) -> Updates:
     """Update skills of a lock; a skill that fails does not stop the others.
 
@@ -102,7 +96,6 @@ def update_locked(
     version in the trash.
     """
     result = Updates()
-    base = os.path.dirname(lock_file(root))
     check_store(root)
     require_intact(entries)
     free = []
@@ -113,11 +106,8 @@ def update_locked(
         else:
             free.append(entry)
     complete: list[LockEntry] = []
-    with find_latest(
-        base, free, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
-    ) as versions:
-        for latest in versions:
-            latest = with_edits(root, latest)
+    with ExitStack() as stack:
+        for latest in find_latest(stack, root, free, result.diagnostics, min_age, hosts, tell_step):
             if not latest.is_changed:
                 result.unchanged.append(latest)
                 continue
@@ -163,7 +153,7 @@ def _update(
         if not (dry_run and accept):
             check_blocks(entry.name, digest_skill(new).digest, audit, accept=accept)
         diff = _diff(base, new) if with_diff and base else ""
-        update = Update(latest, _list_files(base, new), asks, diff=diff)
+        update = Update(latest, tuple(_list_files(base, new)), asks, diff=diff)
         if dry_run:
             merge = _merge(root, latest, base)
             result.skills.append(replace(update, conflicts=merge.conflicts if merge else ()))
@@ -192,7 +182,7 @@ def _open_base(root: str, latest: Latest) -> Iterator[str]:
     if version is not None:
         yield version
         return
-    with fetch_entries(os.path.dirname(lock_file(root)), [entry] if entry.commit else [], hosts) as fetch:
+    with fetch_entries(lock_folder(root), [entry] if entry.commit else [], hosts) as fetch:
         if not fetch.skills and latest.is_edited:
             reason = "it was edited, and the version that was installed can't be had any more"
             hint = f"hint: move {store_folder(root, entry.name)} away, run the update, and edit it again"
@@ -212,31 +202,13 @@ def _apply(root: str, latest: Latest, audit: Audit, merge: Merge | None, result:
     """Put the new version, merged or as it is, into the store, and write the lock. The store is locked."""
     old, download, candidate = latest.entry, latest.download, latest.candidate
     hashes = hash_folder(candidate.folder, candidate.links)
-    entry = make_entry(
-        os.path.dirname(lock_file(root)),
-        download.origin_of(candidate),
-        replace(candidate, name=old.name),
-        download,
-        hashes,
-        targets=old.targets if old.has_targets else None,
-        mode=old.own_text("mode") or "link",
-        has_pin=old.is_pinned,
-        audit={"rules": str(RULES_VERSION), "asks": audit.asks_digest()},
-    )
-    keep_version(candidate.folder, entry.content, entry.executables)
+    entry = make_entry(lock_folder(root), download, candidate, hashes, last=old, audit=audit)
+    skill = FetchedSkill(entry, candidate.folder, download.origin.label())
     if merge is None:
-        result.diagnostics += put_folder(
-            root,
-            old.name,
-            candidate.folder,
-            origin=download.origin.label(),
-            digest=hashes.source,
-            reason=REASON,
-        )
+        result.diagnostics += put_skill(root, skill, REASON)
     elif merge.changes:
         result.diagnostics.append(_put_merge(store_folder(root, old.name), merge))
-    result.diagnostics += change_lock(root, record=[entry])
-    note_versions(root, {old.name: entry.content})  # after the lock, which needs the old one until now
+    result.diagnostics += record_skill(root, skill)
     return entry
 
 
@@ -268,17 +240,9 @@ def _remove_empty(folder: str, root: str) -> None:
         folder = os.path.dirname(folder)
 
 
-def _list_files(base: str, new: str) -> tuple[tuple[str, str], ...]:
+def _list_files(base: str, new: str) -> list[tuple[str, str]]:
     """Return what the new version adds, changes and removes."""
-    old, latest = read_tree(base) if base else {}, read_tree(new)
-    lines = []
-    for name in sorted({*old, *latest}):
-        one, two = old.get(name), latest.get(name)
-        if one is None or two is None:
-            lines.append(("removed" if two is None else "added", name))
-        elif (one.digest, one.is_executable) != (two.digest, two.is_executable):
-            lines.append(("changed", name))
-    return tuple(lines)
+    return digest_skill(new).changes_since(digest_skill(base).files if base else {})
 
 
 def _diff(base: str, new: str) -> str:
