@@ -9,25 +9,41 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.compiler.agents import Agent, Target, detect_targets, find_targets, read_agents
-    from skillc.compiler.build import build_skill, keep_index_current
+    from skillc.compiler.agents import (
+        Agent,
+        Target,
+        detect_targets,
+        existing_directories,
+        find_targets,
+        read_agents,
+    )
+    from skillc.compiler.build import build_skill, keep_index_current, read_indexes
     from skillc.compiler.build_all import Builds, build_skills
-    from skillc.compiler.deploy import digest_folder, is_link
+    from skillc.compiler.deploy import is_link, source_of
     from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store, describe_creation
     from skillc.compiler.status import LIST_HEADER, Listing, SkillStatus, find_damaged_stubs, list_skills
-    from skillc.compiler.undeploy import Withdrawal, find_deployments, remove_runtime, withdraw
+    from skillc.compiler.undeploy import (
+        DeploymentState,
+        Withdrawal,
+        find_deployments,
+        find_generated,
+        inspect_deployment,
+        remove_runtime,
+        withdraw,
+    )
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "agents": "Agent Target detect_targets find_targets read_agents",
-            "build": "build_skill keep_index_current",
+            "agents": "Agent Target detect_targets existing_directories find_targets read_agents",
+            "build": "build_skill keep_index_current read_indexes",
             "build_all": "Builds build_skills",
-            "deploy": "digest_folder is_link",
+            "deploy": "is_link source_of",
             "pipeline": "Publication PublishOptions publish_skill",
             "scaffold": "create_skill create_store describe_creation",
             "status": "LIST_HEADER Listing SkillStatus find_damaged_stubs list_skills",
-            "undeploy": "Withdrawal find_deployments remove_runtime withdraw",
+            "undeploy": "DeploymentState Withdrawal find_deployments find_generated inspect_deployment"
+            " remove_runtime withdraw",
         },
     )

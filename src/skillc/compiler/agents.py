@@ -37,6 +37,31 @@ def read_agents() -> list[Agent]:
     ]
 
 
+def agent_directories(project: str | None) -> dict[str, str]:
+    """Return where agents look for skills, of the user and of a project, each with the first such agent."""
+    places: dict[str, str] = {}
+    for agent in read_agents():
+        for root, directory in ((paths.user_home(), agent.user), (project, agent.project)):
+            if root and directory:
+                places.setdefault(os.path.join(root, *directory.split("/")), agent.name)
+    return places
+
+
+def existing_directories(cwd: str) -> list[str]:
+    """Return the agents' directories that exist: the user's, and those of the project, if there is one.
+
+    One in a project that leads out of it is none: a clone may have brought it, and it leads anywhere.
+    """
+    project = next(paths.project_roots(cwd), None)
+    own = agent_directories(None)
+    folders = [place for place in agent_directories(project) if os.path.isdir(place)]
+    return [folder for folder in folders if folder in own or _is_inside(folder, project or "")]
+
+
+def _is_inside(directory: str, root: str) -> bool:
+    return paths.is_inside(os.path.realpath(directory), os.path.realpath(root))
+
+
 def find_targets(
     names: str, scope: str, cwd: str, *, may_be_path: bool = True, root: str = ""
 ) -> list[Target]:
@@ -75,9 +100,8 @@ def detect_targets(scope: str, cwd: str) -> list[Target]:
 
 
 def _check_inside(directory: str, root: str) -> None:
-    real = os.path.realpath(directory)
-    if not paths.is_inside(real, os.path.realpath(root)):
-        hint = f"hint: to '{real}'; a clone may have brought that link: remove it"
+    if not _is_inside(directory, root):
+        hint = f"hint: to '{os.path.realpath(directory)}'; a clone may have brought that link: remove it"
         raise AgentFolderEscapes(directory, hint)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from time import gmtime, sleep, strftime, time_ns
 
 from skillc import atomic, paths
@@ -320,19 +321,25 @@ class _Build:
 
     def _stub_digests(self) -> set[str]:
         """Return the digests of the stubs that builds into this runtime directory wrote last."""
-        directory = paths.meta_directory(self.runtime)
-        digests: set[str] = set()
-        for name in os.listdir(directory):
-            if name.startswith("search-") and name.endswith(".db"):
-                try:
-                    connection = sections.connect(os.path.join(directory, name))
-                except sections.UnreadableIndex:
-                    continue
-                try:
-                    meta = sections.read_meta(connection)
-                except sections.UnreadableIndex:
-                    continue
-                finally:
-                    connection.close()
-                digests |= {sha256_hex(meta.get("stub", "").encode()), meta.get("replaces_stub", "")}
-        return digests
+        metas = [meta for meta in read_indexes(self.runtime).values() if meta]
+        stubs = {sha256_hex(meta.get("stub", "").encode()) for meta in metas}
+        return stubs.union(meta.get("replaces_stub", "") for meta in metas)
+
+
+def read_indexes(runtime: str) -> dict[str, dict[str, str]]:
+    """Return the metadata of the indexes in a runtime directory, by path; empty where it can't be read."""
+    directory = paths.meta_directory(runtime)
+    metas: dict[str, dict[str, str]] = {}
+    try:
+        names = sorted(os.listdir(directory)) if not os.path.islink(directory) else []
+    except OSError:
+        return {}
+    for name in names:
+        if name.startswith("search-") and name.endswith(".db"):
+            path = os.path.join(directory, name)
+            try:
+                with closing(sections.connect(path)) as connection:
+                    metas[path] = sections.read_meta(connection)
+            except sections.UnreadableIndex:
+                metas[path] = {}
+    return metas

@@ -117,6 +117,12 @@ def digest_folder(path: str) -> str:
     return sha256_hex(repr(sorted(entries)).encode("utf-8", "surrogateescape"))
 
 
+def source_of(folder: str) -> str:
+    """Return the source that the manifest of a compiled skill names; empty without one."""
+    source = parse_manifest(read_manifest(folder)).get("source")
+    return source if isinstance(source, str) else ""
+
+
 def _put_in_trash(skill: Skill, old: str, path: str) -> Diagnostic:
     from skillc import trash  # rarely needed
 
@@ -125,13 +131,12 @@ def _put_in_trash(skill: Skill, old: str, path: str) -> Diagnostic:
 
 def _is_deployed(skill: Skill, path: str, in_project: bool) -> bool:
     """Return whether a folder is a deployed copy of this skill, perhaps in a clone of its project."""
-    is_of_clone = in_project and _is_generated(path)
-    return is_of_clone or parse_manifest(read_manifest(path)).get("source") == utf8_text(skill.source)
+    return (in_project and _is_generated(path)) or source_of(path) == utf8_text(skill.source)
 
 
 def _is_generated(path: str) -> bool:
     """Return whether a folder has nothing but a stub with its manifest, and links."""
-    if not parse_manifest(read_manifest(path)).get("source"):
+    if not source_of(path):
         return False
     with os.scandir(path) as entries:
         others = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from time import time
 
-from skillc.compiler.deploy import digest_folder
+from skillc.compiler.deploy import digest_folder, source_of
 from skillc.contract import JSON, KEY, Result, optional
 from skillc.errors import Diagnostic, MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
@@ -45,7 +45,7 @@ def find_damaged_stubs(skill: Skill) -> list[str]:
     """Return the stubs of a skill, in runtime directories and in copies, that are not as skc wrote them."""
     damaged: list[str] = []
     for runtime in skill.runtimes():
-        if parse_manifest(read_manifest(runtime)).get("source") != utf8_text(skill.source):
+        if source_of(runtime) != utf8_text(skill.source):
             continue  # of another skill of that name, or none
         try:
             stub = read_index_meta(runtime, skill.source)["stub"].encode()

@@ -7,14 +7,15 @@ edited goes to the trash [D52].
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from skillc import atomic, paths, trash
-from skillc.compiler.agents import read_agents
-from skillc.compiler.deploy import digest_folder, is_link
+from skillc.compiler.agents import agent_directories
+from skillc.compiler.deploy import digest_folder, is_link, source_of
 from skillc.errors import Diagnostic, warning
-from skillc.index.sections import UnreadableIndex, parse_manifest, read_index_meta, read_manifest
+from skillc.index.sections import UnreadableIndex, read_index_meta, read_manifest
 from skillc.library import (
     PROJECT,
     DeploymentRecord,
@@ -24,6 +25,8 @@ from skillc.library import (
     read_deployments,
 )
 from skillc.text import utf8_text
+
+MAX_STUB = 1 << 20  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def find_deployments(skill: Skill) -> list[DeploymentRecord]:
     """Return where a skill is deployed: what is on record, and what an interrupted command left off it."""
     source = utf8_text(skill.source)
     records = {record.path: record for record in read_deployments() if record.source == source}
-    for target, directory in agent_directories(skill):
+    for directory, target in agent_directories(skill.root if skill.scope == PROJECT else None).items():
         path = os.path.join(directory, skill.segment)
         if path not in records and (method := _method(skill, path)):
             records[path] = DeploymentRecord(
@@ -47,63 +50,65 @@ def find_deployments(skill: Skill) -> list[DeploymentRecord]:
     return [record for record in records.values() if os.path.lexists(record.path)]
 
 
-def agent_directories(skill: Skill) -> list[tuple[str, str]]:
-    """Return the directories in which agents may have this skill, each after the name of an agent."""
-    home, project = paths.user_home(), skill.root if skill.scope == PROJECT else None
-    places: dict[str, str] = {}
-    for agent in read_agents():
-        for root, directory in ((home, agent.user), (project, agent.project)):
-            if root and directory:
-                places.setdefault(os.path.join(root, *directory.split("/")), agent.name)
-    return [(name, directory) for directory, name in places.items()]
-
-
 def _method(skill: Skill, path: str) -> str:
     """Return how a skill is deployed at a path; empty if it is not."""
     if is_link(path):
-        is_ours = os.path.realpath(path) in _own_folders(skill.source, skill.runtimes())
+        is_ours = os.path.realpath(path) in {skill.source, *map(os.path.realpath, skill.runtimes())}
         return ("junction" if os.name == "nt" else "symlink") if is_ours else ""
-    return "copy" if os.path.isdir(path) and _is_copy(skill.source, path) else ""
+    return "copy" if os.path.isdir(path) and source_of(path) == utf8_text(skill.source) else ""
 
 
-def _own_folders(source: str, runtimes: Iterable[str]) -> set[str]:
-    return {source, *map(os.path.realpath, runtimes)}
+class DeploymentState(Enum):
+    """What is at the place of a deployment: our link, our folder, an edited one, or something else."""
+
+    LINK = "link"
+    FOLDER = "folder"
+    EDITED = "edited"
+    OTHER = "other"
+    GONE = "gone"
 
 
-def _is_copy(source: str, path: str) -> bool:
-    return parse_manifest(read_manifest(path)).get("source") == utf8_text(source)
+def inspect_deployment(record: DeploymentRecord) -> DeploymentState:
+    """Return what is at the place of a deployment, whatever the record says, which may be damaged."""
+    path = record.path
+    if not os.path.lexists(path):
+        return DeploymentState.GONE
+    if is_link(path):
+        is_ours = os.path.realpath(path) in (record.source, os.path.realpath(record.runtime))
+        return DeploymentState.LINK if is_ours else DeploymentState.OTHER
+    if not record.source or source_of(path) != record.source:
+        return DeploymentState.OTHER
+    return DeploymentState.FOLDER if _is_unchanged(record) else DeploymentState.EDITED
 
 
 def withdraw(records: Sequence[DeploymentRecord], reason: str) -> Withdrawal:
     """Remove deployments from agents' folders and from the record; `reason` is for the trash."""
-    ours = [record for record in records if _is_ours(record)]  # one link may lead to another that goes first
-    others = [record.path for record in records if record not in ours and os.path.lexists(record.path)]
+    # All are inspected first: one link may lead to another that goes before it.
+    states = [(record, inspect_deployment(record)) for record in records]
+    others = [record.path for record, state in states if state is DeploymentState.OTHER]
     diagnostics = [*find_record_damage(), *(warning("W091", path) for path in others)]
-    for record in ours:
+    ours = [each for each in states if each[1] not in (DeploymentState.OTHER, DeploymentState.GONE)]
+    for record, state in ours:
         path = record.path
-        if is_link(path):
+        if state is DeploymentState.LINK:
             os.rmdir(path) if record.method == "junction" else os.unlink(path)
-        elif _is_unchanged(record):
+        elif state is DeploymentState.FOLDER:
             temporary = atomic.temporary_path(path)
             os.rename(path, temporary)
             atomic.discard(temporary)
         else:
             diagnostics.append(warning("W092", path, trash.put(path, reason).id))
     forget_deployments(record.path for record in records)
-    return Withdrawal(tuple(ours), tuple(diagnostics))
-
-
-def _is_ours(record: DeploymentRecord) -> bool:
-    """Return whether what stands at the path of a deployment is what skc put there, edited or not."""
-    if is_link(record.path):
-        return os.path.realpath(record.path) in _own_folders(record.source, [record.runtime])
-    return os.path.isdir(record.path) and _is_copy(record.source, record.path)
+    return Withdrawal(tuple(record for record, _ in ours), tuple(diagnostics))
 
 
 def _is_unchanged(record: DeploymentRecord) -> bool:
     """Return whether a deployed copy holds what the build wrote, and nothing else."""
-    own = os.listdir(os.path.dirname(paths.manifest_file(record.path)))
-    return own == ["manifest.json"] and digest_folder(record.path) == record.digest
+    own = os.path.dirname(paths.manifest_file(record.path))
+    try:
+        return os.listdir(own) == ["manifest.json"] and digest_folder(record.path) == record.digest
+    except OSError:
+        return False
 
 
 def remove_runtime(skill: Skill, runtime: str, *, purge: bool = False) -> tuple[Diagnostic, ...]:
@@ -112,23 +117,23 @@ def remove_runtime(skill: Skill, runtime: str, *, purge: bool = False) -> tuple[
     A stub that was edited and whatever a person put there go to the trash.
     """
     is_killed_build = not read_manifest(runtime) and os.path.exists(paths.index_file(runtime, skill.source))
-    if not (_is_copy(skill.source, runtime) or is_killed_build):
+    if not (source_of(runtime) == utf8_text(skill.source) or is_killed_build):
         return ()  # of another project's skill of that name, or none
     meta = paths.meta_directory(runtime)
     os.makedirs(meta, exist_ok=True)
     with atomic.Lock(os.path.join(meta, "build.lock")):
-        stub = _stub_of_build(skill, runtime)
-        diagnostics: list[Diagnostic] = []
-        with os.scandir(runtime) as scan:
-            entries = [entry for entry in scan if entry.path != meta]
+        generated = find_generated(runtime, skill.source, [_stub_of_build(skill, runtime)])
         manifests = os.path.dirname(paths.manifest_file(runtime))
-        entries.sort(key=lambda entry: entry.path == manifests)  # last: it says that the folder is ours
-        for entry in entries:
-            if _is_generated(entry, skill.source, stub, manifests):
-                atomic.discard(entry.path)
-            else:
-                item = trash.put(entry.path, f"was in the compiled skill '{skill.name}'")
-                diagnostics.append(warning("W092", entry.path, item.id))
+        if os.path.isdir(manifests) and os.listdir(manifests) == ["manifest.json"]:
+            generated.append(manifests)  # last: it says that the folder is ours
+        diagnostics: list[Diagnostic] = []
+        for name in sorted(os.listdir(runtime)):
+            path = os.path.join(runtime, name)
+            if path not in (meta, *generated):
+                item = trash.put(path, f"was in the compiled skill '{skill.name}'")
+                diagnostics.append(warning("W092", path, item.id))
+        for path in generated:
+            atomic.discard(path)
     _remove_meta(meta, purge)
     return tuple(diagnostics)
 
@@ -141,21 +146,26 @@ def _stub_of_build(skill: Skill, runtime: str) -> bytes:
         return b""
 
 
-def _is_generated(entry: os.DirEntry[str], source: str, stub: bytes, manifests: str) -> bool:
-    """Return whether a build wrote this entry of a runtime directory."""
-    if entry.is_symlink():
-        return paths.is_inside(_link_target(entry.path), source)
-    if entry.path == manifests:
-        return os.listdir(entry.path) == ["manifest.json"]
-    if entry.name == paths.SKILL_FILE:
-        with open(entry.path, "rb") as file:
-            return file.read(len(stub) + 1) == stub
-    return False
+def find_generated(runtime: str, source: str, stubs: Collection[bytes]) -> list[str]:
+    """Return what a build wrote into a runtime directory: links into the source, and one of these stubs."""
+    generated = []
+    for name in sorted(os.listdir(runtime)):
+        path = os.path.join(runtime, name)
+        if os.path.islink(path):
+            target = os.path.normpath(os.path.join(os.path.realpath(runtime), os.readlink(path)))
+            is_ours = paths.is_inside(target, source)
+        else:
+            is_ours = path == paths.stub_file(runtime) and _read_stub(path) in stubs
+        generated += [path] if is_ours else []
+    return generated
 
 
-def _link_target(path: str) -> str:
-    directory = os.path.realpath(os.path.dirname(path))
-    return os.path.normpath(os.path.join(directory, os.readlink(path)))
+def _read_stub(path: str) -> bytes | None:
+    """Return the content of a stub; None for what can't be one."""
+    try:
+        return paths.read_regular(path, MAX_STUB)
+    except OSError:
+        return None
 
 
 def _remove_meta(meta: str, purge: bool) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillc import paths
-from skillc.compiler import PublishOptions, publish_skill
+from skillc.compiler import DeploymentState, PublishOptions, inspect_deployment, publish_skill
 from skillc.contract import hidden
 from skillc.errors import SkillcError
-from skillc.install import DeploymentState, Waste, inspect_deployment, remove_waste
+from skillc.install import Waste, remove_waste
 from skillc.library import (
     PROJECT,
     DeploymentRecord,

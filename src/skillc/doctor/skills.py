@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from functools import partial
 
 from skillc import paths
-from skillc.compiler import detect_targets, find_damaged_stubs, list_skills, read_agents
+from skillc.compiler import (
+    DeploymentState,
+    detect_targets,
+    existing_directories,
+    find_damaged_stubs,
+    inspect_deployment,
+    list_skills,
+    read_agents,
+)
 from skillc.doctor.check import (
     ERROR,
     OK,
@@ -25,14 +33,11 @@ from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install import (
     DAMAGED,
     FIXES,
-    DeploymentState,
     accept_entry,
-    agent_directories,
     check_lock,
     find_ghost_deployments,
     find_registrations,
     find_root,
-    inspect_deployment,
     is_home,
     list_names,
     lock_file,
@@ -67,7 +72,7 @@ def check_names(place: Place) -> Iterator[Check]:
             text = f"{first} is used here and hides {', '.join(others)}: rename or remove one"
             yield Check("names", WARNING, text)
     total = len(all_skills)
-    for directory in agent_directories(place.cwd):
+    for directory in existing_directories(place.cwd):
         folders = [
             os.path.join(directory, name) for name in list_names(directory) if not name.startswith(".")
         ]
@@ -238,7 +243,7 @@ def check_links(place: Place) -> Iterator[Check]:
     records = {record.path: record for record in read_deployments()}
     references = {skill.segment: skill.reference for skill in stored_skills(place.cwd)}
     links = 0
-    for directory in agent_directories(place.cwd):
+    for directory in existing_directories(place.cwd):
         for name in list_names(directory):
             path = os.path.join(directory, name)
             links += os.path.islink(path)

@@ -22,13 +22,10 @@ if TYPE_CHECKING:
         plan_removal,
     )
     from skillc.install.dangling import (
-        DeploymentState,
         Waste,
-        agent_directories,
         find_ghost_deployments,
         find_leftovers,
         find_orphans,
-        inspect_deployment,
         list_names,
         measure_size,
     )
@@ -84,8 +81,7 @@ else:
             "accepted_blocks": "accepted_rules",
             "clean": "Cleaning Disposal clean_up remove_waste",
             "clients": "ClientChange client_names find_registrations plan_addition plan_removal",
-            "dangling": "DeploymentState Waste agent_directories find_ghost_deployments"
-            " find_leftovers find_orphans inspect_deployment list_names measure_size",
+            "dangling": "Waste find_ghost_deployments find_leftovers find_orphans list_names measure_size",
             "download": "open_download",
             "fetch": "Outdated list_latest parse_age",
             "foreign_locks": "import_locks",

@@ -15,20 +15,19 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from skillc import atomic, paths, trash
-from skillc.compiler import digest_folder, is_link, read_agents, withdraw
-from skillc.contract import HIDDEN, KEY, encode_fields
-from skillc.index.sections import (
-    DatabaseError,
-    UnreadableIndex,
-    connect,
-    parse_manifest,
-    read_manifest,
-    read_meta,
+from skillc.compiler import (
+    DeploymentState,
+    existing_directories,
+    find_generated,
+    inspect_deployment,
+    read_indexes,
+    source_of,
+    withdraw,
 )
+from skillc.contract import HIDDEN, KEY, encode_fields
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
 from skillc.text import one_line
 
@@ -37,16 +36,6 @@ MAX_NOTE = 1 << 16  # bytes of a note on an import
 MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
 _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
-
-
-class DeploymentState(Enum):
-    """What is at the place of a deployment: our link, our folder, an edited one, or something else."""
-
-    LINK = "link"
-    FOLDER = "folder"
-    EDITED = "edited"
-    OTHER = "other"
-    GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,30 +99,6 @@ def find_ghost_deployments() -> Iterator[Waste]:
         )
 
 
-def inspect_deployment(record: DeploymentRecord) -> DeploymentState:
-    """Return what is at the place of a deployment."""
-    path = record.path
-    if not os.path.lexists(path):
-        return DeploymentState.GONE
-    if is_link(path):
-        target = os.path.join(os.path.realpath(os.path.dirname(path)), os.readlink(path))
-        is_ours = record.method != "copy" and _real(target) in map(_real, (record.runtime, record.source))
-        return DeploymentState.LINK if is_ours else DeploymentState.OTHER
-    source = parse_manifest(read_manifest(path)).get("source")
-    if record.method != "copy" or not record.source or source != record.source:
-        return DeploymentState.OTHER  # whatever the record says, which may be damaged
-    return DeploymentState.FOLDER if is_unchanged(record) else DeploymentState.EDITED
-
-
-def is_unchanged(record: DeploymentRecord) -> bool:
-    """Return whether a deployed folder holds what the build wrote, and nothing else."""
-    own = os.path.dirname(paths.manifest_file(record.path))
-    try:
-        return os.listdir(own) == ["manifest.json"] and digest_folder(record.path) == record.digest
-    except OSError:
-        return False
-
-
 def _remove_deployment(record: DeploymentRecord) -> Callable[[], trash.TrashItem | None]:
     def remove() -> trash.TrashItem | None:
         if os.path.isdir(record.source):
@@ -143,12 +108,6 @@ def _remove_deployment(record: DeploymentRecord) -> Callable[[], trash.TrashItem
         return trash.find(record.path) if is_in_trash else None
 
     return remove
-
-
-def _real(path: str) -> str:
-    """Return a path with its parents resolved, but for the last part, which may be gone."""
-    path = os.path.normpath(path)
-    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
 def find_orphans(cwd: str, removals: Collection[str] = ()) -> Iterator[Waste]:
@@ -175,28 +134,8 @@ def find_leftovers(cwd: str) -> Iterator[Waste]:
         store = os.path.join(own, "skills")
         for directory in (store, *list_folders(store)):
             yield from _find_parts(directory)
-    for directory in agent_directories(cwd):
+    for directory in existing_directories(cwd):
         yield from _find_parts(directory)
-
-
-def agent_directories(cwd: str) -> list[str]:
-    """Return the agents' directories for skills that exist: the user's, and those of the project, if any.
-
-    A link in a project is none: a clone may have brought it, and it leads anywhere.
-    """
-    home = paths.user_home()
-    project = next(paths.project_roots(cwd), None)
-    places: dict[str, bool] = {}
-    for agent in read_agents():
-        for root, folder in ((home, agent.user), (project, agent.project)):
-            if root and folder:
-                places.setdefault(os.path.join(root, *folder.split("/")), root == home)
-    folders = [place for place in places if os.path.isdir(place)]
-    return [folder for folder in folders if places[folder] or _is_inside(folder, project or "")]
-
-
-def _is_inside(folder: str, root: str) -> bool:
-    return paths.is_inside(os.path.realpath(folder), os.path.realpath(root))
 
 
 def _own_folders(cwd: str) -> Iterator[str]:
@@ -236,9 +175,9 @@ def _find_parts(directory: str) -> Iterator[Waste]:
 
 def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
     """Yield a runtime directory whose source is gone, else its indexes of sources that are gone."""
-    source = parse_manifest(read_manifest(runtime)).get("source")
-    indexes = _read_indexes(runtime)
-    if isinstance(source, str) and os.path.isabs(source) and _is_gone(source, removals):
+    source = source_of(runtime)
+    indexes = read_indexes(runtime)
+    if os.path.isabs(source) and _is_gone(source, removals):
         parts = _written_parts(runtime, source, indexes, removals)
         stub = paths.stub_file(runtime)
         custom_stub = stub if os.path.lexists(stub) and stub not in parts else ""
@@ -259,26 +198,6 @@ def _is_gone(source: str, removals: Collection[str]) -> bool:
     return source in removals or not os.path.isdir(source)
 
 
-def _read_indexes(runtime: str) -> dict[str, dict[str, str]]:
-    """Return the metadata of the indexes in a runtime directory, by path; none of what can't be read."""
-    directory = paths.meta_directory(runtime)
-    if os.path.islink(directory):
-        return {}
-    names = [name for name in list_names(directory) if name.startswith("search-") and name.endswith(".db")]
-    return {os.path.join(directory, name): _read_index(os.path.join(directory, name)) for name in names}
-
-
-def _read_index(path: str) -> dict[str, str]:
-    try:
-        connection = connect(path)
-        try:
-            return read_meta(connection)
-        finally:
-            connection.close()
-    except (UnreadableIndex, DatabaseError, OSError):
-        return {}
-
-
 def _index_files(path: str) -> list[str]:
     files = [path.removesuffix(".db") + ending for ending in INDEX_ENDINGS]
     return [file for file in files if os.path.lexists(file)]
@@ -290,18 +209,9 @@ def _written_parts(
     """Return what builds wrote into a runtime directory: its stub is among it only if it was not edited."""
     orphans = [path for path, meta in indexes.items() if _is_gone(meta.get("skill_path", ""), removals)]
     parts = [file for path in orphans for file in _index_files(path)]
-    stub = paths.stub_file(runtime)
-    with suppress(OSError):
-        text = paths.read_regular(stub, 1 << 20)
-        if any(meta.get("stub", "").encode("utf-8", "surrogateescape") == text for meta in indexes.values()):
-            parts.append(stub)
-    for name in list_names(runtime):
-        path = os.path.join(runtime, name)
-        if os.path.islink(path):
-            target = os.path.normpath(os.path.join(os.path.realpath(runtime), os.readlink(path)))
-            if paths.is_inside(target, source):
-                parts.append(path)
-    return [*parts, paths.manifest_file(runtime)]  # last: without it this is no build
+    stubs = [meta.get("stub", "").encode("utf-8", "surrogateescape") for meta in indexes.values()]
+    # The manifest is last: without it this is no build.
+    return [*parts, *find_generated(runtime, source, stubs), paths.manifest_file(runtime)]
 
 
 def _remove_build(
