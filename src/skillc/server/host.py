@@ -48,65 +48,55 @@ def serve_registry(
     port is taken.
     """
     os.umask(0o077)  # what a server writes may be of private skills
-    if launch.workers > 1:
-        _serve_with_workers(launch, announce, show_token)
-        return
-    with (
-        listen(launch.host, launch.port) as listener,
-        _open(launch) as registry,
-    ):
-        _make_admin(registry, launch.token_file, show_token)
-        _serve(registry, launch, listener, lambda: _announce(announce, listener))
+    options = launch.options
+    if options.workers > 1 and not hasattr(os, "fork"):
+        raise InvalidOption("--workers needs a system that has fork; start one server")
+    with listen(options.host, options.port) as listener:
+
+        def ready() -> None:
+            announce(make_url(listener))
+            notify_systemd("READY=1")
+
+        if options.workers > 1:
+            _serve_with_workers(launch, listener, ready, show_token)
+            return
+        with _open(launch) as registry:
+            if secret := _make_admin(registry, options.token_file):
+                show_token(secret)
+            _serve(registry, launch, listener, ready)
 
 
 def _serve_with_workers(
-    launch: Launch, announce: Callable[[str], None], show_token: Callable[[str], None]
+    launch: Launch, listener: socket.socket, ready: Callable[[], None], show_token: Callable[[str], None]
 ) -> None:
-    if not hasattr(os, "fork") or not hasattr(socket, "SO_REUSEPORT"):
-        raise InvalidOption("--workers needs a system that has fork and SO_REUSEPORT; start one server")
-    listen(launch.host, launch.port).close()  # with `share`, a port that is taken would not be noticed
-    with (
-        listen(launch.host, launch.port, share=True) as place,  # keeps the port, and takes no connection
-        tempfile.TemporaryDirectory(prefix="skillc-metrics-") as folder,
-    ):
+    """Serve with several processes, which take connections from one socket."""
+    with tempfile.TemporaryDirectory(prefix="skillc-metrics-") as folder:
         launch = replace(launch, settings=replace(launch.settings, metrics=folder))
-        port = place.getsockname()[1]
         if secret := call_in_process(lambda: _prepare(launch)):
             show_token(secret)
 
         def work(number: int, ready: Callable[[], None]) -> None:
-            with (
-                listen(launch.host, port, share=True) as listener,
-                _open(launch) as registry,
-            ):
+            with _open(launch) as registry:
                 _serve(registry, launch, listener, ready, number)
 
         def reload() -> None:
             nonlocal launch
-            fresh = launch.reload(launch)
+            fresh = launch.reload()
             call_in_process(lambda: _prepare(fresh))  # what can't be served is an error now
             launch = fresh
 
-        Workers(launch.workers, work, log.error, reload).run(lambda: _announce(announce, place))
-
-
-def _announce(announce: Callable[[str], None], listener: socket.socket) -> None:
-    """Say that requests are answered: to a person, and to systemd."""
-    announce(make_url(listener))
-    notify_systemd("READY=1")
+        Workers(launch.options.workers, work, log.error, reload).run(ready)
 
 
 def _open(launch: Launch) -> Registry:
     audit = partial(audit_package, Workplace(_work_folder()))
-    return open_registry(launch.store, launch.blobs, launch.config, audit)
+    return open_registry(launch.options.store, launch.options.blobs, launch.config, audit)
 
 
 def _prepare(launch: Launch) -> str:
     """Bring the store up to date, make the first admin, and return its token if it is to be shown."""
-    secrets: list[str] = []
     with _open(launch) as registry:
-        _make_admin(registry, launch.token_file, secrets.append)
-    return "".join(secrets)
+        return _make_admin(registry, launch.options.token_file)
 
 
 def _serve(
@@ -114,13 +104,12 @@ def _serve(
 ) -> None:
     """Serve with this process, which has a number among several."""
     collect_often()
-    index = launch.settings.index or _index_folder(launch.store)
-    settings = replace(launch.settings, index=index, work=_work_folder())
+    options = launch.options
+    settings = replace(launch.settings, index=_index_folder(options.store), work=_work_folder())
     Workplace(settings.work).sweep()
     host = urlsplit(settings.url).netloc
-    checks = Middleware(Guard, host=launch.host, names=(*launch.names, *([host] if host else ())))
+    checks = Middleware(Guard, host=options.host, names=(*options.names, *([host] if host else ())))
     app = create_registry_app(registry, settings, mounts=launch.mounts, middleware=[checks], number=number)
-    listener.listen(128)
     create_server(app, ready, "on", body_time=UPLOAD_TIME).run([listener])
 
 
@@ -140,16 +129,18 @@ def _work_folder() -> str:
     return folder
 
 
-def _make_admin(registry: Registry, token_file: str, show_token: Callable[[str], None]) -> None:
-    """Make the first admin where there is none, and write its token to a file or show it."""
+def _make_admin(registry: Registry, token_file: str) -> str:
+    """Make the first admin where there is none, and return its token, unless a file has it."""
     if token_file and not registry.accounts.grants(SYSTEM):
         _check_token_file(token_file)  # before the token is made, so that it is not lost
     token = registry.accounts.create_first_admin()
-    if token is not None and token_file:
+    if token is None:
+        return ""
+    if token_file:
         # Others may have opened a file that they could read, so a new one takes its place.
         atomic.write(token_file, f"{token.secret}\n".encode(), durable=True, private=True)
-    elif token is not None:
-        show_token(token.secret)
+        return ""
+    return token.secret
 
 
 def _check_token_file(path: str) -> None:

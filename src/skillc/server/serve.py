@@ -212,19 +212,16 @@ def make_url(listener: socket.socket) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def listen(host: str, port: int, *, share: bool = False) -> socket.socket:
-    """Return a socket that listens; one to `share` is one of several on a port, and does not listen yet."""
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends at once (TCP_NODELAY) only where the socket names TCP; else an answer takes 40 ms more.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # on Windows it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if share:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind((host, port))
-        if not share:
-            listener.listen(128)
+        listener.listen(128)
     except OSError as error:
         listener.close()
         number = error.errno or 0  # negative for a name that can't be resolved

@@ -1,4 +1,4 @@
-"""Say how a registry is served: what the command line gives, and what registry.toml has.
+"""Say how a registry is served: what the command line and the environment give, and what registry.toml has.
 
     [oidc]
     issuer = "https://login.example.com"
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
 from skillc import paths
-from skillc.errors import InvalidConfiguration, InvalidParameter, SkillcError
-from skillc.registry import RegistryConfig, Role
+from skillc.errors import InvalidConfiguration, InvalidOption, InvalidParameter, SkillcError
+from skillc.registry import RegistryConfig, ReviewRules, Role
 from skillc.server.access import LOOPBACK
 from skillc.settings import MAX_FILE, parse_toml
 from skillc.skills import SkillId
@@ -191,22 +192,87 @@ class ServerSettings:
     sign_in: SignInSettings = field(default_factory=SignInSettings)
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What to serve and where; `names` are further names of the host, `token_file` is for the first token.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The options of a registry, as they are typed; the command's help says what each means."""
 
-    `mounts` returns applications of other surfaces, by path. `reload` returns it with its files
-    read again.
-    """
-
+    host: str
+    port: int
+    workers: int
+    rate_limit: int
     store: str = field(default="", repr=False)  # may have a password
     blobs: str = field(default="", repr=False)
-    host: str = "127.0.0.1"
-    port: int = 8080
-    workers: int = 1
-    names: tuple[str, ...] = ()
+    url: str = ""
+    config: str = ""
     token_file: str = ""
-    config: RegistryConfig = field(default_factory=RegistryConfig)  # policies, reviews and mirrors
-    settings: ServerSettings = ServerSettings()
-    mounts: Callable[[Any], Mapping[str, Any]] = lambda service: {}  # gets the Service
-    reload: Callable[[Launch], Launch] = lambda launch: launch
+    public_read: bool = False
+    names: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
+    reviews: tuple[str, ...] = ()
+    review_findings: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to serve and how; `mounts` returns applications of other surfaces, by path, for a `Service`."""
+
+    options: ServeOptions
+    mounts: Callable[[Any], Mapping[str, Any]]
+    config: RegistryConfig  # policies, reviews and mirrors
+    settings: ServerSettings
+
+    def reload(self) -> Launch:
+        """Return the launch with its file read again; the secret of sign-in stays, it is read once."""
+        settings = replace(_read_settings(self.options), metrics=self.settings.metrics)
+        before, oidc = self.settings.sign_in.oidc, settings.sign_in.oidc
+        if before is not None and oidc is not None and not oidc.client_secret:
+            oidc = replace(oidc, client_secret=before.client_secret)
+            settings = replace(settings, sign_in=replace(settings.sign_in, oidc=oidc))
+        return replace(self, config=_read_config(self.options), settings=settings)
+
+
+def make_launch(options: ServeOptions, mounts: Callable[[Any], Mapping[str, Any]]) -> Launch:
+    """Return what `serve_registry` needs; raises InvalidOption and InvalidConfiguration."""
+    # Variables are taken out of the environment: processes that we start don't need them.
+    store = options.store or os.environ.pop("SKILLC_STORE", "")
+    blobs = options.blobs or os.environ.pop("SKILLC_BLOBS", "")
+    config, settings = _read_config(options), _read_settings(options)
+    return Launch(replace(options, store=store, blobs=blobs), mounts, config, settings)
+
+
+def _read_settings(options: ServeOptions) -> ServerSettings:
+    url = _read_url(options.url)
+    sign_in = read_configuration(options.config, REGISTRY_TABLES) if options.config else SignInSettings()
+    if sign_in.oidc is not None and not url:
+        raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
+    return ServerSettings(
+        url=url,
+        public_read=options.public_read,
+        rate_limit=options.rate_limit,
+        trusted_proxies=tuple(map(_read_network, options.trusted_proxies)),
+        sign_in=sign_in,
+    )
+
+
+def _read_config(options: ServeOptions) -> RegistryConfig:
+    """Return the policies, reviews and mirrors of the configuration, with the reviews of the options."""
+    config = RegistryConfig.load(options.config) if options.config else RegistryConfig()
+    prefixes = (*config.review.prefixes, *(str(SkillId(prefix)) for prefix in options.reviews))
+    return replace(config, review=ReviewRules(prefixes, options.review_findings or config.review.findings))
+
+
+def _read_network(name: str) -> str:
+    try:
+        return str(ip_network(name, strict=False))
+    except ValueError:
+        raise InvalidOption(f"--trusted-proxy takes an address or a network, not '{name}'") from None
+
+
+def _read_url(text: str) -> str:
+    """Return the address that clients use, without a slash at its end."""
+    parts = urlsplit(text)
+    if text and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+        raise InvalidOption("--url takes an address such as https://skills.example.com")
+    if parts.username is not None or parts.path.strip("/"):
+        raise InvalidOption("--url takes an address without a user and a path")
+    return text.rstrip("/")
