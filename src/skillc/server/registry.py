@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillc.errors import SignInRequired
 from skillc.registry import Caller, Registry
-from skillc.server import api, login, pages, protocols
+from skillc.server import api, pages, protocols
 from skillc.server.protocols.requests import find_caller
 from skillc.server.request_log import Observer
 from skillc.server.responses import fail
@@ -54,7 +54,6 @@ def create_registry_app(
         skill,  # first, because most requests are for it
         *protocols.routes(service),
         *others,
-        *login.routes(service, pages.SignInPages(site)),
         *operations,
         *(Route(path, app) for path, app in mounts(service).items()),
     ]

@@ -210,7 +210,7 @@ def test_pages_of_other_sites(visit: Open) -> None:
         visitor.page.goto(address)
         visitor.page.click("button")
         visitor.page.wait_for_url(f"{visitor.url}/**")
-        assert "requests are accepted from pages of this server only" in visitor.text
+        assert "not sent from a page of this session" in visitor.text
     finally:
         visitor.page.goto("about:blank")
         evil.close()

@@ -14,10 +14,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from skillc.server.pages import account, assets, home, maintenance, publish, skill, usage
+from skillc.server.pages import account, assets, home, login, maintenance, publish, skill, usage
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.local_catalog import OwnSite
-from skillc.server.pages.registry_catalog import Problem, RegistrySite, SignInPages
+from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.visit import Page, Site, prefers_html, serve_page, show_missing
 from skillc.server.responses import refuse_route
 from skillc.workspace import Workspace
@@ -32,6 +32,7 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
         *_routes(site, READING | account.PAGES | maintenance.PAGES),
         *_routes(site, account.FORMS | maintenance.FORMS, "POST"),
         *publish.routes(site),
+        *login.routes(site),
         *assets.routes(site.assets),
     ]
 

@@ -1,14 +1,12 @@
-"""Show the skills of a registry as one caller sees them, by session, and the pages of sign-in."""
+"""Show the skills of a registry as one caller sees them, by session."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
 
 from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
@@ -18,7 +16,7 @@ from skillc.registry import APPROVED, PUBLIC, Caller, Census, Review, Skill, Sto
 from skillc.server.audit import inspect_files
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
-from skillc.server.pages.visit import NOT_KEPT, Visit
+from skillc.server.pages.visit import Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.signin.sessions import read_cookie
@@ -29,7 +27,6 @@ MAX_OUTLINED = 20  # skills whose unread sections one page lists
 MAX_OUTLINED_FILES = 30  # of one skill
 MAX_OUTLINED_BYTES = 1 << 20
 MAX_ROWS = 1000  # sections that are compared with outlines
-_NO_REQUEST = Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})
 
 
 class RegistryData:
@@ -177,35 +174,4 @@ class RegistrySite:
         request.scope[CALLER] = caller.token or caller.subject if caller else None
         shelf = RegistryShelf(self._data, caller) if caller is not None else None
         session = read_cookie(request, self.url) if signed_in else ""
-        return Visit(request, self, shelf, caller, session, name=signed_in.name if signed_in else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A sign-in that failed: what happened, and what the person can do."""
-
-    status: int
-    code: str
-    message: str
-    advice: str
-
-
-class SignInPages:
-    """The pages that signing in and out shows, each for a visitor of whom nothing is known."""
-
-    def __init__(self, site: RegistrySite) -> None:
-        self._visit = Visit(_NO_REQUEST, site)
-        self._has_issuer = site.service.settings.sign_in.oidc is not None
-
-    def show_form(self, target: str, problem: str = "", status: int = 200) -> Response:
-        """Show the form for a token; `target` is where to go afterwards."""
-        values = {"next": target, "problem": problem, "has_issuer": self._has_issuer}
-        return self._visit.page("sign-in.html", status, NOT_KEPT, **values)
-
-    def show_question(self, form_token: str) -> Response:
-        """Ask whether to sign out."""
-        return self._visit.page("sign-out.html", 200, NOT_KEPT, form_token=form_token)
-
-    def show_problem(self, problem: Problem, target: str) -> Response:
-        values = {"problem": problem, "next": target, "has_issuer": self._has_issuer}
-        return self._visit.page("sign-in-problem.html", problem.status, NOT_KEPT, **values)
+        return Visit(request, self, shelf, caller, session, signed_in)

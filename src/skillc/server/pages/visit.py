@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -22,7 +23,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Message
 
 from skillc import errors
-from skillc.registry import Caller, Registry, Role
+from skillc.registry import Caller, Registry, Role, SignedIn
 from skillc.server.pages.catalog import Shelf
 from skillc.server.requests import REQUEST_TIME
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
@@ -94,8 +95,8 @@ class Visit:
     own_shelf: Shelf | None = None  # None for a visitor who must sign in first
     caller: Caller | None = None  # None where there are no accounts, and for that visitor
     session: str = ""  # the secret that the browser sends; empty without one
+    signed_in: SignedIn | None = None  # the session
     form: FormData = field(default_factory=FormData)
-    name: str = ""  # of the visitor who signed in
 
     @property
     def shelf(self) -> Shelf:
@@ -143,8 +144,12 @@ class Visit:
 
     @property
     def back(self) -> str:
-        """The query of a link to sign-in that leads back to this page."""
-        return lead_back(self.request)
+        """The query of a link to sign-in that leads back here; empty for home, forms and sign-in itself."""
+        scope, query = self.request.scope, self.request.url.query
+        raw: bytes = scope.get("raw_path") or b"/"  # the other path is decoded: another one, for some
+        path = raw.decode("latin-1") + (f"?{query}" if query else "")
+        is_page = scope["method"] == "GET" and path != "/" and not path.startswith(("/login", "/logout"))
+        return f"?next={quote(path)}" if is_page else ""
 
     def query(self, name: str) -> str:
         return self.request.query_params.get(name, "")
@@ -167,7 +172,7 @@ class Visit:
         return Response(data, status, HEADERS | dict(headers or {}), "text/html; charset=utf-8")
 
 
-Page = Callable[[Visit], Response]
+Page = Callable[[Visit], Response] | Callable[[Visit], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -178,11 +183,15 @@ def redirect(path: str, headers: Mapping[str, str] | None = None) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class FormLimits:
-    """What a form may be: bytes in all, files, and seconds that it takes to arrive."""
+    """What a form may be: bytes in all, files, and seconds that it takes to arrive.
+
+    One that is of a session has its form token.
+    """
 
     size: int = MAX_FORM
     files: int = 0
     seconds: float = REQUEST_TIME
+    is_of_session: bool = True
 
 
 @asynccontextmanager
@@ -194,30 +203,47 @@ async def receive_fields(visit: Visit) -> AsyncIterator[FormLimits]:
 Receive = Callable[[Visit], AbstractAsyncContextManager[FormLimits]]
 
 
-def serve_page(site: Site, page: Page, receive: Receive = receive_fields) -> Endpoint:
-    """Return the endpoint of a page. `receive` says, before a form is read, how large it may be."""
+def serve_page(
+    site: Site,
+    page: Page,
+    receive: Receive = receive_fields,
+    fail: Callable[[Visit, Exception], Response] | None = None,
+) -> Endpoint:
+    """Return the endpoint of a page. `receive` says, before a form is read, how large it may be.
+
+    `fail` shows an error in another way than `show_error`.
+    """
 
     async def respond(request: Request) -> Response:
-        visit: Visit | None = None
+        visit = Visit(request, site)  # of whom nothing is known yet
         try:
-            if request.method == "POST":
-                _check_sender(request, site.url)
+            if request.method != "POST":
+                visit = await site.open(request)
+                return await _show(page, visit)
+            _check_sender(check_origin, request, site.url)
             visit = await site.open(request)
-            if request.method == "POST":
-                async with receive(visit) as limits:
-                    visit.form = await _read_form(request, limits)
-                    try:
-                        _check_sender(request, site.url, visit)
-                        return await run_in_threadpool(page, visit)
-                    finally:
-                        await visit.form.close()
-            return await run_in_threadpool(page, visit)
+            async with receive(visit) as limits:
+                visit.form = await _read_form(request, limits)
+                try:
+                    if visit.session and limits.is_of_session:
+                        _check_sender(check_form_token, visit.session, visit.text(FIELD))
+                    return await _show(page, visit)
+                finally:
+                    await visit.form.close()
         except errors.SignInRequired:
-            return _ask_to_sign_in(request)
+            return redirect(f"/login{visit.back}")
         except Exception as error:
-            return await run_in_threadpool(_show_error, site, request, visit, error)
+            return await run_in_threadpool(fail or show_error, visit, error)
 
     return respond
+
+
+async def _show(page: Page, visit: Visit) -> Response:
+    """Return what a page shows; one that is not a coroutine may block."""
+    if iscoroutinefunction(page):
+        response: Response = await page(visit)
+        return response
+    return await run_in_threadpool(page, visit)  # type: ignore[arg-type]
 
 
 async def _read_form(request: Request, limits: FormLimits) -> FormData:
@@ -248,38 +274,27 @@ def _limit(request: Request, size: int) -> Request:
     return Request(request.scope, receive)
 
 
-def _check_sender(request: Request, url: str, visit: Visit | None = None) -> None:
-    """Refuse a form that was not sent from a page of this site and, with a visit, of its session."""
+def _check_sender(check: Callable[..., None], *arguments: object) -> None:
+    """Refuse a form for which a check fails: it is not from this site, or not of this session."""
     try:
-        check_origin(request, url)
-        if visit is not None and visit.session:
-            check_form_token(visit.session, visit.text(FIELD))
+        check(*arguments)
     except errors.RegistryRefused:
         raise Refusal(403, "the form was not sent from a page of this session") from None
 
 
-def _ask_to_sign_in(request: Request) -> Response:
-    return redirect(f"/login{lead_back(request)}")
-
-
-def lead_back(request: Request) -> str:
-    """Return the query with which sign-in leads back to a page; empty for the home page and for forms."""
-    raw: bytes = request.scope.get("raw_path") or b"/"  # the other path is decoded: another one, for some
-    path = raw.decode("latin-1") + (f"?{request.url.query}" if request.url.query else "")
-    return f"?next={quote(path)}" if request.method == "GET" and path != "/" else ""
-
-
-def _show_error(site: Site, request: Request, visit: Visit | None, error: Exception) -> Response:
-    status, code, message = _describe(request, error)
+def show_error(
+    visit: Visit, error: Exception, headers: Mapping[str, str] | None = None, **values: Any
+) -> Response:
+    """Show an error as a page; `values` replace what it says, or add to it."""
+    status, code, message = _describe(visit.request, error)
     advice = ADVICE.get(code, "Try again. If it happens again, tell the operator of this server the code.")
     if isinstance(error, Refusal) and code == errors.InvalidOption.code:
         advice = "Go back to the page, load it again, and send the form once more."
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+    more = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
     if isinstance(error, Refusal):
-        headers |= error.headers or {}
-    shown = visit or Visit(request, site)
-    values = {"code": code, "message": message, "advice": advice, "number": status}
-    return shown.page("error.html", status, headers, **values)
+        more = error.headers or {}
+    every = {"code": code, "message": message, "advice": advice, "number": status} | values
+    return visit.page("error.html", status, {**(headers or {}), **more}, **every)
 
 
 def _describe(request: Request, error: Exception) -> tuple[int, str, str]:
@@ -296,12 +311,10 @@ def _describe(request: Request, error: Exception) -> tuple[int, str, str]:
 
 async def show_missing(site: Site, request: Request, error: HTTPException) -> Response:
     """Return the page for what the router refuses."""
-    visit: Visit | None
-    try:
+    visit = Visit(request, site)
+    with suppress(Exception):  # a page that is not there says so, also without a session or a store
         visit = await site.open(request)
-    except Exception:  # a page that is not there says so, also without a session or a store
-        visit = None
-    return await run_in_threadpool(_show_error, site, request, visit, error)
+    return await run_in_threadpool(show_error, visit, error)
 
 
 def prefers_html(request: Request) -> bool:
