@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -143,6 +143,23 @@ def lint_text(root: Path) -> Callable[[str], object]:
         lint_skill(at_path(str(folder)))
 
     return lint
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["p{}.md", "p{}/README.md"])
+def test_lint_pages(tmp_path: Path, name: str) -> None:
+    """[RFC-0008] many pages that name each other, also by a name that all of them have."""
+
+    @cache
+    def make(count: int) -> Skill:
+        folder = tmp_path / str(count) / "pdf"
+        pages = {name.format(n): f"# P{n}\n\nSee `{name.format(n + 1)}`.\n" for n in range(count // 16)}
+        for path, text in {"SKILL.md": HEAD, **pages}.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+        return at_path(str(folder))
+
+    assert not grows_too_fast(lint_skill, make, 1 << 16, 1 << 14)
 
 
 @pytest.mark.slow

@@ -67,9 +67,13 @@ class Target(NamedTuple):
 def check(folder: Folder) -> Iterator[Problem]:
     """Check every link of every page, and that links lead to every page."""
     pages = {page.real: page for page in folder.pages.values()}
-    edges: dict[str, set[str]] = {}  # the real paths that each page links to
+    # The real paths that each page links to; a name that a page mentions leads to all pages of that name.
+    edges: dict[str, set[str]] = {}
+    for page in pages.values():
+        edges.setdefault(_name_node(page.name), set()).add(page.real)
+    folders = {os.path.dirname(name) for name in folder.pages if "/" in name}
     for page in folder.pages.values():
-        edges[page.real] = set(_find_names(page, folder))
+        edges[page.real] = set(_find_names(page, folder, folders))
         for link, target, anchor in _follow_links(page, folder):
             if target.path is None:
                 yield Problem(target.rule, f"'{link.target}' {target.reason}", page.name, link.line)
@@ -109,15 +113,16 @@ def _find_paths(page: Page) -> Iterator[str]:
                     yield word
 
 
-def _find_names(page: Page, folder: Folder) -> Iterator[str]:
-    """Yield the real paths of pages, and of folders with pages, that a page names in its text or code.
+def _name_node(path: str) -> str:
+    """Return the node of a file's name in the graph of links; no path is like it."""
+    return f"\0{posixpath.basename(path)}"
+
+
+def _find_names(page: Page, folder: Folder, folders: set[str]) -> Iterator[str]:
+    """Yield the nodes of pages, and of folders with pages, that a page names in its text or code.
 
     Agents open a file that they read the name of as well as one that is linked.
     """
-    by_name: dict[str, list[str]] = {}
-    for other in folder.pages.values():
-        by_name.setdefault(os.path.basename(other.name), []).append(other.real)
-    folders = {os.path.dirname(name) for name in folder.pages if "/" in name}
     here = os.path.dirname(page.name)
     for word in set(_find_paths(page)):
         path = posixpath.normpath(word.rstrip(".")).lstrip("/")
@@ -126,7 +131,7 @@ def _find_names(page: Page, folder: Folder) -> Iterator[str]:
                 yield folder.pages[name].real
             elif name in folders and "/" in word:
                 yield os.path.join(folder.root, name)
-        yield from by_name.get(posixpath.basename(path), ())
+        yield _name_node(path)
 
 
 def _follow(path: str, page: Page, folder: Folder) -> Target:
@@ -176,20 +181,14 @@ def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Proble
     if folder.main is None or not folder.is_complete:
         return  # the pages that could not be read may hold the links
     reachable = _find_reachable(folder.main.real, edges, folder)
+    words = {posixpath.basename(word).casefold(): word for word in _find_paths(folder.main)}
     for page in folder.pages.values():
         stem = os.path.basename(page.name).split(".")[0].upper()
         if page.real not in reachable and stem not in _WELL_KNOWN:
             message = f"{folder.main.name} leads here by no link and no name"
-            if other := _find_other_case(page.name, folder):
+            if other := words.get(posixpath.basename(page.name).casefold()):
                 message += f"; is '{other}' in it upper and lower case of this?"
             yield Problem("SKL401", message, page.name)
-
-
-def _find_other_case(name: str, folder: Folder) -> str:
-    """Return the name in the text of SKILL.md that differs from a file's in case alone."""
-    base = posixpath.basename(name).casefold()
-    words = _find_paths(folder.main) if folder.main else ()
-    return next((word for word in words if posixpath.basename(word).casefold() == base), "")
 
 
 def _find_reachable(start: str, edges: dict[str, set[str]], folder: Folder) -> set[str]:

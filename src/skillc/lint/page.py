@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple
 from unicodedata import category
 
-from skillc.errors import SkillcError, os_text
+from skillc.errors import PathEscapes, os_text
 from skillc.lint.positions import Block, find_block
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
@@ -145,7 +145,7 @@ def read_folder(source: str) -> Folder:
     problems: list[Problem] = []
     try:
         files = list_files(root, strict=True)
-    except (SkillcError, OSError):
+    except (PathEscapes, OSError):
         files = list(_walk_files(root, problems))
     pages: dict[str, Page] = {}
     room = MAX_PAGES
