@@ -662,7 +662,7 @@ def test_cache_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_links(origin: Origin, cache: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """[D29] those that stay in the repository are made; those that lead out, however, are not."""
+    """[D29] one that stays in the repository becomes what it leads to; one that leads out is left out."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "SKILL.md").write_text("---\nname: o\ndescription: Secret\n---\n")
     links = {
@@ -683,8 +683,7 @@ def test_links(origin: Origin, cache: Path, tmp_path: Path, caplog: pytest.LogCa
     with caplog.at_level(logging.WARNING, "skillc.library"):
         assert ids(source) == ["extraction/email", "good", "one", "pdf"]
     root = folder_of(source).parent
-    made = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink()}
-    assert made == {"good", "one", "extraction/file.md"}
+    assert not any(path.is_symlink() for path in root.rglob("*"))
     assert (root / "extraction" / "file.md").read_text() == (root / "pdf" / "SKILL.md").read_text()
     assert "the link 'up' leads out of the repository" in caplog.text
 

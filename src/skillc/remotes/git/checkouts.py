@@ -13,11 +13,13 @@ an incremental one, and nothing of git (configuration, hooks, credentials) is ev
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import math
 import os
 import re
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -290,14 +292,25 @@ class Checkouts:
 
     def _fetch(self, old: State) -> State:
         """Fetch, and make the new commit the current one. The caller holds the lock."""
-        from skillc.remotes.git.fetch import check_out  # dulwich is slow to import
+        from skillc.remotes.git.fetch import Revision, open_revision  # dulwich is slow to import
 
         atomic.sweep(self._directory)
         temporary = atomic.temporary_path(os.path.join(self._directory, "checkout"))
         os.mkdir(temporary, 0o700)
-        ref, folder = self._config.git_ref, os.path.join(temporary, self._remote.name)
+        ref, folder, links = self._config.git_ref, os.path.join(temporary, self._remote.name), []
+        if ref.kind == "commit":
+            revision = Revision(commit=ref.name, depth=self._config.depth)
+        else:
+            kinds = ("heads",) if ref.moves else ("tags",)
+            revision = Revision(ref.name, kinds=kinds, depth=self._config.depth)
+        opening = open_revision(self._remote, revision, temporary, whole=True, has_commit=self._has_commit)
         try:
-            commit, links = check_out(self._remote, ref, self._config.depth, folder, self._has_commit)
+            with opening as tree:
+                commit = tree.commit
+                if not self._has_commit(commit):
+                    os.mkdir(folder)
+                    links = tree.write([""], folder)
+                    _sync_to_disk(folder)
             if not self._has_commit(commit):
                 atomic.replace(temporary, os.path.join(self._directory, commit))
         except RefNotFound:
@@ -343,3 +356,16 @@ def _check_writable(directory: str) -> None:
         parent = os.path.dirname(parent)
     if parent != directory and not (os.path.isdir(parent) and os.access(parent, os.W_OK)):
         raise invalid(f"the cache '{directory}' can't be written")
+
+
+def _sync_to_disk(folder: str) -> None:
+    """Wait for the disk: a tag is never fetched again, so its files must outlast a power cut."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        ctypes.CDLL(None).syncfs(descriptor)  # one call, not one for each file
+    except (OSError, AttributeError):
+        os.sync()
+    finally:
+        os.close(descriptor)

@@ -13,10 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from dulwich.errors import GitProtocolError, NotGitRepository
-from dulwich.object_store import ObjectStoreGraphWalker, PackCapableObjectStore
+from dulwich.object_store import ObjectStoreGraphWalker
 from dulwich.objects import Commit, ObjectID
 from dulwich.refs import Ref
 from dulwich.repo import Repo
@@ -36,15 +35,26 @@ from skillc.remotes.git.tree import Choice, RemoteTree, read_tree
 from skillc.remotes.secrets import private_logs
 from skillc.remotes.traffic import Download, follow_download
 
-if TYPE_CHECKING:  # checkouts imports this module
-    from skillc.remotes.git.checkouts import GitRef
-
 MANY = 2000  # files; to fetch more, everything is fetched at once
 NO_FILES = b"blob:none"
 KINDS = ("heads", "tags")  # of refs, in the order in which they count
 
 Wants = Callable[..., list[ObjectID]]
 Refs = dict[Ref, ObjectID]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What is wanted of a repository: a commit by its ID, else what a ref of some kinds points to, else HEAD.
+
+    Words at the start of `path` may belong to the ref: an address does not tell where one ends.
+    """
+
+    ref: str = ""
+    path: str = ""
+    commit: str = ""
+    kinds: Sequence[str] = KINDS
+    depth: int | None = 1  # commits to fetch; None for all history
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +69,24 @@ class Fetch:
     filter: bytes | None = None
     greeting: Greeting = field(default_factory=Greeting)  # of the request that asked for a ref
 
-    def fetch_ref(
-        self,
-        ref: str,
-        path: str,
-        kinds: Sequence[str],
-        depth: int | None,
-        has_commit: Callable[[str], bool] = lambda commit: False,
-    ) -> Choice:
-        """Fetch what a ref of some kinds points to, unless `has_commit` says that it is there."""
+    def fetch(self, revision: Revision, has_commit: Callable[[str], bool]) -> Choice:
+        """Fetch a revision, unless `has_commit` says that what it points to is there."""
+        if revision.commit:
+            tip = self.fetch_commit(revision.commit, revision.depth)
+            return Choice(tip, revision.ref, revision.path)
         choices: list[Choice] = []
 
         def want(refs: Refs, depth: int | None = None) -> list[ObjectID]:
-            choice = _choose(refs, ref, path, kinds)
+            choice = _choose(refs, revision)
             choices.append(choice)
             return [ObjectID(choice.tip.encode())] if choice.tip and not has_commit(choice.tip) else []
 
-        names = [f"refs/{kind}/{ref}".encode() for kind in kinds] if ref else []
-        self.request(want, depth, [b"HEAD", *names] if kinds == KINDS else names, self.greeting)
+        names = [f"refs/{kind}/{revision.ref}".encode() for kind in revision.kinds] if revision.ref else []
+        prefixes = [b"HEAD", *names] if revision.kinds == KINDS else names
+        self.request(want, revision.depth, prefixes, self.greeting)
         choice = choices[0]
         if not choice.tip:
-            return choice._replace(tip=self.fetch_commit(choice.ref, depth))
+            return choice._replace(tip=self.fetch_commit(choice.ref, revision.depth))
         if not re.fullmatch("[0-9a-f]{40}", choice.tip):
             raise FetchError("the server sent an ID that is none")
         return choice
@@ -192,15 +199,16 @@ def open_tree(
     place for temporary files. Raises FetchError, and RefNotFound for a ref that is not there.
     """
     remote = remote.with_token()
+    revision = Revision(ref, path, commit)
     with ExitStack() as stack:
         try:
-            tree = stack.enter_context(_open_once(remote, ref, path, folder, commit))
+            tree = stack.enter_context(open_revision(remote, revision, folder))
         except LoginRefused as error:
             login = remote.ask_helpers()
             if login is None:
                 raise _explain_login(error, remote) from None
             try:
-                tree = stack.enter_context(_open_once(login, ref, path, folder, commit))
+                tree = stack.enter_context(open_revision(login, revision, folder))
             except LoginRefused as again:
                 raise _explain_login(again, login) from None
         yield tree
@@ -212,55 +220,36 @@ def _explain_login(error: LoginRefused, remote: GitRemote) -> LoginRefused:
 
 
 @contextmanager
-def _open_once(remote: GitRemote, ref: str, path: str, folder: str, commit: str) -> Iterator[RemoteTree]:
+def open_revision(
+    remote: GitRemote,
+    revision: Revision,
+    folder: str,
+    *,
+    whole: bool = False,
+    has_commit: Callable[[str], bool] = lambda commit: False,
+) -> Iterator[RemoteTree]:
+    """Give the tree of a revision; `whole` gets all its files with the first request.
+
+    Where `has_commit` says that the commit is there already, nothing is fetched, and the tree is empty.
+    """
     if remote.scheme == "file":
         with _open_local(remote) as repository:
-            store = repository.object_store
-            choice = Choice(commit, ref, path) if commit else _choose(repository.get_refs(), ref, path, KINDS)
-            tip = choice.tip or _find_commit(store, choice.ref)
-            yield replace(read_tree(store, choice._replace(tip=tip), remote.max_bytes), url=remote.url)
+            choice = _find_local(repository, revision)
+            yield read_tree(repository.object_store, choice, remote.max_bytes, url=remote.url)
         return
-    with _open_packs(os.path.join(folder, "objects"), remote) as packs:
-        fetch = Fetch(remote, packs, NO_FILES)
-        if commit:
-            choice = Choice(fetch.fetch_commit(commit, 1), ref, path)
-        else:
-            choice = fetch.fetch_ref(ref, path, KINDS, 1)
-        tree = read_tree(packs, choice, remote.max_bytes, fetch.fetch_files)
-        tree.url = fetch.greeting.url or remote.url
-        yield tree
-
-
-def check_out(
-    remote: GitRemote, ref: GitRef, depth: int | None, folder: str, has_commit: Callable[[str], bool]
-) -> tuple[str, Sequence[str]]:
-    """Write the files of what `ref` points to into a new `folder`; return the commit and the links left out.
-
-    Where `has_commit` says that the commit is there already, no folder is made.
-    """
-    if ref.kind == "commit" and has_commit(ref.name):
-        return ref.name, ()
-    with _open_packs(atomic.temporary_path(folder), remote) as packs:
-        fetch = Fetch(remote, packs)
-        if ref.kind == "commit":
-            choice = Choice(fetch.fetch_commit(ref.name, depth), ref.name)
-        else:
-            kinds = ("heads",) if ref.kind == "branch" else ("tags",)
-            choice = fetch.fetch_ref(ref.name, "", kinds, depth, has_commit)
-        if has_commit(choice.tip):
-            return choice.tip, ()
-        tree = read_tree(packs, choice, remote.max_bytes)
-        return tree.commit, tree.check_out(folder)
-
-
-@contextmanager
-def _open_packs(folder: str, remote: GitRemote) -> Iterator[PackObjects]:
-    packs = PackObjects(folder, remote.max_bytes)
+    packs = PackObjects(os.path.join(folder, "objects"), remote.max_bytes)
     try:
-        yield packs
+        fetch = Fetch(remote, packs, None if whole else NO_FILES)
+        commit = revision.commit
+        choice = Choice(commit, "") if has_commit(commit) else fetch.fetch(revision, has_commit)
+        url = fetch.greeting.url or remote.url
+        if has_commit(choice.tip):
+            yield RemoteTree(choice.tip, choice.ref, choice.path, packs)
+        else:
+            yield read_tree(packs, choice, remote.max_bytes, fetch.fetch_files, url=url)
     finally:
         packs.close()
-        atomic.discard(folder)
+        atomic.discard(os.path.join(folder, "objects"))
 
 
 @contextmanager
@@ -272,16 +261,32 @@ def _open_local(remote: GitRemote) -> Iterator[Repo]:
     except Exception as error:  # a configuration that can't be read, or a format of a later git
         raise FetchError(f"the repository can't be read ({type(error).__name__})") from None
     try:
+        if repository.object_format.name != "sha1":
+            raise FetchError(f"{repository.object_format.name} repositories are not supported")
         yield repository
     finally:
         repository.close()
 
 
-def _choose(refs: Refs, ref: str, path: str, kinds: Sequence[str]) -> Choice:
+def _find_local(repository: Repo, revision: Revision) -> Choice:
+    choice = Choice("", revision.commit, revision.path)
+    if not revision.commit:
+        choice = _choose(repository.get_refs(), revision)
+    if choice.tip:
+        return choice
+    store, name = repository.object_store, choice.ref.encode()
+    commits = [i for i in store.iter_prefix(name) if isinstance(store[i], Commit)]
+    if len(commits) != 1:
+        raise RefNotFound(choice.ref)
+    return choice._replace(tip=commits[0].decode(), ref=revision.ref if revision.commit else choice.ref)
+
+
+def _choose(refs: Refs, revision: Revision) -> Choice:
     """Return the tip of a ref of some kinds, with the ref and the path as they are to be divided.
 
     The tip is empty for what may be a commit's ID, where any kind is wanted. Raises RefNotFound.
     """
+    ref, path, kinds = revision.ref, revision.path, revision.kinds
     if not ref:
         if b"HEAD" not in refs:
             raise RefNotFound("HEAD")
@@ -296,11 +301,3 @@ def _choose(refs: Refs, ref: str, path: str, kinds: Sequence[str]) -> Choice:
     if kinds == KINDS and re.fullmatch("[0-9a-fA-F]{7,40}", ref):
         return Choice("", ref.lower(), path)
     raise RefNotFound(ref)
-
-
-def _find_commit(store: PackCapableObjectStore, name: str) -> str:
-    """Return the commit of a local repository that starts with `name`."""
-    commits = [i for i in store.iter_prefix(name.encode()) if isinstance(store[i], Commit)]
-    if len(commits) != 1:
-        raise RefNotFound(name)
-    return commits[0].decode()

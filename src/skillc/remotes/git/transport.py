@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING, Any
 import urllib3
 from dulwich.client import (
     GitClient,
-    LocalGitClient,
     SSHGitClient,
     SubprocessSSHVendor,
     SubprocessWrapper,
@@ -125,8 +124,7 @@ def open_client(
     """Return a client for the remote, and the path to ask it for; over HTTP it keeps the greeting."""
     if remote.scheme in ("http", "https"):
         return _HttpClient(remote, watchdog, advertisement, greeting), ""
-    is_ssh = remote.scheme == "ssh"
-    return _SshClient(remote, watchdog, advertisement) if is_ssh else LocalGitClient(), remote.path
+    return _SshClient(remote, watchdog, advertisement), remote.path
 
 
 class _HttpClient(Urllib3HttpGitClient):

@@ -1,14 +1,12 @@
 """One commit of a repository: read it, and write its files into a folder, and nothing outside that.
 
-What is written is plain files, without a `.git`, a configuration or hooks.
+What is written is plain files, without links, a `.git`, a configuration or hooks.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
-import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,16 +17,16 @@ from dulwich.index import validate_path_element_default, validate_path_element_h
 from dulwich.object_store import PackCapableObjectStore
 from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID, Tag, Tree, parse_tree
 
-from skillc.paths import is_inside
 from skillc.remotes.git.address import FetchError
 from skillc.remotes.git.pack import PackObjects
 
 MAX_ENTRIES = 1_000_000  # files and folders of a repository
 MAX_FILES = 100_000  # that are written
-MAX_LINKS = 40  # symbolic links on the way to a file
+MAX_LINKS = 40  # symbolic links on the way to a file, and folders inside each other that are links
 MAX_PATH = 1024
 
 Store = PackCapableObjectStore | PackObjects
+Fetch = Callable[[str, list[ObjectID]], None]
 T = TypeVar("T")
 
 
@@ -67,14 +65,14 @@ class RemoteTree:
     commit: str
     ref: str
     path: str
-    entries: dict[str, Entry]
-    time: int  # of the commit, in seconds since 1970
-    is_tag: bool  # whether `ref` is a tag
-    trap: str  # the first path that no checkout can have, or that is there twice; it is not in `entries`
     _store: Store = field(repr=False)
-    _limit: int = field(repr=False)  # bytes that may be written
-    _fetch: Callable[[str, list[ObjectID]], None] | None = field(repr=False)  # gets files of the commit
+    entries: dict[str, Entry] = field(default_factory=dict)
+    time: int = 0  # of the commit, in seconds since 1970
+    is_tag: bool = False  # whether `ref` is a tag
+    trap: str = ""  # the first path that no folder can have, or that is there twice; it is not in `entries`
     url: str = ""  # that answered, after redirects
+    _limit: int = field(default=0, repr=False)  # bytes that may be written
+    _fetch: Fetch | None = field(default=None, repr=False)  # gets files of the commit
     _paths: list[str] = field(init=False, repr=False)  # sorted
 
     def __post_init__(self) -> None:
@@ -108,6 +106,8 @@ class RemoteTree:
         dead_links: list[str] = []
         self.require(paths)
         for path in paths:
+            if self.trap and f"{self.trap}/".startswith(f"{path}/" if path else ""):
+                raise FetchError(f"unsafe file name {self.trap!r}")
             self._collect(path, path, (), files, dead_links)
         self._require(entry.id for entry in files.values())
         for path, entry in files.items():
@@ -116,31 +116,6 @@ class RemoteTree:
                 os.makedirs(os.path.dirname(place), exist_ok=True)
                 self._write_file(place, entry)
         return dead_links
-
-    def check_out(self, folder: str) -> list[str]:
-        """Write the whole commit into a new folder, with its links; return those that were left out.
-
-        A link that is absolute, or leads out of the folder or nowhere, is left out. Folders come first, then
-        files, then links, so that nothing is written through a link.
-        """
-        unsafe = self.trap or next((path for path in self._paths if path and not _is_safe(path)), "")
-        if unsafe:
-            raise FetchError(f"unsafe file name {unsafe!r}")
-        if len(self._paths) - 1 > MAX_FILES:
-            raise FetchError(f"the repository has over {MAX_FILES} files")
-        places = {path: os.path.join(folder, *path.split("/")) for path in self._paths}
-        for path, entry in self.entries.items():  # a folder comes before its contents
-            if entry.is_folder:
-                os.mkdir(places[path])
-        for path, entry in self.entries.items():
-            if not entry.is_folder and not entry.is_link:
-                self._write_file(places[path], entry)
-        links = [path for path, entry in self.entries.items() if entry.is_link]
-        targets = {path: read_blob(self._store, self.entries[path].id) for path in links}
-        made = [path for path in links if _make_link(places[path], targets[path])]
-        good = {path for path in made if _check_link(places[path], folder)}  # once all are there
-        _sync_to_disk(folder)
-        return sorted(path for path in links if path not in good)
 
     def _write_file(self, place: str, entry: Entry) -> None:
         data = read_blob(self._store, entry.id)
@@ -175,7 +150,8 @@ class RemoteTree:
                 raise FetchError(f"unsafe file name {target!r}")
             if entry.is_link:
                 real = self._resolve(inner)
-                if real is None or real in chain or not real or inner.startswith(f"{real}/"):
+                is_loop = real in chain or len(chain) > MAX_LINKS or inner.startswith(f"{real}/")
+                if not real or is_loop:
                     dead_links.append(target)
                 elif self.entries[real].is_folder:
                     self._collect(real, target, (*chain, real), files, dead_links)
@@ -184,7 +160,7 @@ class RemoteTree:
             elif stat.S_ISREG(entry.mode):
                 files[target] = entry
             if len(files) + len(dead_links) > MAX_FILES:
-                raise FetchError(f"a folder has over {MAX_FILES} files")
+                raise FetchError(f"{'a folder' if path else 'the repository'} has over {MAX_FILES} files")
 
     def _resolve(self, link: str) -> str | None:
         """Return the path in the repository that a link leads to; None for one that leads elsewhere."""
@@ -230,7 +206,9 @@ def read_tree(
     store: Store,
     choice: Choice,
     limit: int,
-    fetch: Callable[[str, list[ObjectID]], None] | None = None,
+    fetch: Fetch | None = None,
+    *,
+    url: str,
 ) -> RemoteTree:
     """Read the folders of a commit, to which tags are followed."""
     target = _get(store.__getitem__, ObjectID(choice.tip.encode()))
@@ -255,7 +233,7 @@ def read_tree(
             raise FetchError(f"the repository has over {MAX_ENTRIES} files")
     _, ref, path, is_tag = choice
     commit, time = target.id.decode(), target.commit_time
-    return RemoteTree(commit, ref, path, entries, time, is_tag, trap, store, limit, fetch)
+    return RemoteTree(commit, ref, path, store, entries, time, is_tag, trap, url, limit, fetch)
 
 
 def _read_folder(store: Store, sha: ObjectID) -> list[tuple[bytes, int, ObjectID]]:
@@ -300,40 +278,3 @@ def _is_safe(path: str) -> bool:
     except UnicodeDecodeError:
         return True  # the next check takes UTF-8 alone
     return validate_path_element_hfs(name)
-
-
-def _make_link(place: str, target: bytes) -> bool:
-    """Make a symbolic link; return False for an absolute or odd target, or where the system has no links."""
-    if not target or b"\0" in target or len(target) > MAX_PATH or os.path.isabs(target):
-        return False
-    try:
-        os.symlink(os.fsdecode(target), place)
-    except FileExistsError:
-        raise FetchError(f"the repository has {place!r} twice") from None
-    except OSError:
-        return False
-    return True
-
-
-def _check_link(place: str, root: str) -> bool:
-    """Return whether a link leads to something below `root`; remove one that does not."""
-    try:
-        if is_inside(os.path.realpath(place, strict=True), os.path.realpath(root)):
-            return True
-    except OSError:
-        pass  # it leads nowhere, or round in circles
-    os.unlink(place)
-    return False
-
-
-def _sync_to_disk(folder: str) -> None:
-    """Wait for the disk: a tag is never fetched again, so its files must outlast a power cut."""
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        ctypes.CDLL(None).syncfs(descriptor)  # one call, not one for each file
-    except (OSError, AttributeError):
-        os.sync()
-    finally:
-        os.close(descriptor)
