@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from skillc import atomic, library, paths, remotes
-from skillc.errors import ArchiveRefused, Diagnostic, InvalidConfiguration, OriginNotFound, warning
+from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, warning
 from skillc.install.discover import discover, walk_folder
 from skillc.install.marketplace import find_marketplace
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.places import find_hub, find_site, open_place, open_session, origin_errors
 from skillc.install.registry import find_registry
-from skillc.remotes import MAX_PACKED, address_after, find_root, guess_type, unpack_archive
+from skillc.remotes import MAX_PACKED, find_root, guess_type, unpack_archive
 
 if TYPE_CHECKING:
     from skillc.remotes import RemoteTree, Response
@@ -127,13 +127,16 @@ class _Opening:
 
     def _open_git(self, origin: Origin, commit: str) -> Download:
         root = os.path.join(self._folder, "tree")
-        try:
-            address = replace(remotes.GitRemote.parse(origin.address), hosts=origin.allowed_hosts)
-        except InvalidConfiguration as error:
-            raise OriginNotFound(origin.label(), error.message.rpartition(": ")[2]) from None
         with origin_errors(origin):
             tree = self._stack.enter_context(
-                remotes.open_tree(address, origin.ref, origin.path, self._folder, commit=commit)
+                remotes.open_tree(
+                    origin.address,
+                    origin.ref,
+                    origin.path,
+                    self._folder,
+                    commit=commit,
+                    hosts=origin.allowed_hosts,
+                )
             )
         origin = replace(origin, ref=tree.ref, path=tree.path)
 
@@ -169,7 +172,7 @@ class _Opening:
             archive = os.path.join(self._folder, "packed")
             with origin_errors(origin):
                 response = response or open_session(origin).get_file(origin.address, MAX_PACKED)
-            address = address_after(origin.url, response.url)
+            address = _address(origin, response)
             with open(archive, "xb") as file:
                 file.write(response.data)
         elif not os.path.isfile(archive):
@@ -186,7 +189,7 @@ class _Opening:
         root = os.path.realpath(self._make("files"))
         with open(os.path.join(root, paths.SKILL_FILE), "xb") as file:
             file.write(response.data)
-        return self._open_folder(origin, root, resolved=address_after(origin.url, response.url))
+        return self._open_folder(origin, root, resolved=_address(origin, response))
 
     def _open_folder(self, origin: Origin, root: str, resolved: str = "") -> Download:
         """Give the skills of a folder on this machine, where they are."""
@@ -209,6 +212,11 @@ class _Opening:
         place = os.path.join(self._folder, name)
         os.makedirs(place, exist_ok=True)
         return place
+
+
+def _address(origin: Origin, response: Response) -> str:
+    """Return where an answer came from, without the credentials that were sent there."""
+    return origin.url if response.address == origin.address else response.address
 
 
 def _place(root: str, path: str) -> str:

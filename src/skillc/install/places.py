@@ -10,7 +10,6 @@ A list is read first, and of the skills only those that are wanted. What goes wr
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,11 +21,11 @@ from skillc import remotes
 from skillc.errors import Diagnostic, OriginNotFound
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download, Origin
-from skillc.remotes import hide_secrets, parse_base_url
-from skillc.text import cut, one_line
+from skillc.remotes import Failure, hide_secrets
+from skillc.text import one_line
 
 if TYPE_CHECKING:
-    from skillc.remotes import ClawHubRemote, RegistryApi, RemoteSkill, Response, Session, SiteRemote
+    from skillc.remotes import ClawHubRemote, RegistryApi, RemoteSkill, Session, SiteRemote
 
 Report = Callable[[Diagnostic], None]
 
@@ -55,14 +54,7 @@ class Place:
 
 def open_session(origin: Origin) -> Session:
     """Return requests on behalf of an origin, whose credentials go to its own host alone."""
-    return remotes.Session(
-        origin.url,
-        credentials=parse_base_url(origin.address)[1],
-        hosts=origin.allowed_hosts,
-        plain="'{}' is not https, and http is for this machine alone",
-        logins=True,
-        attempts=remotes.MAX_ATTEMPTS,
-    )
+    return remotes.Session.for_person(origin.url, origin.address, origin.allowed_hosts)
 
 
 @contextmanager
@@ -70,28 +62,8 @@ def origin_errors(origin: Origin) -> Iterator[None]:
     """Turn failures of a remote into OriginNotFound (E080), without secrets."""
     try:
         yield
-    except remotes.RefNotFound as error:
-        name = str(error)
-        if name == "HEAD":
-            raise OriginNotFound(origin.label(), "the repository has no commits") from None
-        hint = f"hint: a skill of it is named by --skill {name}"
-        raise OriginNotFound(origin.label(), f"it has no branch, tag or commit '{name}'", hint) from None
-    except remotes.Failure as error:
-        reason = _explain_status(error.response) if isinstance(error, remotes.Refused) else str(error)
-        if error.url and error.url not in reason:
-            reason = f"{error.url}: {reason}"
-        raise OriginNotFound(origin.label(), hide_secrets(one_line(reason))) from None
-
-
-def _explain_status(response: Response) -> str:
-    """Return what an answer with an error says, in one short line."""
-    if response.status in remotes.BUSY and response.retry_after:
-        return f"the server is busy and asks to come again in {one_line(response.retry_after)} s"
-    if response.status in (401, 403):
-        return f"the server wants authentication (HTTP {response.status})"
-    text = response.data.decode("utf-8", "replace").strip()
-    is_plain = text and not re.match(r"\s*[<{]", text)
-    return f"HTTP {response.status}{f': {cut(one_line(text), 200)}' if is_plain else ''}"
+    except Failure as error:
+        raise OriginNotFound(origin.label(), hide_secrets(one_line(error.reason)), error.hint) from None
 
 
 def find_site(origin: Origin, names: Sequence[str], report: Report) -> Place | None:

@@ -26,11 +26,11 @@ from skillc.library import source as base
 from skillc.library.servers import LIST, RemoteSource
 from skillc.remotes import (
     Answer,
+    Failure,
     Listing,
     McpRefusal,
     McpRemote,
     McpServer,
-    McpUnreachable,
     RemoteSkill,
     SkillFolders,
     is_plain,
@@ -173,12 +173,12 @@ class McpSkillSource(RemoteSource):
         entry = await self._find_entry(skill_id)
         try:
             content = await asyncio.to_thread(self._read, skill_id, entry, whole)
-        except McpUnreachable as error:
-            raise RepositoryUnavailable(self.name, str(error)) from None
         except McpRefusal as error:
             self._refusals[skill_id] = str(error)
             log.warning("skill '%s' is refused: %s", skill_id, error)
             raise InvalidSkill(skill_id, str(error)) from None
+        except Failure as error:
+            raise RepositoryUnavailable(self.name, str(error)) from None
         self._refusals.pop(skill_id, None)
         return content
 

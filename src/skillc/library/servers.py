@@ -25,7 +25,6 @@ from typing import ClassVar
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
 from skillc.remotes import (
-    SETTING,
     Answer,
     BearerAuth,
     Cache,
@@ -33,7 +32,6 @@ from skillc.remotes import (
     DiskCopy,
     Failure,
     HeaderAuth,
-    Hosts,
     HttpRemote,
     Listing,
     Remote,
@@ -42,9 +40,6 @@ from skillc.remotes import (
     Session,
     SiteRemote,
     SkillFolders,
-    StoredAuth,
-    is_valid_header,
-    parse_base_url,
 )
 from skillc.skills import SkillId, read_main_file
 
@@ -194,20 +189,12 @@ class ServerSource(RemoteSource):
         base.require_text(base_url, "base_url")
         if not isinstance(auth, BearerAuth | HeaderAuth | None):
             raise TypeError(f"auth must be a BearerAuth or a HeaderAuth, not {type(auth).__name__}")
-        self.base_url, user, problem = parse_base_url(base_url)
-        self.name = name
-        credentials = dict([auth.header()]) if auth else user
-        if not all(is_valid_header(*header) for header in credentials.items()):
-            problem = "the credentials can't be sent in a header"
-        session = Session(
-            self.base_url,
-            credentials=credentials,
-            hosts=Hosts.around(self.base_url, allow_hosts, SETTING),
-            time_out=base.to_seconds(time_out, "time_out"),
-            plain=self._plain,
-            resend=not isinstance(auth, StoredAuth),
-            problem=problem or "",
+        seconds = base.to_seconds(time_out, "time_out")
+        session = Session.for_repository(
+            base_url, auth, allow_hosts=allow_hosts, time_out=seconds, plain=self._plain
         )
+        self.base_url = session.address
+        self.name = name
         folders = SkillFolders.of(self._cache_name, self._key(session))
         super().__init__(name or self.base_url, self._make_remote(session, folders), folders, cache_ttl)
 

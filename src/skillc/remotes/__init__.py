@@ -10,7 +10,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.remotes.addresses import LOOPBACK, guess_type, is_plain, resolve_path, resolve_url
-    from skillc.remotes.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
+    from skillc.remotes.archive import MAX_PACKED, find_root, unpack_archive, unwrap
     from skillc.remotes.cache import Cache, DiskCopy
     from skillc.remotes.ci_tokens import advise_job, is_job, mint_token
     from skillc.remotes.clawhub import ClawHubRemote, fingerprint_of
@@ -23,19 +23,17 @@ if TYPE_CHECKING:
         choose_registry,
         find_token,
         forget_credential,
-        is_valid_header,
-        parse_base_url,
         parse_registry,
         read_credentials,
         store_credential,
     )
     from skillc.remotes.folders import SkillFolders
-    from skillc.remotes.git.address import FetchError, GitRemote, RefNotFound, find_unused_tokens
+    from skillc.remotes.git.address import GitRemote, find_unused_tokens
     from skillc.remotes.git.checkouts import Checkouts, GitRef, GitSkillConfig, HttpsToken, SshKey, State
     from skillc.remotes.git.fetch import open_tree
     from skillc.remotes.git.tree import RemoteTree
-    from skillc.remotes.hosts import SETTING, Hosts, address_after, host_of, parse_host
-    from skillc.remotes.mcp.entries import McpRefusal, McpServer, McpUnreachable, SkillEntry
+    from skillc.remotes.hosts import Hosts, host_of, parse_host
+    from skillc.remotes.mcp.entries import McpRefusal, McpServer, SkillEntry
     from skillc.remotes.mcp.remote import McpRemote
     from skillc.remotes.protocol import (
         Absent,
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
     )
     from skillc.remotes.registry import RegistryApi
     from skillc.remotes.secrets import hide_secrets, private_logs
-    from skillc.remotes.session import BUSY, MAX_ATTEMPTS, Refused, Response, Session
+    from skillc.remotes.session import Response, Session
     from skillc.remotes.site import SiteRemote, index_beside, read_index
     from skillc.remotes.skills_api import HttpRemote, RemoteDocument
     from skillc.remotes.traffic import describe_downloads
@@ -60,27 +58,27 @@ else:
         {
             "protocol": "Absent Answer Failure Listing Remote RemoteFile RemoteSkill require_text to_seconds",
             "addresses": "LOOPBACK guess_type is_plain resolve_path resolve_url",
-            "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
+            "archive": "MAX_PACKED find_root unpack_archive unwrap",
             "cache": "Cache DiskCopy",
             "clawhub": "ClawHubRemote fingerprint_of",
             "credentials": (
                 "BearerAuth Credential HeaderAuth StoredAuth check_token choose_registry find_token "
-                "forget_credential is_valid_header parse_base_url parse_registry read_credentials "
+                "forget_credential parse_registry read_credentials "
                 "store_credential"
             ),
             "folders": "SkillFolders",
-            "git.address": "FetchError GitRemote RefNotFound find_unused_tokens",
+            "git.address": "GitRemote find_unused_tokens",
             "git.checkouts": "Checkouts GitRef GitSkillConfig HttpsToken SshKey State",
             "git.fetch": "open_tree",
             "git.tree": "RemoteTree",
-            "hosts": "SETTING Hosts address_after host_of parse_host",
+            "hosts": "Hosts host_of parse_host",
             "skills_api": "HttpRemote RemoteDocument",
             "ci_tokens": "advise_job is_job mint_token",
-            "mcp.entries": "McpRefusal McpServer McpUnreachable SkillEntry",
+            "mcp.entries": "McpRefusal McpServer SkillEntry",
             "mcp.remote": "McpRemote",
             "registry": "RegistryApi",
             "secrets": "hide_secrets private_logs",
-            "session": "BUSY MAX_ATTEMPTS Refused Response Session",
+            "session": "Response Session",
             "site": "SiteRemote index_beside read_index",
             "traffic": "describe_downloads",
         },

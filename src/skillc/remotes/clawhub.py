@@ -25,7 +25,6 @@ from skillc.collation import sort_names
 from skillc.errors import AuditBlocked, warning
 from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_skill
 from skillc.remotes.folders import write_folder
-from skillc.remotes.hosts import address_after
 from skillc.remotes.protocol import (
     Answer,
     Failure,
@@ -238,7 +237,7 @@ class ClawHubRemote(Remote):
             if not has_main_file(temporary):
                 raise Failure(f"'{hub.slug}' has no SKILL.md")
             _verify(hub.slug, temporary, version)
-        return address_after(skill.address, response.url)
+        return response.address
 
     def _about(self, skill: HubSkill, base: str) -> Mapping[str, Any]:
         """Return what the registry tells of a skill; refuse what it holds for malicious (E084).

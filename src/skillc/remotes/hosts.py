@@ -57,11 +57,6 @@ def host_of(url: str) -> str:
     return _join(host, port if port != PORTS.get(parts.scheme) else None)
 
 
-def address_after(url: str, final: str) -> str:
-    """Return the address that answered; after a redirect without its query, which may be a signature."""
-    return url if final in ("", url) else final.partition("?")[0]
-
-
 def parse_host(text: str) -> str:
     """Return a host as `host_of` gives it, from `host`, `host:port` or an address; empty for what is none.
 

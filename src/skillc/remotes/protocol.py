@@ -31,6 +31,13 @@ class Failure(Exception):
     """No usable answer; the message says why, and holds nothing of the request. `url` is what was asked."""
 
     url = ""
+    hint = ""  # what a person can do
+
+    @property
+    def reason(self) -> str:
+        """Why, for a person who asked for it."""
+        text = str(self)
+        return text if not self.url or self.url in text else f"{self.url}: {text}"
 
 
 class Absent(Failure):

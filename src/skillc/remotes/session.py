@@ -18,7 +18,7 @@ import socket
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,12 +28,19 @@ from urllib.parse import urlsplit
 from skillc import __version__
 from skillc.errors import SkillcError
 from skillc.remotes.addresses import LOOPBACK
-from skillc.remotes.credentials import find_token
-from skillc.remotes.hosts import Hosts, host_of
+from skillc.remotes.credentials import (
+    BearerAuth,
+    HeaderAuth,
+    StoredAuth,
+    find_token,
+    is_valid_header,
+    parse_base_url,
+)
+from skillc.remotes.hosts import SETTING, Hosts, host_of
 from skillc.remotes.protocol import Failure
 from skillc.remotes.secrets import private_logs
 from skillc.remotes.traffic import follow_download
-from skillc.text import one_line
+from skillc.text import cut, one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -68,6 +75,12 @@ class Response:
     url: str = ""  # that was answered, after redirects
     retry_after: str = ""
     location: str = ""  # of a redirect that was not followed
+    request: str = ""  # the address that was asked
+
+    @property
+    def address(self) -> str:
+        """The address that answered; after a redirect without its query, which may be a signature."""
+        return self.request if self.url in ("", self.request) else self.url.partition("?")[0]
 
     def json(self) -> Any:
         """Return the JSON value; None where it is none."""
@@ -84,6 +97,20 @@ class Refused(Failure):
         super().__init__(f"status {response.status} for '{one_line(url)}'")
         self.response = response
         self.url = url
+
+    @property
+    def reason(self) -> str:
+        response = self.response
+        text = response.data.decode("utf-8", "replace").strip()
+        if response.status in BUSY and response.retry_after:
+            reason = f"the server is busy and asks to come again in {one_line(response.retry_after)} s"
+        elif response.status in (401, 403):
+            reason = f"the server wants authentication (HTTP {response.status})"
+        elif text and not re.match(r"\s*[<{]", text):
+            reason = f"HTTP {response.status}: {cut(one_line(text), 200)}"
+        else:
+            reason = f"HTTP {response.status}"
+        return f"{self.url}: {reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +161,43 @@ class Session:
     problem: str = ""  # why nothing is asked at all
     _loop: asyncio.AbstractEventLoop | None = field(default=None, init=False, repr=False)
     _client: httpx2.AsyncClient | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def for_repository(
+        cls,
+        base_url: str,
+        auth: BearerAuth | HeaderAuth | None,
+        *,
+        allow_hosts: Iterable[str],
+        time_out: float,
+        plain: str,
+    ) -> Session:
+        """Return requests to a repository of skills.toml; `problem` says what is wrong with its settings."""
+        address, user, problem = parse_base_url(base_url)
+        credentials = dict([auth.header()]) if auth else user
+        if not all(is_valid_header(*header) for header in credentials.items()):
+            problem = "the credentials can't be sent in a header"
+        return cls(
+            address,
+            credentials=credentials,
+            hosts=Hosts.around(address, allow_hosts, SETTING),
+            time_out=time_out,
+            plain=plain,
+            resend=not isinstance(auth, StoredAuth),
+            problem=problem or "",
+        )
+
+    @classmethod
+    def for_person(cls, url: str, address: str, hosts: Hosts) -> Session:
+        """Return requests to a URL that a person gave as `address`, which may have a user in it."""
+        return cls(
+            url,
+            credentials=parse_base_url(address)[1],
+            hosts=hosts,
+            plain="'{}' is not https, and http is for this machine alone",
+            logins=True,
+            attempts=MAX_ATTEMPTS,
+        )
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -257,7 +321,7 @@ class Session:
             response = await client.send(message, stream=True)
             try:
                 if response.status_code not in REDIRECTS or not self.redirects:
-                    return await _read(response, request.limit)
+                    return await _read(response, request)
                 target = redirect_target(str(current), response.headers.get("Location"), bool(self.plain))
                 if refusal := self._refusal(target):
                     raise Failure(f"redirected, and {refusal}")
@@ -343,14 +407,15 @@ def _origin(url: str) -> tuple[str, str]:
     return url.partition(":")[0].lower(), host_of(url)
 
 
-async def _read(response: httpx2.Response, limit: int) -> Response:
+async def _read(response: httpx2.Response, request: _Request) -> Response:
     status, headers = response.status_code, response.headers
     if 200 <= status < 300:
-        data = await _read_body(response, limit)
+        data = await _read_body(response, request.limit)
     else:
         data = await _read_start(response) if status >= 400 else b""
     etag, retry_after = headers.get("ETag", "")[:1024], headers.get("Retry-After", "")[:64]
-    return Response(status, etag, data, str(response.url), retry_after, headers.get("Location", "")[:1024])
+    location = headers.get("Location", "")[:1024]
+    return Response(status, etag, data, str(response.url), retry_after, location, request.url)
 
 
 async def _read_start(response: httpx2.Response) -> bytes:

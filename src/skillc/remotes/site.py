@@ -19,7 +19,6 @@ from skillc.errors import warning
 from skillc.remotes.addresses import is_plain
 from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_skill
 from skillc.remotes.folders import write_file, write_folder
-from skillc.remotes.hosts import address_after
 from skillc.remotes.protocol import (
     Absent,
     Answer,
@@ -182,7 +181,7 @@ class SiteRemote(Remote):
                 return address
             limit = MAX_SKILL_FILE if entry.kind == "skill-md" else MAX_PACKED
             response = self.session.get_file(entry.url, limit)
-            address = address_after(entry.url, response.url)
+            address = response.address
             check_digest(entry.name, entry.url, entry.digest, digest_of(response.data))
             if entry.kind == "skill-md":
                 write_file(temporary, "SKILL.md", response.data)

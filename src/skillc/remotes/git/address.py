@@ -49,7 +49,16 @@ class LoginRefused(FetchError):
 
 
 class RefNotFound(FetchError):
-    """The repository has no such ref."""
+    """The repository has no such ref, whose name is the message; HEAD is that of one without commits."""
+
+    @property
+    def reason(self) -> str:
+        is_empty = str(self) == "HEAD"
+        return "the repository has no commits" if is_empty else f"it has no branch, tag or commit '{self}'"
+
+    @property
+    def hint(self) -> str:  # type: ignore[override]
+        return "" if str(self) == "HEAD" else f"hint: a skill of it is named by --skill {self}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from skillc import atomic
+from skillc.errors import InvalidConfiguration
 from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused, RefNotFound, Refusal
 from skillc.remotes.git.pack import PackObjects
 from skillc.remotes.git.transport import (
@@ -32,6 +33,7 @@ from skillc.remotes.git.transport import (
     open_client,
 )
 from skillc.remotes.git.tree import Choice, RemoteTree, read_tree
+from skillc.remotes.hosts import Hosts
 from skillc.remotes.secrets import private_logs
 from skillc.remotes.traffic import Download, follow_download
 
@@ -191,14 +193,17 @@ class Fetch:
 
 @contextmanager
 def open_tree(
-    remote: GitRemote, ref: str, path: str, folder: str, *, commit: str = ""
+    address: str, ref: str, path: str, folder: str, *, hosts: Hosts, commit: str = ""
 ) -> Iterator[RemoteTree]:
     """Give the tree of a commit: of `commit`, a whole ID, else of what `ref` points to, else of HEAD.
 
     If the server wants a login, it gets that of a variable or of git's credential helpers. `folder` is a
     place for temporary files. Raises FetchError, and RefNotFound for a ref that is not there.
     """
-    remote = remote.with_token()
+    try:
+        remote = replace(GitRemote.parse(address), hosts=hosts).with_token()
+    except InvalidConfiguration as error:
+        raise FetchError(error.message.rpartition(": ")[2]) from None
     revision = Revision(ref, path, commit)
     with ExitStack() as stack:
         try:

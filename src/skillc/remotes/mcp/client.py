@@ -28,8 +28,8 @@ from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
 
 from skillc.errors import SkillcError
-from skillc.remotes.mcp.entries import McpRefusal, McpServer, McpUnreachable, verify_file
-from skillc.remotes.protocol import RemoteFile
+from skillc.remotes.mcp.entries import McpRefusal, McpServer, verify_file
+from skillc.remotes.protocol import Failure, RemoteFile
 from skillc.remotes.secrets import private_logs
 from skillc.text import one_line
 
@@ -60,7 +60,7 @@ class _Request(types.Request[dict[str, Any], str]):
 
 
 def talk(server: McpServer, question: Callable[[Skills], Awaitable[Answer]], time_out: float) -> Answer:
-    """Connect, ask, disconnect; raise McpRefusal with the reason. Call it in a thread of its own."""
+    """Connect, ask, disconnect; raises Failure, or McpRefusal. Call it in a thread of its own."""
     faults = _Faults()
 
     async def run() -> Answer:
@@ -78,12 +78,12 @@ def talk(server: McpServer, question: Callable[[Skills], Awaitable[Answer]], tim
         cause = cause.exceptions[0]
     if isinstance(cause, SkillcError) or not isinstance(cause, Exception):
         raise cause from None
-    if isinstance(cause, McpRefusal):
+    if isinstance(cause, Failure):
         cause.__context__ = None
         raise cause
     if faults.refusal:
         raise McpRefusal(faults.refusal)
-    raise McpUnreachable(server.hide(faults.outage or _explain(cause, time_out)))
+    raise Failure(server.hide(faults.outage or _explain(cause, time_out)))
 
 
 def _explain(error: Exception, time_out: float) -> str:
@@ -107,7 +107,7 @@ class Skills:
         self._client = client
         capabilities = client.session.server_capabilities
         if not capabilities or EXTENSION not in (capabilities.extensions or {}) or not capabilities.resources:
-            raise McpUnreachable("the server does not declare skills (it must speak MCP 2026-07-28)")
+            raise Failure("the server does not declare skills (it must speak MCP 2026-07-28)")
 
     async def list(self) -> list[Any]:
         """Return all entries, page by page; raise McpRefusal for a list without an end."""

@@ -53,10 +53,6 @@ class McpRefusal(Failure):
     """Something that a server says or sends is not used; the message says why."""
 
 
-class McpUnreachable(McpRefusal):
-    """A server answers no question at all; the message says why."""
-
-
 def verify_file(file: RemoteFile, data: bytes) -> None:
     """Raise McpRefusal unless size and digest are the announced ones."""
     if len(data) != file.size:

@@ -16,12 +16,11 @@ from skillc.remotes.folders import SkillFolders
 from skillc.remotes.mcp.entries import (
     McpRefusal,
     McpServer,
-    McpUnreachable,
     SkillEntry,
     read_entry,
     read_listing,
 )
-from skillc.remotes.protocol import Answer, Remote, RemoteFile, RemoteSkill
+from skillc.remotes.protocol import Answer, Failure, Remote, RemoteFile, RemoteSkill
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class McpRemote(Remote):
     def read(self, entry: SkillEntry, whole: bool) -> Files | None:
         """Return the verified SKILL.md, or all files if `whole`; None where they don't match the entry.
 
-        The entry may be outdated then. Raises McpUnreachable.
+        The entry may be outdated then. Raises Failure.
         """
         try:
             files = _select(entry, whole)
@@ -54,8 +53,6 @@ class McpRemote(Remote):
             if any(file.digest not in data for file in files):
                 data = self._talk(lambda skills: self._read(skills, entry, files))
             entry.verify_main(data[entry.main.digest])
-        except McpUnreachable:
-            raise
         except McpRefusal:
             return None
         return data
@@ -96,7 +93,7 @@ class McpRemote(Remote):
 
     def _talk(self, question: Callable[[Skills], Coroutine[Any, Any, Result]]) -> Result:
         if self._problem:
-            raise McpUnreachable(self._problem)
+            raise Failure(self._problem)
         from skillc.remotes.mcp.client import talk  # the SDK is slow to import
 
         return talk(self._server, question, self._time_out)
