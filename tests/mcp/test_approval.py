@@ -10,11 +10,11 @@ from mcp import Client
 from mcp_types import ElicitResult
 
 from skillc.errors import ApprovalRequired
-from skillc.mcp import approval, toolbox
+from skillc.mcp import approval, server
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, tool
 from tests.conftest import World
-from tests.support.mcp import ERAS, NEW, ask, call_tools, near, talk
+from tests.support.mcp import ERAS, NEW, answering, ask, call_tools, near, talk
 
 
 @tool("Careful", "run", "init")
@@ -28,15 +28,7 @@ def careful(call: Call, skill: str) -> Answer:
 
 @pytest.fixture(autouse=True)
 def with_careful(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolbox, "TOOLS", (*toolbox.TOOLS, careful))
-
-
-def answers(result: ElicitResult, asked: list[str]) -> Any:
-    async def answer(context: Any, params: Any) -> ElicitResult:
-        asked.append(params.message)
-        return result
-
-    return answer
+    monkeypatch.setattr(server, "TOOLS", (*server.TOOLS, careful))
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -53,7 +45,7 @@ def answers(result: ElicitResult, asked: list[str]) -> Any:
 def test_a_person_is_asked(era: str, answer: ElicitResult, runs: bool) -> None:
     """[SURFACES: Serving] nothing runs unless a person says yes; the refusal tells how else to approve."""
     asked: list[str] = []
-    callback = answers(answer, asked)
+    callback = answering(answer, asked)
     (result,) = call_tools(("careful", {"skill": "pdf"}), era=era, elicitation_callback=callback)
     assert asked == ["Run a tool of 'pdf'?"]
     assert result.is_error is not runs
@@ -75,7 +67,7 @@ def test_an_approval_fits_one_call() -> None:
 
     async def calls() -> list[dict[str, Any]]:
         never = ElicitResult(action="cancel")
-        async with near(NEW, elicitation_callback=answers(never, asked)) as client:
+        async with near(NEW, elicitation_callback=answering(never, asked)) as client:
             first = await ask(client, "tools/call", name="careful", arguments={"skill": "pdf"})
             state = first["requestState"]
             found = [first]
@@ -99,7 +91,7 @@ def replies(count: int, chosen: int) -> dict[str, Any]:
         states = [(await ask(client, "tools/call", **call))["requestState"] for _ in range(count)]
         return await ask(client, "tools/call", **call, inputResponses=yes, requestState=states[chosen])
 
-    return talk(calls, NEW, elicitation_callback=answers(ElicitResult(action="cancel"), []))
+    return talk(calls, NEW, elicitation_callback=answering(ElicitResult(action="cancel"), []))
 
 
 def test_a_question_ends(monkeypatch: pytest.MonkeyPatch) -> None:

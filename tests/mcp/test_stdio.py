@@ -25,7 +25,7 @@ META = {
 # A tool that is as loud as it can be, in the server's own process and in one that it starts.
 NOISY = """
 import os, subprocess, sys
-from skillc.mcp import toolbox
+from skillc.mcp import server
 from skillc.mcp.tools.definition import Answer, tool
 
 @tool("Shout", "gateway", "init")
@@ -38,7 +38,7 @@ def shout(call):
     subprocess.run([sys.executable, "-c", "import sys; assert sys.stdin.read() == ''"], check=True)
     return Answer({"name": None, "path": ""}, "quiet")
 
-toolbox.TOOLS = (*toolbox.TOOLS, shout)
+server.TOOLS = (*server.TOOLS, shout)
 from skillc.cli import main
 sys.exit(main(["mcp"]))
 """

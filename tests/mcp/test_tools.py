@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from skillc.mcp.toolbox import TOOLS
+from skillc.mcp.server import TOOLS
 from tests.conftest import World, save
 from tests.support.mcp import ERAS, NEW, YES, answering, call_tools, near, over_stdio, talk
 

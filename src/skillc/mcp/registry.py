@@ -10,29 +10,21 @@ made once.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import anyio.to_thread
-import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.exceptions import MCPError
 
 from skillc import __version__
-from skillc.engine import render_browse
-from skillc.errors import InvalidSkillId, RegistryRefused, SkillNotFound, unexpected
+from skillc.engine import DefaultSkillEngine, render_browse
+from skillc.errors import InvalidSkillId, RegistryRefused, SkillNotFound
 from skillc.library import format_results
-from skillc.mcp.resources import (
-    EXTENSION,
-    SETTINGS,
-    DirectoryReadParams,
-    Resources,
-    SkillsGetParams,
-    refuse_cursor,
-)
+from skillc.mcp.resources import Resources
 from skillc.mcp.skills import (
     MAX_ENTRIES,
     FileEntry,
@@ -43,13 +35,16 @@ from skillc.mcp.skills import (
     parse_uri,
     split_path,
 )
+from skillc.mcp.toolbox import Toolbox
 from skillc.mcp.tools.agent import LIBRARY_TOOLS
-from skillc.mcp.tools.definition import Answer, result_of
+from skillc.mcp.tools.definition import Answer, Function, Request
 from skillc.paths import SKILL_FILE
 from skillc.registry import Caller, Registry, Version
 from skillc.server import CallerGuard, Service, caller_of
 from skillc.skills import SkillId
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 PATH = "/mcp"
 MAX_DEPTH = 64  # segments of a URI's path
 MAX_IDS = 20_000  # of a collection
@@ -73,88 +68,47 @@ def create_registry_endpoint(service: Service) -> CallerGuard:
 
 def create_registry_server(service: Service) -> Server[Any]:
     """Return a server whose requests carry their callers."""
-    handlers = _Handlers(service)
+    entries = _Entries(service.registry)
 
-    def on(method: str) -> Callable[[Context, Any], Awaitable[Any]]:
-        async def handle(ctx: Context, params: Any) -> Any:
-            return await getattr(handlers.resources(ctx), method)(ctx, params)
+    def engine(ctx: Context) -> DefaultSkillEngine:
+        return service.engine(caller_of(ctx.request))
 
-        return handle
+    # The tools of a workspace, over the registry.
 
+    async def find(request: Request, task: str, limit: int, all: bool, **scope: str) -> Answer:
+        skills = await service.find(caller_of(request.ctx.request), task, limit, every=all, **scope)
+        return Answer(skills.as_json(task), "\n".join(format_results(skills)))
+
+    async def browse(request: Request, path: str, query: str | None, cursor: str | None) -> Answer:
+        value = await engine(request.ctx).browse(path, query, cursor)
+        return Answer(value, "\n".join(render_browse(value)))
+
+    async def load(request: Request, id: str) -> Answer:
+        (skill,) = await engine(request.ctx).resolve_and_render([id])
+        return Answer(skill, skill.rendered_body)
+
+    runs: tuple[Function, ...] = (find, browse, load)
+    tools = [replace(tool, run=run) for tool, run in zip(LIBRARY_TOOLS, runs, strict=True)]
+    toolbox = Toolbox(tools, Request)
+    resources = Resources(engine, lambda ctx: _CallerSkills(entries, caller_of(ctx.request)))
     server: Server[Any] = Server(
         "skillc",
         version=__version__,
         title="skillc: a registry of Agent Skills",
         description="Find and read the skills of a registry; every skill is served over MCP, too.",
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=handlers.input_schema,
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-        on_list_resources=on("list_resources"),
-        on_list_resource_templates=on("templates"),
-        on_read_resource=on("read"),
+        **toolbox.handlers(),
+        **resources.handlers(),
     )
-    server.extensions[EXTENSION] = SETTINGS
-    server.add_request_handler("skills/list", types.PaginatedRequestParams, on("skills_list"))
-    server.add_request_handler("skills/get", SkillsGetParams, on("skills_get"))
-    server.add_request_handler("resources/directory/read", DirectoryReadParams, on("directory_read"))
+    resources.extend(server)
     return server
-
-
-class _Handlers:
-    """The handlers of a server, each for the caller of its request."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._entries = _Entries(service.registry)
-        self._tools = {tool.name: tool for tool in LIBRARY_TOOLS}
-
-    def resources(self, ctx: Context) -> Resources:
-        """Return the handlers of resources as the caller of a request sees them."""
-        caller = caller_of(ctx.request)
-        skills = _CallerSkills(self._service.registry, self._entries, caller)
-        return Resources(lambda: self._service.engine(caller), skills)
-
-    def input_schema(self, name: str) -> dict[str, Any] | None:
-        """Return a tool's input schema, for the HTTP transport."""
-        return self._tools[name].declaration.input_schema if name in self._tools else None
-
-    async def list_tools(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        refuse_cursor(params)
-        return types.ListToolsResult(tools=[tool.declaration for tool in self._tools.values()])
-
-    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool; errors of the operation are results, an unknown tool is the protocol's error."""
-        tool = self._tools.get(params.name)
-        if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-        run: dict[str, Callable[..., Awaitable[Answer]]]
-        run = {"skc_find": self._find, "browse_skills": self._browse, "load_skill": self._load}
-        try:
-            return result_of(await run[tool.name](caller_of(ctx.request), **tool.check(params.arguments)), [])
-        except Exception as error:
-            return tool.fail(unexpected(error), [])
-
-    async def _find(self, caller: Caller, task: str, limit: int, all: bool, **scope: str) -> Answer:
-        skills = await self._service.find(caller, task, limit, every=all, **scope)
-        return Answer(skills.as_json(task), "\n".join(format_results(skills)))
-
-    async def _browse(self, caller: Caller, path: str, query: str | None, cursor: str | None) -> Answer:
-        value = await self._service.engine(caller).browse(path, query, cursor)
-        return Answer(value, "\n".join(render_browse(value)))
-
-    async def _load(self, caller: Caller, id: str) -> Answer:
-        (skill,) = await self._service.engine(caller).resolve_and_render([id])
-        return Answer(skill, skill.rendered_body)
 
 
 class _Entries:
     """A cache of entries by version, or of the reasons why there is none; the oldest are dropped."""
 
     def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+        self.registry = registry
         self._entries: OrderedDict[tuple[str, str], SkillEntry | str] = OrderedDict()
         self._lock = Lock()
 
@@ -177,39 +131,36 @@ class _Entries:
         return entry
 
     def _make(self, caller: Caller, version: Version) -> SkillEntry:
-        files = self._registry.files(caller, version)
+        files = self.registry.files(caller, version)
         check_files(file.size for file in files)
         if not any(file.path == SKILL_FILE for file in files):
             raise NotServed(f"its main file is not called {SKILL_FILE}")
-        main = self._registry.read_file(caller, version, SKILL_FILE)
+        main = self.registry.read_file(caller, version, SKILL_FILE)
         entries = tuple(FileEntry(file.path, file.digest.partition(":")[2], file.size) for file in files)
         return SkillEntry(version.skill, "", check_frontmatter(version.skill, main), entries, ())
+
+
+def _in_thread(
+    function: Callable[Parameters, Result],
+) -> Callable[Parameters, Coroutine[Any, Any, Result]]:
+    """Return a function that runs another one in a thread, because it waits for the database."""
+
+    async def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return await anyio.to_thread.run_sync(lambda: function(*args, **kwargs))
+
+    return run
 
 
 class _CallerSkills:
     """The skills of a registry as one caller sees them."""
 
-    def __init__(self, registry: Registry, entries: _Entries, caller: Caller) -> None:
-        self._registry = registry
+    def __init__(self, entries: _Entries, caller: Caller) -> None:
+        self._registry = entries.registry
         self._entries = entries
         self._caller = caller
 
-    async def ids(self, prefix: str) -> list[SkillId]:
-        return await anyio.to_thread.run_sync(self._ids, prefix)
-
-    async def entry(self, skill_id: SkillId) -> SkillEntry:
-        return await anyio.to_thread.run_sync(self._entry, skill_id)
-
-    async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
-        return await anyio.to_thread.run_sync(self._page, after, skills, files)
-
-    async def find(self, uri: str) -> tuple[SkillEntry, str]:
-        return await anyio.to_thread.run_sync(self._find, uri)
-
-    async def read(self, uri: str) -> tuple[bytes, str]:
-        return await anyio.to_thread.run_sync(self._read, uri)
-
-    def _ids(self, prefix: str) -> list[SkillId]:
+    @_in_thread
+    def ids(self, prefix: str) -> list[SkillId]:
         ids: list[SkillId] = []
         after = ""
         try:
@@ -222,7 +173,8 @@ class _CallerSkills:
             return []
         return ids
 
-    def _entry(self, skill_id: SkillId) -> SkillEntry:
+    @_in_thread
+    def entry(self, skill_id: SkillId) -> SkillEntry:
         return self._entries.get(self._caller, self._version(skill_id))
 
     def _version(self, skill_id: SkillId) -> Version:
@@ -231,7 +183,8 @@ class _CallerSkills:
         except (SkillNotFound, RegistryRefused):  # one answer: nothing is told about what may not be read
             raise NotServed(f"skill '{skill_id}' is not served") from None
 
-    def _page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
+    @_in_thread
+    def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
         entries: list[SkillEntry] = []
         while page := self._registry.skills(self._caller, after=after, limit=skills):
             for skill in page:
@@ -256,7 +209,10 @@ class _CallerSkills:
             return self._entries.get(self._caller, version), rest
         raise NotServed(f"nothing is served at {uri}")
 
-    def _read(self, uri: str) -> tuple[bytes, str]:
+    find = _in_thread(_find)
+
+    @_in_thread
+    def read(self, uri: str) -> tuple[bytes, str]:
         entry, path = self._find(uri)
         if not any(file.path == path for file in entry.files):
             raise NotServed(f"nothing is served at {uri}")

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
+from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from skillc.engine import DefaultSkillEngine, find_key, make_cursor
@@ -78,24 +79,36 @@ class Skills(Protocol):
 
 
 class Resources:
-    """The handlers. `on_use` is called whenever a client asks for resources."""
+    """The handlers, over the engine and the skills for a request. `on_use` is called when one lists them."""
 
     def __init__(
         self,
-        engine: Callable[[], DefaultSkillEngine],
-        skills: Skills,
+        engine: Callable[[Context], DefaultSkillEngine],
+        skills: Callable[[Context], Skills],
         on_use: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._skills = skills
         self._on_use = on_use
 
-    async def list_resources(
+    def handlers(self) -> dict[str, Any]:
+        """Return what the SDK's server is given for resources."""
+        lists = {"on_list_resources": self._list, "on_list_resource_templates": self._templates}
+        return lists | {"on_read_resource": self._read}
+
+    def extend(self, server: Server[Any]) -> None:
+        """Let a server answer the methods of SEP-2640."""
+        server.extensions[EXTENSION] = SETTINGS
+        server.add_request_handler("skills/list", types.PaginatedRequestParams, self._skills_list)
+        server.add_request_handler("skills/get", SkillsGetParams, self._skills_get)
+        server.add_request_handler("resources/directory/read", DirectoryReadParams, self._directory_read)
+
+    async def _list(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the inventory, then every file, SKILL.md before the others of its skill."""
         after = _after("resources", params)
-        entries, next_cursor = await self._page("resources", after)
+        entries, next_cursor = await self._page(ctx, "resources", after)
         resources = [] if after else [_INVENTORY]
         for entry in entries:
             files = sorted(entry.files, key=lambda file: (file.path != SKILL_FILE, file.path))
@@ -104,7 +117,7 @@ class Resources:
             resources=resources, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
         )
 
-    async def templates(
+    async def _templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         refuse_cursor(params)
@@ -116,34 +129,31 @@ class Resources:
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
-    async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def _read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         if uri == INVENTORY:
-            text = await _answer(self._inventory())
+            text = await _answer(self._engine(ctx).inventory_section())
             inventory = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
             return types.ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
-        data, path = await _answer(self._skills.read(uri), uri)
+        data, path = await _answer(self._skills(ctx).read(uri), uri)
         contents = _contents(uri, path, data)
         return types.ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
-    async def _inventory(self) -> str:
-        return await self._engine().inventory_section()
-
-    async def skills_list(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        entries, next_cursor = await self._page("skills", _after("skills", params))
+    async def _skills_list(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        entries, next_cursor = await self._page(ctx, "skills", _after("skills", params))
         page = {"resultType": "complete", "skills": [entry.as_json() for entry in entries], **CACHING}
         return page | ({"nextCursor": next_cursor} if next_cursor else {})
 
-    async def skills_get(self, ctx: Context, params: SkillsGetParams) -> dict[str, Any]:
+    async def _skills_get(self, ctx: Context, params: SkillsGetParams) -> dict[str, Any]:
         skill_id = main_of(params.uri)
         if skill_id is None:
             raise MCPError(types.INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
-        entry = await _answer(self._skills.entry(skill_id), params.uri)
+        entry = await _answer(self._skills(ctx).entry(skill_id), params.uri)
         return {"resultType": "complete", "skill": entry.as_json(), **CACHING}
 
-    async def directory_read(self, ctx: Context, params: DirectoryReadParams) -> dict[str, Any]:
+    async def _directory_read(self, ctx: Context, params: DirectoryReadParams) -> dict[str, Any]:
         """List the direct children of a folder of a skill; those of a collection are its skills' folders."""
-        children = await _answer(self._children(params.uri), params.uri)
+        children = await _answer(_children(self._skills(ctx), params.uri), params.uri)
         listing = f"directory {params.uri}"
         after = _after(listing, params)
         left = [child for child in children if child.uri > after]
@@ -155,36 +165,38 @@ class Resources:
         }
         return result | ({"nextCursor": make_cursor(listing, page[-1].uri)} if len(left) > len(page) else {})
 
-    async def _children(self, uri: str) -> list[types.Resource]:
-        try:
-            entry, path = await self._skills.find(uri)
-        except NotServed:
-            return await self._collection(uri)
-        prefix = f"{path}/" if path else ""
-        inside = [file for file in entry.files if file.path.startswith(prefix)]
-        if not inside or any(file.path == path for file in entry.files):
-            raise NotServed(f"{uri} is not a directory")
-        children: dict[str, types.Resource] = {}
-        for file in inside:
-            name, _, below = file.path[len(prefix) :].partition("/")
-            child = _folder(uri_of(entry.skill_id, prefix + name), name) if below else _resource(entry, file)
-            children.setdefault(child.uri, child)
-        return [children[uri] for uri in sorted(children)]
-
-    async def _collection(self, uri: str) -> list[types.Resource]:
-        """List a collection, which is a directory above skills."""
-        path = uri.removeprefix("skill://")
-        prefix = f"{path}/" if path else ""
-        ids = await self._skills.ids(path) if uri.startswith("skill://") else []
-        names = {skill_id[len(prefix) :].partition("/")[0] for skill_id in ids}
-        if not names:
-            raise NotServed(f"{uri[:256]} is not a directory")
-        return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
-
-    async def _page(self, listing: str, after: str) -> tuple[list[SkillEntry], str | None]:
+    async def _page(self, ctx: Context, listing: str, after: str) -> tuple[list[SkillEntry], str | None]:
         self._on_use()
-        entries, last = await _answer(self._skills.page(after, PAGE, PAGE_FILES))
+        entries, last = await _answer(self._skills(ctx).page(after, PAGE, PAGE_FILES))
         return entries, make_cursor(listing, last) if last else None
+
+
+async def _children(skills: Skills, uri: str) -> list[types.Resource]:
+    try:
+        entry, path = await skills.find(uri)
+    except NotServed:
+        return await _collection(skills, uri)
+    prefix = f"{path}/" if path else ""
+    inside = [file for file in entry.files if file.path.startswith(prefix)]
+    if not inside or any(file.path == path for file in entry.files):
+        raise NotServed(f"{uri} is not a directory")
+    children: dict[str, types.Resource] = {}
+    for file in inside:
+        name, _, below = file.path[len(prefix) :].partition("/")
+        child = _folder(uri_of(entry.skill_id, prefix + name), name) if below else _resource(entry, file)
+        children.setdefault(child.uri, child)
+    return [children[uri] for uri in sorted(children)]
+
+
+async def _collection(skills: Skills, uri: str) -> list[types.Resource]:
+    """List a collection, which is a directory above skills."""
+    path = uri.removeprefix("skill://")
+    prefix = f"{path}/" if path else ""
+    ids = await skills.ids(path) if uri.startswith("skill://") else []
+    names = {skill_id[len(prefix) :].partition("/")[0] for skill_id in ids}
+    if not names:
+        raise NotServed(f"{uri[:256]} is not a directory")
+    return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
 
 
 async def _answer(request: Awaitable[Result], uri: str = "") -> Result:

@@ -22,19 +22,22 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import ListenHandler
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, NotificationParams, PaginatedRequestParams, ServerCapabilities
+from mcp_types import INVALID_PARAMS, NotificationParams, ServerCapabilities
 
 from skillc import __version__
 from skillc.engine import run_sync
 from skillc.mcp.prompts import Prompts
-from skillc.mcp.resources import EXTENSION, SETTINGS, DirectoryReadParams, Resources, SkillsGetParams
+from skillc.mcp.resources import Resources
 from skillc.mcp.skills import ServedSkills
 from skillc.mcp.toolbox import Toolbox
-from skillc.mcp.tools.definition import GROUPS
+from skillc.mcp.tools.agent import GATEWAY_TOOLS, LIBRARY_TOOLS, RUN_TOOLS
+from skillc.mcp.tools.author import AUTHOR_TOOLS
+from skillc.mcp.tools.definition import GROUPS, Call, ToolDefinition
 from skillc.mcp.watch import Watch
 from skillc.startup import collect_often
 from skillc.workspace import Workspace
 
+TOOLS: tuple[ToolDefinition, ...] = (*GATEWAY_TOOLS, *AUTHOR_TOOLS, *LIBRARY_TOOLS, *RUN_TOOLS)
 PATH = "/mcp"
 TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
 IDLE_TIME = 15 * 60.0  # seconds after which a session without requests ends
@@ -67,10 +70,11 @@ def create_server(
     Its instructions have the skills to `preload`; raises SkillNotFound for one that is not there.
     """
     blocks = [] if workspace.switched_off_by() else run_sync(_render(workspace, preload))
-    toolbox = Toolbox(workspace, groups)
+    tools = [tool for tool in TOOLS if tool.group in set(groups)]
+    toolbox = Toolbox(tools, lambda ctx: Call(workspace, ctx))
     skills = ServedSkills(workspace)
     watch = Watch(skills)
-    resources = Resources(workspace.engine, skills, watch.ask)
+    resources = Resources(lambda _: workspace.engine(), lambda _: skills, watch.ask)
     prompts = Prompts(workspace)
 
     @asynccontextmanager
@@ -92,12 +96,8 @@ def create_server(
         description="Find, read, check and build Agent Skills; every skill is served over MCP, too.",
         instructions="\n\n".join([INSTRUCTIONS, *blocks]),
         lifespan=lifespan,
-        get_tool_input_schema=toolbox.input_schema,
-        on_list_tools=toolbox.list,
-        on_call_tool=toolbox.call,
-        on_list_resources=resources.list_resources,
-        on_list_resource_templates=resources.templates,
-        on_read_resource=resources.read,
+        **toolbox.handlers(),
+        **resources.handlers(),
         on_subscribe_resource=watch.subscribe,
         on_unsubscribe_resource=watch.unsubscribe,
         on_subscriptions_listen=listen,
@@ -106,10 +106,7 @@ def create_server(
         on_completion=prompts.complete,
     )
     server.middleware.append(_Switch(workspace))
-    server.extensions[EXTENSION] = SETTINGS
-    server.add_request_handler("skills/list", PaginatedRequestParams, resources.skills_list)
-    server.add_request_handler("skills/get", SkillsGetParams, resources.skills_get)
-    server.add_request_handler("resources/directory/read", DirectoryReadParams, resources.directory_read)
+    resources.extend(server)
     server.add_notification_handler("notifications/initialized", NotificationParams, watch.greet)
     return server
 

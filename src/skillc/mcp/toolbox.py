@@ -7,7 +7,7 @@ of their own, so that a build does not keep anyone from reading.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -20,78 +20,79 @@ from mcp.shared.exceptions import MCPError
 from skillc.errors import unexpected
 from skillc.mcp.approval import Approvals, NeedsApproval
 from skillc.mcp.resources import refuse_cursor
-from skillc.mcp.tools.agent import GATEWAY_TOOLS, LIBRARY_TOOLS, RUN_TOOLS
-from skillc.mcp.tools.author import AUTHOR_TOOLS
-from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, result_of
-from skillc.workspace import Workspace
-
-# Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approval` is the
-# subject that it asked for.
-TOOLS: tuple[ToolDefinition, ...] = (*GATEWAY_TOOLS, *AUTHOR_TOOLS, *LIBRARY_TOOLS, *RUN_TOOLS)
+from skillc.mcp.tools.definition import Answer, Request, ToolDefinition, result_of
 
 MAX_SLOW = 2  # builds and the like that run beside each other
 
 
 class Toolbox:
-    """The tools of a server: listed, and called by name."""
+    """The tools of a server: listed, and called by name.
 
-    def __init__(self, workspace: Workspace, groups: Iterable[str] = GROUPS) -> None:
-        self._workspace = workspace
-        self._tools = {tool.name: tool for tool in TOOLS if tool.group in set(groups)}
-        self.declarations: list[types.Tool] = [tool.declaration for tool in self._tools.values()]
+    A tool gets what `make_request` makes. One that needs approval raises `NeedsApproval` until the request's
+    `approval` is the subject that it asked for.
+    """
+
+    def __init__(self, tools: Iterable[ToolDefinition], make_request: Callable[[Context], Request]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._make_request = make_request
         self._quick = anyio.CapacityLimiter(1)
         self._slow = anyio.CapacityLimiter(MAX_SLOW)
         self._approvals = Approvals()
 
-    def input_schema(self, name: str) -> dict[str, Any] | None:
+    def handlers(self) -> dict[str, Any]:
+        """Return what the SDK's server is given for tools."""
+        names = {"on_list_tools": self._list, "on_call_tool": self._call}
+        return names | {"get_tool_input_schema": self._input_schema}
+
+    def _input_schema(self, name: str) -> dict[str, Any] | None:
         """Return a tool's input schema, for the HTTP transport."""
-        return next((tool.input_schema for tool in self.declarations if tool.name == name), None)
+        return self._tools[name].declaration.input_schema if name in self._tools else None
 
-    async def list(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def _list(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         refuse_cursor(params)
-        return types.ListToolsResult(tools=self.declarations)
+        return types.ListToolsResult(tools=[tool.declaration for tool in self._tools.values()])
 
-    async def call(
+    async def _call(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Call a tool; errors of the operation are results, an unknown tool is the protocol's error."""
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-        call = Call(self._workspace, ctx)
+        request = self._make_request(ctx)
         try:
-            return await self._call(tool, call, ctx, params)
+            return await self._answer(tool, request, params)
         except NeedsApproval as question:  # about something else than what was approved
-            return tool.fail(question.refusal, call.lines)
+            return tool.fail(question.refusal, request.lines)
         except Exception as error:
-            return tool.fail(unexpected(error), call.lines)
+            return tool.fail(unexpected(error), request.lines)
 
-    async def _call(
-        self, tool: ToolDefinition, call: Call, ctx: Context, params: types.CallToolRequestParams
+    async def _answer(
+        self, tool: ToolDefinition, request: Request, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Run a tool; where it needs approval, ask and run it again."""
         arguments = tool.check(params.arguments)
-        call.approval = self._approvals.approval(ctx, params)
+        request.approval = self._approvals.approval(request.ctx, params)
         try:
-            return result_of(await self._run(tool, arguments, call), call.lines)
+            return result_of(await self._run(tool, arguments, request), request.lines)
         except NeedsApproval as question:
-            answer = await self._approvals.ask(ctx, params, question)
+            answer = await self._approvals.ask(request.ctx, params, question)
         if isinstance(answer, types.InputRequiredResult):
             return answer
-        call.approval = answer
-        call.lines.clear()
-        return result_of(await self._run(tool, arguments, call), call.lines)
+        request.approval = answer
+        request.lines.clear()
+        return result_of(await self._run(tool, arguments, request), request.lines)
 
-    async def _run(self, tool: ToolDefinition, arguments: dict[str, Any], call: Call) -> Answer:
+    async def _run(self, tool: ToolDefinition, arguments: dict[str, Any], request: Request) -> Answer:
         if inspect.iscoroutinefunction(tool.run):
-            answer: Answer = await tool.run(call, **arguments)
+            answer: Answer = await tool.run(request, **arguments)
             return answer
-        work = partial(tool.run, call, **arguments)
+        work = partial(tool.run, request, **arguments)
         limiter = self._slow if tool.slow else self._quick
         try:
             result = await anyio.to_thread.run_sync(work, abandon_on_cancel=tool.slow, limiter=limiter)
         except anyio.get_cancelled_exc_class():
-            call.cancel.set()  # the thread goes on until the tool notices
+            request.cancel.set()  # the thread goes on until the tool notices
             raise
         assert isinstance(result, Answer)
         return result

@@ -95,18 +95,17 @@ class Answer:
     failed: bool = False
 
 
-class Call:
-    """One call of a tool: its workspace, the lines it reports, its progress, and its end with the client.
+class Request:
+    """One call of a tool: the lines it reports, its progress, and its end with the client.
 
     `approval` is the subject of an `approval.NeedsApproval` that a person agreed to.
     """
 
-    def __init__(self, workspace: Workspace, ctx: Context) -> None:
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
         self.lines: list[str] = []
-        self.workspace = workspace.with_reporter(self.lines.append)
         self.approval: str | None = None
         self.cancel = threading.Event()
-        self._ctx = ctx
         self._last = 0.0
 
     def progress(self, count: int, total: int, message: str) -> None:
@@ -116,7 +115,15 @@ class Call:
         now = time.monotonic()
         if count == total or now - self._last >= REPORT_INTERVAL:
             self._last = now
-            anyio.from_thread.run(self._ctx.session.report_progress, count, total, message)
+            anyio.from_thread.run(self.ctx.session.report_progress, count, total, message)
+
+
+class Call(Request):
+    """One call of a tool over a workspace."""
+
+    def __init__(self, workspace: Workspace, ctx: Context) -> None:
+        super().__init__(ctx)
+        self.workspace = workspace.with_reporter(self.lines.append)
 
 
 @dataclass(frozen=True, slots=True)
