@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
 
 if TYPE_CHECKING:
     from skillc.compiler import Builds, Publication, PublishOptions
     from skillc.doctor import Examination
-    from skillc.errors import Diagnostic
+    from skillc.errors import Diagnostic, SkillcError
     from skillc.install import (
         Additions,
         Audits,
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     )
     from skillc.library import Skill
     from skillc.settings import Settings
+    from skillc.usage import FilterOptions, LogValue, Stats
+
+Result = TypeVar("Result")
 
 
 class Attendance(TypedDict):
@@ -61,6 +64,13 @@ class Operations:
 
         def settings(self) -> Settings: ...
         def locate(self, name: str, *, index: bool = True) -> Skill: ...
+        def operate(
+            self,
+            command: str,
+            skill: str,
+            arguments: dict[str, LogValue],
+            operation: Callable[[Skill], Result],
+        ) -> Result: ...
         def tell(self, diagnostics: Iterable[Diagnostic]) -> None: ...
         def tell_publication(self, publication: Publication) -> None: ...
 
@@ -360,6 +370,72 @@ class Operations:
         from skillc.install import clean_up
 
         return clean_up(self.cwd, describe, dry_run=dry_run, yes=yes, **self._attendance())
+
+    def stats(
+        self,
+        name: str | None = None,
+        group: str = "summary",
+        *,
+        with_skills: bool = True,
+        **filters: Unpack[FilterOptions],
+    ) -> Stats:
+        """Count what agents used of a skill, or of all, by `group`; of all `with_skills` also each alone."""
+        from skillc.usage import Filters, check_group, compute_stats
+
+        def count(skills: Skill | list[Skill]) -> Stats:
+            check_group(group)
+            return compute_stats(skills, group, Filters.parse(self.cwd, **filters), with_skills=with_skills)
+
+        period = {"since": filters.get("since"), "until": filters.get("until")}
+        stats = self._count_use(name, {"group_by": group, **period}, count)
+        self.tell(stats.diagnostics)
+        return stats
+
+    def write_usage_page(self, file: str, name: str | None = None, **filters: Unpack[FilterOptions]) -> str:
+        """Write a page about the use of a skill, or of all, and return its path."""
+        from skillc import atomic, usage
+        from skillc.errors import InvalidOption
+        from skillc.gateway import read_outline
+
+        path = os.path.join(self.cwd, file)
+        if not os.path.isdir(os.path.dirname(path)):
+            raise InvalidOption(f"--html {file}: there is no folder '{os.path.dirname(path)}'; make it first")
+
+        def headings(skill: Skill) -> list[tuple[str, int, str]]:
+            return [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
+
+        def write(skills: Skill | list[Skill]) -> tuple[Diagnostic, ...]:
+            text, problems = usage.make_page(skills, usage.Filters.parse(self.cwd, **filters), headings)
+            atomic.write(path, text.encode("utf-8", "replace"))
+            return problems
+
+        self.tell(self._count_use(name, {"html": file}, write))
+        return path
+
+    def prune_usage(self, age: str, name: str | None = None) -> tuple[dict[str, int], list[SkillcError]]:
+        """Remove what is older than an age such as 90d from the logs of a skill, or of all.
+
+        Return how much went by skill, and what failed.
+        """
+        from skillc.usage import prune_logs
+
+        def prune(skills: Skill | list[Skill]) -> tuple[dict[str, int], list[SkillcError]]:
+            return prune_logs(skills if isinstance(skills, list) else [skills], age)
+
+        return self._count_use(name, {"prune": age}, prune)
+
+    def _count_use(
+        self,
+        name: str | None,
+        log: dict[str, LogValue],
+        operation: Callable[[Skill | list[Skill]], Result],
+    ) -> Result:
+        """Run an operation on the skill that is named, which is logged, or on all of the stores."""
+        from skillc.library import stored_skills
+
+        if name is None:
+            return operation(list(stored_skills(self.cwd)))
+        return self.operate("stats", name, log, operation)
 
     def _attendance(self) -> Attendance:
         return {"person": self.person or UNATTENDED, "progress": self.progress or SILENT}

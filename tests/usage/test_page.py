@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -207,7 +208,7 @@ def test_nothing_yet(world: World) -> None:
 
 def test_filters_are_told() -> None:
     """[RFC-0003] what the page leaves out, it says."""
-    found = Filters.parse("2026-03-01", "2026-04-01", ["/a<b>", "/c"], "/")
+    found = Filters.parse("/", "2026-03-01", "2026-04-01", ["/a<b>", "/c"])
     seen = check(render_page("x", answers(["a"], found), [], {})).seen()
     assert "only accesses since 2026-03-01T00:00:00Z, until 2026-04-01T00:00:00Z, in /a<b> or /c" in seen
 
@@ -216,9 +217,9 @@ def test_filters_are_told() -> None:
 def test_hostile_text(text: str) -> None:
     """[RFC-0003] whatever agents and authors wrote is shown as text, cut where it has no end."""
     hostile = {text: {text: [(1, text), (3, text)]}, "other": {text: [(1, text)]}}
-    page = check(
-        clean(render_page(text, answers([text]), [("2026-03-01", 1)] * 2, hostile, skills=[(text, 1)]))
-    )
+    given = answers([text])
+    given["summary"] = replace(given["summary"], by_skill=[(text, 1)])
+    page = check(clean(render_page(text, given, [("2026-03-01", 1)] * 2, hostile)))
     harmless = "".join(c if c.isprintable() else " " for c in clean(text)[:200])
     assert " ".join(harmless.split()) in page.seen()
     assert all(c.isprintable() or c.isspace() for c in page.seen())

@@ -174,10 +174,10 @@ def test_no_data(world: World, skill: Skill, group: str) -> None:
     assert (first["data"], first["period"]) == (empty, {"start": None, "end": None})
     note(skill, ROWS)
     for found in (
-        Filters.parse("2099-01-01", None, [], "/"),
-        Filters.parse(None, "1999-01-01", [], "/"),
-        Filters.parse("2026-04-01", "2026-02-01", [], "/"),
-        Filters.parse(None, None, ["/nowhere"], "/"),
+        Filters.parse("/", "2099-01-01"),
+        Filters.parse("/", None, "1999-01-01"),
+        Filters.parse("/", "2026-04-01", "2026-02-01"),
+        Filters.parse("/", None, None, ["/nowhere"]),
     ):
         stats = compute_stats(skill, group, found)
         assert (stats.data, stats.start, stats.end) == (empty, None, None)
@@ -249,9 +249,7 @@ def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
     }
     assert compute_stats(skill, "sections").data == [{"section": "?", "file": "", "count": 1}]
     assert count_by_day([skill]) == [("2026-01-01", 1)]
-    assert compute_stats(skill, "commands", Filters.parse("2026-01-01T10:00:00Z", None, [], "/")).data == {
-        "show": 1
-    }
+    assert compute_stats(skill, "commands", Filters.parse("/", "2026-01-01T10:00:00Z")).data == {"show": 1}
     for words in (
         ["--group-by", "sections"],
         ["--group-by", "errors", "--format", "json"],
@@ -288,7 +286,7 @@ def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
 def test_times(skill: Skill, since: str | None, until: str | None, count: int) -> None:
     """[RFC-0003] dates and RFC 3339, both ends inclusive; a part of a second is not the second before it."""
     note(skill, ROWS)
-    found = Filters.parse(since, until, [], "/")
+    found = Filters.parse("/", since, until)
     assert compute_stats(skill, "summary", found).data["total_accesses"] == count
     assert sum(compute_stats(skill, "commands", found).data.values()) == count
     assert sum(entry["count"] for entry in compute_stats(skill, "projects", found).data) == count
@@ -321,7 +319,7 @@ def test_bad_times(world: World, skill: Skill, time: str) -> None:
     """[RFC-0003] [RFC-0005] E031 for what is no time, and what to write instead."""
     for since, until in ((time, None), (None, time)):
         with pytest.raises(InvalidFilter) as caught:
-            Filters.parse(since, until, [], "/")
+            Filters.parse("/", since, until)
         assert caught.value.message == f"invalid filter: '{time}'"
         assert caught.value.details.startswith("hint: write a date (2026-")
     if time == "yesterday":
@@ -645,7 +643,7 @@ def test_people_are_counted_apart(world: World) -> None:
     assert everything["build"] == everything["lint"] == 1
     (section,) = answer(world, "pdf", "--group-by", "sections", "--all")["data"]
     assert section == {"section": "Usage", "file": "SKILL.md", "count": 1}
-    days = Filters.parse("2026-01-01T00:00:01Z", None, [], "/")  # whole days and parts of one
+    days = Filters.parse("/", "2026-01-01T00:00:01Z")  # whole days and parts of one
     assert compute_stats(resolve("pdf", str(world.project)), "commands", days).data == {
         "outline": 1,
         "sources": 1,
@@ -741,7 +739,7 @@ def test_what_was_read(world: World, skill: Skill) -> None:
     shown, opened = find_reads(skill)
     assert shown == {("Forms", "SKILL.md"), ("Zebra", "A.md"), ("Alpha", "SKILL.md")}
     assert opened == {"A.md"}
-    assert find_reads(skill, Filters.parse("2026-03-03", None, [], "/")) == (set(), set())
+    assert find_reads(skill, Filters.parse("/", "2026-03-03")) == (set(), set())
 
 
 # For people

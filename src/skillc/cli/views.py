@@ -1,21 +1,25 @@
-"""What a terminal shows of what reading commands return, in place of the plain lines of their rooms.
+"""What a terminal shows of results in place of the plain lines of their rooms.
 
-Here and not in the commands, because agents read from pipes. Other commands have their views themselves.
+Here and not in the commands, because agents read from pipes. Some commands have their views themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
-from skillc import gateway, library
-from skillc.cli import is_painted
-from skillc.cli.lines import CODE, FAINT, NEVER, STRONG, WHOLE, WORDS, Line, Mark
-from skillc.cli.terminal import columns
+from skillc import gateway, library, usage
+from skillc.cli import can_print, is_painted
+from skillc.cli.layout import cut, printable
+from skillc.cli.lines import CODE, CUT, FAINT, NEVER, STRONG, WHOLE, WORDS, Line, Mark
+from skillc.cli.terminal import columns, is_dumb
 from skillc.index import skills
-from skillc.tables import width_of
+from skillc.tables import pad, width_of
 from skillc.text import one_line
 
+MAX_NAME = 40  # columns for names of skills
+MAX_BARS = 100  # columns for bars; longer ones are hard to compare with their labels
 MATCH, END_OF_MATCH = "[MATCH]", "[/MATCH]"  # around words that a search found [RFC-0004]
 
 
@@ -67,3 +71,39 @@ def show_outline(headings: Iterable[gateway.Heading]) -> Iterator[str]:
         for heading in group:
             marks = f"{'  ' * max(1, heading.level - 1)}{'#' * heading.level} "
             yield Line(Mark(marks, FAINT), one_line(heading.heading), breaks=NEVER)
+
+
+def show_listing(page: Mapping[str, Any], last: str) -> Iterator[str]:
+    """Yield collections and skills in two columns, each on one line of the terminal.
+
+    `last` says how many more there are, or that there is nothing.
+    """
+    rows = [(skill["id"], skill["description"]) for skill in page["skills"]]
+    for each in reversed(page.get("subcollections", [])):
+        count = f"{each['count']} skills"  # the description of a collection that has none of its own
+        text = "" if each["description"] == count else f"  {each['description']}"
+        rows.insert(0, (f"{each['path']}/", f"({each['count']}){text}"))
+    limit = min(MAX_NAME, columns() // 3 or MAX_NAME)  # one long name is not to crowd out all texts
+    width = min(limit, max((width_of(one_line(name)) for name, _ in rows), default=0))
+    for name, text in rows:
+        yield Line(Mark(pad(one_line(name), width), STRONG), one_line(f"  {text}"), breaks=CUT)
+    if not rows or "more" in page:
+        yield last
+
+
+def draw_bars(rows: Sequence[tuple[str, int]]) -> list[str]:
+    """Return counts in a column; on a terminal with bars."""
+    highest = max((count for _, count in rows), default=0) or 1
+    digits = len(f"{highest:,}")
+    room = min(columns(), MAX_BARS) - digits - 5
+    if room < 24 or is_dumb():  # no terminal, too narrow for bars, or read aloud
+        return usage.format_rows(rows)
+    block = "█" if can_print("█") else "#"
+    labels = [printable(one_line(text)) for text, _ in rows]
+    width = min(max(map(width_of, labels), default=0), room - 12)
+    lines: list[str] = []
+    for text, (_, count) in zip(labels, rows, strict=True):
+        bar = block * max(1 if count else 0, round((room - width) * count / highest))
+        label = pad(cut(text, width), width)
+        lines.append(Line(f"  {count:>{digits},}  {label} ", Mark(bar, CODE), breaks=CUT))
+    return lines

@@ -9,12 +9,11 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.usage.counts import DayCounts, count_day
     from skillc.usage.log import TERMINAL, LogValue, record_access, run_logged
     from skillc.usage.page import find_unread, render_page
     from skillc.usage.prune import delete_fallback_log, parse_age, prune_log, prune_logs
-    from skillc.usage.query import Filters, find_logs
-    from skillc.usage.report import count_by_skill, format_rows, make_page, render_stats
+    from skillc.usage.query import FilterOptions, Filters, find_logs
+    from skillc.usage.report import format_rows, make_page, render_stats
     from skillc.usage.stats import (
         GROUPS,
         Stats,
@@ -30,12 +29,11 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "counts": "DayCounts count_day",
             "log": "TERMINAL record_access run_logged",
-            "query": "Filters find_logs",
+            "query": "FilterOptions Filters find_logs",
             "page": "find_unread render_page",
             "prune": "delete_fallback_log parse_age prune_log prune_logs",
-            "report": "count_by_skill format_rows make_page render_stats",
+            "report": "format_rows make_page render_stats",
             "stats": "GROUPS Stats check_group compute_stats count_by_day describe_results find_reads",
             "sync": "sync_logs",
             "upload": "UsageUpload count_usage send_usage",

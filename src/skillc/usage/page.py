@@ -68,21 +68,20 @@ def render_page(
     days: Sequence[tuple[str, int]],
     unread: Mapping[str, Mapping[str, Sequence[tuple[int, str]]]],
     *,
-    skills: Sequence[tuple[str, int]] = (),
     maker: str = "",
 ) -> str:
     """Return the page: totals, accesses over time, and charts of sections, files, searches and errors.
 
-    `answers` has the Stats of each group, `unread` the result of `find_unread` for each skill, and `skills`
-    the accesses of each skill if the page is about several. `maker` says when and by what it was made.
+    `answers` has the Stats of each group, and `unread` the result of `find_unread` for each skill. `maker`
+    says when and by what it was made.
     """
     summary = answers["summary"]
-    by_skill = [{"skill": name, "count": count} for name, count in skills]
+    by_skill = [{"skill": name, "count": count} for name, count in summary.by_skill]
     by_command = [{"command": name, "count": count} for name, count in answers["commands"].data.items()]
     searches = [{**search, "found": describe_results(search)} for search in answers["search"].data]
     empty = [search for search in searches if search["empty"]]
     charts = [
-        *([_Bars("Skills", by_skill, "skill")] if skills else []),
+        *([_Bars("Skills", by_skill, "skill")] if by_skill else []),
         _Bars("Sections", answers["sections"].data, "section", "file"),
         _Bars("Files", answers["files"].data, "file"),
         _Bars("Searches that found nothing", empty, "query", "found", css="bad"),

@@ -11,7 +11,7 @@ import re
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillc.contract import Result, hidden
 from skillc.errors import InvalidFilter, SkillcError, warning
@@ -41,13 +41,22 @@ _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # the range of d
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:)(\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d))?", re.ASCII)
 
 
+class FilterOptions(TypedDict, total=False):
+    """The texts of options that filters are made of."""
+
+    since: str | None
+    until: str | None
+    projects: Sequence[str]
+    every: bool
+
+
 @dataclass(frozen=True)
 class Filters(Result):
     """A filter of accesses: from `since` to `until`, both inclusive, in any of `projects` or below.
 
     What an author types is not use: commands that no agent needs, and any at a terminal. `every` counts it.
 
-    >>> Filters.parse("2026-03-01", "2026-03-02T12:00:00+02:00", [], "/").as_json()
+    >>> Filters.parse("/", "2026-03-01", "2026-03-02T12:00:00+02:00").as_json()
     {'since': '2026-03-01T00:00:00Z', 'until': '2026-03-02T10:00:00Z', 'projects': []}
     """
 
@@ -58,7 +67,13 @@ class Filters(Result):
 
     @classmethod
     def parse(
-        cls, since: str | None, until: str | None, projects: Sequence[str], cwd: str, *, every: bool = False
+        cls,
+        cwd: str,
+        since: str | None = None,
+        until: str | None = None,
+        projects: Sequence[str] = (),
+        *,
+        every: bool = False,
     ) -> Filters:
         """Return filters from the texts of options; raise InvalidFilter."""
         first = None if since is None else format_time(_parse_filter_time(since, up=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import gmtime, strftime
 from typing import Any
@@ -13,49 +12,43 @@ from skillc.library import Skill
 from skillc.text import count_of, one_line
 from skillc.usage.page import find_unread, render_page
 from skillc.usage.query import Filters
-from skillc.usage.stats import GROUPS, Stats, compute_stats, count_by_day, describe_results, find_reads
+from skillc.usage.stats import (
+    GROUPS,
+    Stats,
+    compute_stats,
+    count_by_day,
+    describe_results,
+    find_reads,
+    label_skills,
+)
 
 Rows = Sequence[tuple[str, int]]
 MAX_ROWS = 50  # rows for people where no limit is given; JSON has them all
 
 
-def count_by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
-    """Return the number of accesses of each skill, most first."""
-    totals = [sum(compute_stats(skill, "commands", filters).data.values()) for skill in skills]
-    return sorted(zip(label_skills(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
-
-
-def label_skills(skills: Sequence[Skill]) -> list[str]:
-    """Return the names of skills; equal ones with their scope."""
-    names = Counter(skill.name for skill in skills)
-    return [f"{s.name} ({s.scope})" if names[s.name] > 1 else s.name for s in skills]
-
-
 def make_page(
-    skills: Sequence[Skill],
+    skills: Skill | Sequence[Skill],
     filters: Filters,
     read_headings: Callable[[Skill], Iterable[tuple[str, int, str]]],
-    *,
-    is_one: bool,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """Return a page about one skill or all, and what could not be read for it.
+    """Return a page about one skill or several, and what could not be read for it.
 
     `read_headings` returns a skill's headings as (file, level, heading).
     """
-    stats = {group: compute_stats(skills[0] if is_one else skills, group, filters) for group in GROUPS}
+    stats = {group: compute_stats(skills, group, filters, with_skills=True) for group in GROUPS}
+    several = [skills] if isinstance(skills, Skill) else skills
     unread: dict[str, dict[str, list[tuple[int, str]]]] = {}
     diagnostics = [*stats["summary"].diagnostics]
-    for label, skill in zip(label_skills(skills), skills, strict=True):
+    for label, skill in zip(label_skills(several), several, strict=True):
         try:
             unread[label] = find_unread(read_headings(skill), *find_reads(skill, filters))
         except Exception as error:  # one bad skill must not cost the others their page
             diagnostics.append(warning("W005", skill.source, unexpected(error).message))
     text = render_page(
-        f"Usage of {skills[0].name}" if is_one else "Usage of all skills",
+        f"Usage of {skills.name}" if isinstance(skills, Skill) else "Usage of all skills",
         stats,
-        count_by_day(skills, filters),
+        count_by_day(several, filters),
         unread,
-        skills=() if is_one else count_by_skill(skills, filters),
         maker=strftime(f"Made by skc {__version__} on %Y-%m-%d at %H:%M UTC", gmtime()),
     )
     return text, tuple(diagnostics)
@@ -69,7 +62,6 @@ def format_rows(rows: Rows) -> list[str]:
 
 def render_stats(
     stats: Stats,
-    by_skill: Rows = (),
     draw: Callable[[Rows], list[str]] = format_rows,
     limit: int | None = None,
 ) -> Iterator[str]:
@@ -83,9 +75,9 @@ def render_stats(
     if stats.query == "summary":
         for name, count in stats.data.items():
             yield f"  {name.replace('_', ' '):<16} {count:>8,}"
-        if by_skill:
+        if stats.by_skill:
             yield ""
-            yield from _list_rows(by_skill, draw, limit)
+            yield from _list_rows(stats.by_skill, draw, limit)
     else:
         rows = _search_rows(stats.data) if stats.query == "search" else _rows(stats.data)
         yield from _list_rows(rows, draw, limit) if rows else ["  nothing yet"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -34,7 +35,7 @@ class Period:
 
 @dataclass(frozen=True)
 class Stats(Result):
-    """An answer: `data` has the form of its `query`."""
+    """An answer: `data` has the form of its `query`; a summary of several skills may count each."""
 
     skill: str | None
     skill_path: str | None
@@ -43,6 +44,7 @@ class Stats(Result):
     period: Period
     data: Any
     diagnostics: tuple[Diagnostic, ...] = hidden(())
+    by_skill: Sequence[tuple[str, int]] = hidden(())
 
     @property
     def start(self) -> str | None:
@@ -60,8 +62,17 @@ def check_group(group: str) -> None:
         raise InvalidQueryType(group, f"hint: {question or listing}")
 
 
-def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:
-    """Count the accesses of one skill, or of several together; what is theirs is listed with their names."""
+def compute_stats(
+    skills: Skill | Sequence[Skill],
+    group: str = "summary",
+    filters: Filters = _ALL,
+    *,
+    with_skills: bool = False,
+) -> Stats:
+    """Count the accesses of one skill, or of several together; what is theirs is listed with their names.
+
+    A summary of several has the number of each `with_skills`.
+    """
     check_group(group)
     name, source = (skills.name, skills.source) if isinstance(skills, Skill) else (None, None)
     several = [skills] if isinstance(skills, Skill) else skills
@@ -73,7 +84,20 @@ def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filte
     elif name is None and group == "summary":  # a section of one skill is not that of another
         data["unique_sections"] = len(_count_by_skill(several, "sections", filters))
         data["unique_files"] = len(_count_by_skill(several, "files", filters))
-    return Stats(name, source, group, filters, Period(*period), data, diagnostics)
+    counts = count_by_skill(several, filters) if with_skills and name is None and group == "summary" else ()
+    return Stats(name, source, group, filters, Period(*period), data, diagnostics, counts)
+
+
+def count_by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
+    """Return the number of accesses of each skill, most first."""
+    totals = [sum(compute_stats(skill, "commands", filters).data.values()) for skill in skills]
+    return sorted(zip(label_skills(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
+
+
+def label_skills(skills: Sequence[Skill]) -> list[str]:
+    """Return the names of skills; equal ones with their scope."""
+    names = Counter(skill.name for skill in skills)
+    return [f"{s.name} ({s.scope})" if names[s.name] > 1 else s.name for s in skills]
 
 
 def _count_by_skill(skills: Sequence[Skill], group: str, filters: Filters) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,8 @@ from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration
 from skillc.library import Skill
 from skillc.startup import sha256_hex
-from skillc.usage.counts import count_day
+from skillc.usage.query import Filters, Logs
+from skillc.usage.stats import Access, list_accesses
 
 if TYPE_CHECKING:
     from skillc.remotes import RegistryApi  # loads httpx2
@@ -31,6 +32,8 @@ VERSION = 1
 MAX_FILE = 1 << 20  # bytes of usage.json
 MAX_DAYS = 20  # that a registry takes counts for
 MAX_ROWS = 5000  # of a request, and of a day
+MAX_NAME, MAX_SECTION, MAX_QUERY = 1024, 300, 500  # characters; longer names are not sent
+SEARCH = "search"
 TEXTS, NUMBERS = "texts", "numbers"  # how a day was sent first: with the texts of queries, or without
 
 Row = dict[str, Any]
@@ -104,6 +107,40 @@ def _list_rows(folders: Mapping[str, list[Skill]], day: date, texts: bool) -> li
 def _row(day: date, skill: str, count: int, **names: str) -> Row:
     texts = {key: text for key, text in names.items() if text}
     return {"day": day.isoformat(), "skill": skill, "count": count, **texts}
+
+
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """What was used on one day: (command, file, section) and how often; searches without results by query."""
+
+    reads: dict[tuple[str, str, str], int]
+    misses: dict[str, int]
+
+
+def count_day(skills: Sequence[Skill], day: date) -> DayCounts:
+    """Count what commands did with these folders of one skill on a day (UTC); failures are left out."""
+    filters = Filters(f"{day.isoformat()}T00:00:00Z", f"{day.isoformat()}T23:59:59Z")
+    reads: dict[tuple[str, str, str], int] = {}
+    misses: dict[str, int] = {}
+    with Logs(skills, filters) as logs:
+        for access in list_accesses(logs, *sorted(logs.totals("command"))):
+            key = access.command, *_place(access)
+            reads[key] = reads.get(key, 0) + access.count
+            if access.command == SEARCH and access.arguments.get("result_count") == 0:
+                query = _short(access.text("query"), MAX_QUERY)
+                misses[query] = misses.get(query, 0) + access.count
+    return DayCounts(reads, misses)
+
+
+def _place(access: Access) -> tuple[str, str]:
+    """Return the file and the section that a command read."""
+    file = access.text("file") or (access.text("path") if access.command == "open" else "")
+    section = access.text("section") if access.command == "show" else ""
+    return _short(file, MAX_NAME), _short(section, MAX_SECTION)
+
+
+def _short(text: str, limit: int) -> str:
+    return text if len(text) <= limit and text.isprintable() else ""
 
 
 def send_usage(

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository, explain_collection
-from skillc.cli.lines import CUT, STRONG, Line, Mark
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.cli.terminal import columns
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
-from skillc.tables import pad, width_of
 from skillc.text import one_line
 from skillc.workspace import Workspace
 
 MAX_LIMIT = 10_000
-MAX_NAME = 40  # columns for names on a terminal
 
 COMMAND = Command(
     "browse",
@@ -59,25 +54,13 @@ def run(arguments: Arguments) -> int:
     from skillc.engine import render_browse  # takes long to load, and help does without
 
     lines = [*render_browse(listing)]
-    return show(arguments, listing, lines, lambda: _view(listing, lines[-1]))
 
+    def view() -> Iterator[str]:
+        from skillc.cli.views import show_listing  # only where a person looks
 
-def _view(page: Mapping[str, Any], last: str) -> Iterator[str]:
-    """Yield collections and skills in two columns, each on one line of the terminal.
+        return show_listing(listing, lines[-1])
 
-    `last` says how many more there are, or that there is nothing.
-    """
-    rows = [(skill["id"], skill["description"]) for skill in page["skills"]]
-    for each in reversed(page.get("subcollections", [])):
-        count = f"{each['count']} skills"  # the description of a collection that has none of its own
-        text = "" if each["description"] == count else f"  {each['description']}"
-        rows.insert(0, (f"{each['path']}/", f"({each['count']}){text}"))
-    limit = min(MAX_NAME, columns() // 3 or MAX_NAME)  # one long name is not to crowd out all texts
-    width = min(limit, max((width_of(one_line(name)) for name, _ in rows), default=0))
-    for name, text in rows:
-        yield Line(Mark(pad(one_line(name), width), STRONG), one_line(f"  {text}"), breaks=CUT)
-    if not rows or "more" in page:
-        yield last
+    return show(arguments, listing, lines, view)
 
 
 def _explain(here: Workspace, place: str, query: str | None, repository: str) -> Iterator[str]:

@@ -17,12 +17,12 @@ from skillc.compiler import (
 from skillc.contract import encode
 from skillc.errors import InvalidOption
 from skillc.install import advise_first_skill
-from skillc.library import Skill, check_deployments, stored_skills
+from skillc.library import Skill, check_deployments
 from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.paths import project_roots, require_home
 from skillc.tables import format_table
-from skillc.usage import Filters, check_group, compute_stats, count_by_skill, render_stats
+from skillc.usage import render_stats
 from skillc.workspace import Workspace
 
 Global = Annotated[bool, Field(description="Use the home directory's store instead of the project's.")]
@@ -144,20 +144,8 @@ def skc_stats(
     ] = None,
 ) -> Answer:
     """Count what agents read of a skill, or of all: which sections, files, searches and errors."""
-    here = call.workspace
-
-    def count(skills: list[Skill]) -> Answer:
-        check_group(group_by)
-        filters = Filters.parse(since, until, project or [], here.cwd)
-        stats = compute_stats(skills if skill is None else skills[0], group_by, filters)
-        by_skill = count_by_skill(skills, filters) if skill is None and group_by == "summary" else ()
-        here.tell(stats.diagnostics)
-        return Answer(stats, "\n".join(render_stats(stats, by_skill)))
-
-    if skill is None:
-        return count(list(stored_skills(here.cwd)))
-    log: dict[str, str | int | bool | None] = {"group_by": group_by, "since": since, "until": until}
-    return here.operate("stats", skill, log, lambda one: count([one]))
+    stats = call.workspace.stats(skill, group_by, since=since, until=until, projects=project or [])
+    return Answer(stats, "\n".join(render_stats(stats)))
 
 
 AUTHOR_TOOLS = (skc_init, skc_list, skc_build, skc_lint, skc_stats)

@@ -102,7 +102,7 @@ class OwnShelf:
         """Own skills need no review."""
 
     def usage(self, skill_id: str = "", since: str = "") -> Usage:
-        filters = usage.Filters.parse(since or None, None, (), self._workspace.cwd)
+        filters = usage.Filters.parse(self._workspace.cwd, since or None)
         if skill_id:
             skills = [self._workspace.locate(skill_id, index=False)]
         else:
