@@ -36,7 +36,7 @@ OPEN = (
 
 def _find(world: World) -> str:
     """What a search prints, in a process of its own: this one would keep the index open."""
-    run = World.skc(world, "find", "pdf")
+    run = world.process("find", "pdf")
     assert run.returncode == 0, run.stderr
     return run.stdout
 
