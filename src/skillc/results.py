@@ -99,6 +99,7 @@ _FOUND = {
     "copies": [_texts("id source_name")],
     "matched": [{"term": str, "fields": [str]}],
     "section": Text,
+    "file": Text,
     "read": str,
 }
 _UPDATE = {

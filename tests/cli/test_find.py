@@ -60,6 +60,23 @@ def test_what_is_told_to_read_can_be_read(library: World) -> None:
     assert ok(*found[0]["read"].split()[1:]).stdout.startswith("## Attachments\n")
 
 
+def test_the_section_of_another_file(library: World) -> None:
+    """[SURFACES: Library] a file whose name the task has is where to read: its section that fits."""
+    text = "---\nname: pdf\ndescription: Work with PDF files, also forms\n---\n# Quick\n\nRead a PDF form.\n"
+    folder = skill(library.store, "pdf", text)
+    (folder / "FORMS.md").write_text("# All\n\nBefore.\n\n## Fillable fields\n\nFill in the form fields.\n")
+    (folder / "pdf-notes.md").write_text("# Notes\n\nFill in the PDF form.\n")
+    (folder / "form-link.md").symlink_to(library.root / "outside.md")
+    (library.root / "outside.md").write_text("# Outside\n\nfill form fill form\n")
+    (first,) = (found for found in results(library, "fill in a pdf form") if found["id"] == "pdf")
+    assert (first["section"], first["file"]) == ("Fillable fields", "FORMS.md")
+    assert first["read"] == 'skc show pdf --section "Fillable fields" --file FORMS.md'
+    assert ok("show", "pdf", "--section", "Fillable fields", "--file", "FORMS.md").stdout.startswith(
+        "## Fill"
+    )
+    assert results(library, "read a pdf")[0]["file"] is None
+
+
 def test_copies(library: World) -> None:
     """[SURFACES: Library] [D27] a copy in another store is named with the skill; `--all` shows both."""
     text = (library.store / "invoices" / "SKILL.md").read_text()

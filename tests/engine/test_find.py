@@ -141,7 +141,7 @@ def test_the_tool_in_a_part(world: World, tmp_path: Path) -> None:
     nothing = call(task="tables", collection="other", tag="new")
     assert nothing["skills"] == []
     assert nothing["note"].startswith("no skill of collection 'other' and tag 'new' has any of these words;")
-    assert call(task="extarct tables")["corrections"] == {"extarct": "extract"}
+    assert call(task="extarct")["corrections"] == {"extarct": "extract"}
     assert "corrections" not in call(task="extract")
     refusal = run(agent.call_tool("find_skills", {"task": "tables", "repository": "none"}))
     assert refusal.is_error

@@ -65,8 +65,8 @@ def test_words_that_are_left_alone(shelf: Shelf) -> None:
     for task in ("kubernetes", "kubernet", "from", "foms", "xubernetes", "quantum", "форма", "k8", "mailbox"):
         assert shelf.find(task).corrections == {}, task
     assert "corrections" not in shelf.find("kubernetes").as_json("kubernetes")
-    mixed = shelf.find("fill in a fomrs please")
-    assert (mixed[0].id, mixed.corrections) == ("pdf", {"fomrs": "forms"})
+    mixed = shelf.find("fill in a fomrs please")  # a word that matches says more than a guess
+    assert (mixed[0].id, mixed.corrections) == ("pdf", {})
     page = " ".join(f"unknown{chr(97 + n)}" for n in range(20))
     assert shelf.find(f"{page} kuberntes fill").corrections == {}
 
@@ -91,6 +91,13 @@ def test_a_misspelt_word_with_accents(shelf: Shelf, tmp_path: Path, typed: str, 
     assert [term for term, _ in found[0].matched] == [word]
     for task in ("财务报标", "déclarations", "DÉCLARATIONS", "declarations", "quatrième"):
         assert shelf.find(task).corrections == {}, task
+
+
+def test_a_stem_that_is_near_where_the_word_is_not(shelf: Shelf, tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] `server` is no typo of `several`."""
+    skill(tmp_path / "skills", "many", "---\ndescription: Merge several tables\n---\n")
+    assert shelf.find("several")[0].id == "many"
+    assert (shelf.find("server"), shelf.find("server").corrections) == ([], {})
 
 
 def test_a_word_of_what_may_not_be_used(shelf: Shelf) -> None:

@@ -189,6 +189,8 @@ def _reasons(results: Sequence[FoundSkill]) -> list[dict[str, Any]]:
         fields: dict[str, Any] = {"id": skill.id, "description": about, "matched": words}
         if skill.section:
             fields["section"] = skill.section
+        if skill.file:
+            fields["file"] = skill.file
         if skill.copies:
             fields["copies"] = [{"id": i, "source_name": name} for name, i in skill.copies[:MAX_COPIES]]
         skills.append(fields)

@@ -6,9 +6,13 @@ millisecond for each skill, so results are explained only on use.
 
 from __future__ import annotations
 
+import os
+from itertools import islice
+
+from skillc.errors import SkillcError
 from skillc.index.skills.tokens import split_words
 from skillc.index.skills.weights import BODY_BONUS, BODY_LENGTH, FIELDS, HEAD_BONUS, HEAD_LENGTH, tf_weight
-from skillc.paths import has_earlier_file, refer_to_folder
+from skillc.paths import SKILL_FILES, has_earlier_file, refer_to_folder
 from skillc.quotes import shell_quote
 
 TYPE_CHECKING = False
@@ -18,14 +22,18 @@ if TYPE_CHECKING:
 
     from skillc.index.skills.query import Candidate
     from skillc.index.skills.tokens import Stemmer
+    from skillc.skills import Heading
 
     Term = tuple[str, tuple[str, ...]]  # or a word, with the fields that have it
-    Explanation = tuple[tuple[Term, ...], str]  # words, and a section
+    Explanation = tuple[tuple[Term, ...], str, str]  # words, a section, and its file if not SKILL.md
     Weights = dict[str, tuple[float, float]]  # of terms in head and body
 
 SECTION_LENGTH = 60  # words of a section, as a rule
 FIELD_NAMES = (*FIELDS, "body")
 IN_HEADING = 2.0  # what a term in a section's heading counts
+MAX_PAGES = 3  # files beside SKILL.md whose sections are weighed
+MAX_PAGE = 256 << 10  # bytes that are read of one
+MAX_NAMES = 500  # names of files that are looked at
 
 
 class FoundSkill:
@@ -67,14 +75,21 @@ class FoundSkill:
         return self._why()[1] or None
 
     @property
+    def file(self) -> str | None:
+        """Return the file of that section; None where it is SKILL.md."""
+        return self._why()[2] or None
+
+    @property
     def read(self) -> str:
         """Return the command that shows its best section, or all of it."""
         if not self.section or not self.directory:
             return f"skc load {self.id}"
         skill = shell_quote(self.refer(self.id, self.directory), '"')
         section = shell_quote(self.section, '"')
-        file = " --file SKILL.md" if has_earlier_file(self.directory) else ""
-        return f"skc show {skill} --section {section}{file}"
+        file = self.file or ("SKILL.md" if has_earlier_file(self.directory) else "")
+        quote = shell_quote(file, '"')
+        command = f"skc show {skill} --section {section}"
+        return f"{command} --file {quote}" if file else command
 
     def _why(self) -> Explanation:
         if self._explanation is None:
@@ -93,6 +108,7 @@ class FoundSkill:
             "copies": [{"id": skill_id, "source_name": name} for name, skill_id in self.copies],
             "matched": [{"term": word, "fields": list(fields)} for word, fields in self.matched],
             "section": self.section,
+            "file": self.file,
             "read": self.read,
         }
 
@@ -113,39 +129,98 @@ class FoundSkills(list[FoundSkill]):
         return value | {"corrections": self.corrections} if self.corrections else value
 
 
-def explain(candidate: Candidate, data: bytes, weights: Weights, stemmer: Stemmer) -> Explanation:
+def explain(
+    candidate: Candidate, data: bytes, directory: str, weights: Weights, stemmer: Stemmer
+) -> Explanation:
     """Return the terms that a skill has, strongest first, with their fields; and the best section's heading.
 
-    `data` is its SKILL.md, or its body alone. The heading is empty where the best part is before any.
+    `data` is its SKILL.md, or its body alone, and `directory` its folder, if it has one. The heading is empty
+    where the best part is before any; the file is empty for SKILL.md.
     """
-    from skillc.skills import find_headings, guess_body, title_to_show  # with the Markdown parser
+    from skillc.skills import guess_body  # with the Markdown parser
 
     start = guess_body(data)
-    headings = find_headings(data, start)
-    titles = ["", *(heading.text for heading in headings)]
-    bounds = [start, *(heading.start for heading in headings), len(data)]
     # The name that a skill gives itself, which need not be its ID's.
     own_name = data[:start].partition(b"\nname:")[2].partition(b"\n")[0].decode("utf-8", "replace")
     counter = _TermCounter(weights, stemmer)
-    sections = [counter.count(data[bounds[n] : bounds[n + 1]]) for n in range(len(titles))]
+    main = counter.read_sections(data, start)
     fields = {
         "name": counter.count(f"{candidate.skill_id.rpartition('/')[2]} {own_name}"),
         "description": counter.count(candidate.description),
         "tags": counter.count(" ".join(candidate.tags)),
-        "headings": counter.count(" ".join(titles)),
-        "body": _Counts.sum(sections),
+        "headings": counter.count(" ".join(section.title for section in main)),
+        "body": _Counts.sum(section.counts for section in main),
     }
     scores = _score_terms(fields, weights)
     terms = tuple(
         (term, tuple(field for field, counts in fields.items() if term in counts))
         for term in sorted(scores, key=lambda term: (-scores[term], term))
     )
-    section_scores = [
-        _score_section(counter.count(title), counts, scores) if counts else 0.0
-        for title, counts in zip(titles, sections, strict=True)
+    return terms, *_choose_section(main, directory, counter, scores, own=fields["name"])
+
+
+def _choose_section(
+    main: Sequence[_Section], directory: str, counter: _TermCounter, scores: dict[str, float], own: _Counts
+) -> tuple[str, str]:
+    """Return the heading of the best section and its file, among those of SKILL.md and of other files.
+
+    Terms of the skill's own name are in most of its sections, so they count where there are no others.
+    """
+    places = [("", "", section) for section in main]
+    for file, name in _find_pages(directory, counter, own):
+        # A part without a heading can't be asked for.
+        places += [(file, name, part) for part in counter.read_sections(_read_page(directory, file))[1:]]
+    others = {term: score for term, score in scores.items() if term not in own}
+    best = [
+        _score_section(counter.count(f"{name} {section.title}"), section.counts, others or scores)
+        for _, name, section in places
     ]
-    best = section_scores.index(max(section_scores))  # the first of equals
-    return terms, " ".join(title_to_show(headings, best - 1).split())
+    file, _, section = places[best.index(max(best))]  # the first of equals
+    return section.shown_title(), file
+
+
+def _find_pages(directory: str, counter: _TermCounter, own: _Counts) -> list[tuple[str, str]]:
+    """Return the Markdown files whose names have terms of the task, as `forms.md` has, with those names.
+
+    Terms of the skill's own name say nothing about one of its files.
+    """
+    matches: list[tuple[int, str, str]] = []
+    for path in islice(_list_pages(directory), MAX_NAMES) if directory else ():
+        name = path.rpartition("/")[2][:-3]
+        if count := len(counter.count(name.replace("_", " ")).keys() - own.keys()):
+            matches.append((-count, path, name))
+    return [(path, name) for _, path, name in sorted(matches)[:MAX_PAGES]]
+
+
+def _list_pages(directory: str) -> Iterator[str]:
+    """Yield the Markdown files of a skill beside SKILL.md, and in its folders, as paths below it."""
+    folders = _list_names(directory)
+    for folder in ["", *(f"{name}/" for name in folders if "." not in name)]:
+        names = _list_names(os.path.join(directory, folder))
+        yield from (
+            path
+            for name in names
+            if name[-3:].lower() == ".md" and (path := folder + name) not in SKILL_FILES
+        )
+
+
+def _list_names(directory: str) -> list[str]:
+    """Return the names in a directory that do not start with a dot, in order; none where it can't be read."""
+    try:
+        return sorted(name for name in os.listdir(directory) if name[0] != ".")
+    except OSError:
+        return []
+
+
+def _read_page(directory: str, file: str) -> bytes:
+    """Return the start of a file of a skill; nothing of one that can't be read, or is a link out of it."""
+    from skillc.skills import open_inside
+
+    try:
+        with open(open_inside(directory, file), "rb") as page:
+            return page.read(MAX_PAGE)
+    except (OSError, SkillcError):
+        return b""
 
 
 def name_words(terms: Sequence[Term], word_of: Callable[[str], str]) -> tuple[Term, ...]:
@@ -193,6 +268,24 @@ class _Counts(dict[str, int]):
         return total
 
 
+class _Section:
+    """A part of a text under one of its headings, or before them (-1), and the terms in it."""
+
+    __slots__ = ("_headings", "_number", "counts", "title")
+
+    def __init__(self, headings: Sequence[Heading], number: int, counts: _Counts) -> None:
+        self._headings = headings
+        self._number = number
+        self.title = headings[number].text if number >= 0 else ""
+        self.counts = counts
+
+    def shown_title(self) -> str:
+        """Return the title that `skc show` finds it by, which takes a look at all others."""
+        from skillc.skills import title_to_show
+
+        return " ".join(title_to_show(self._headings, self._number).split())
+
+
 class _TermCounter:
     """Counts the terms of `weights` in texts."""
 
@@ -200,6 +293,17 @@ class _TermCounter:
         self._weights = weights
         self._stemmer = stemmer
         self._starts = {term[:2].encode() for term in weights}  # a stem starts as its word does
+
+    def read_sections(self, data: bytes, start: int = 0) -> list[_Section]:
+        """Return the sections of a text from `start` on; the first is what stands before any heading."""
+        from skillc.skills import find_headings
+
+        headings = find_headings(data, start)
+        bounds = [start, *(heading.start for heading in headings), len(data)]
+        return [
+            _Section(headings, number, self.count(data[bounds[number + 1] : bounds[number + 2]]))
+            for number in range(-1, len(headings))
+        ]
 
     def count(self, text: bytes | str) -> _Counts:
         words, starts = split_words(text), self._starts
@@ -233,5 +337,5 @@ def _score_section(title: _Counts, counts: _Counts, scores: dict[str, float]) ->
     total = 0.0
     for term, count in counts.items():
         times = count + (IN_HEADING if term in title else 0)
-        total += scores[term] * tf_weight(times, counts.length, SECTION_LENGTH)
+        total += scores.get(term, 0.0) * tf_weight(times, counts.length, SECTION_LENGTH)
     return total

@@ -13,7 +13,7 @@ from skillc import errors
 from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.explain import FoundSkill, FoundSkills, explain, name_words
 from skillc.index.skills.folder import Folder
-from skillc.index.skills.query import Candidate, FolderReader, Query
+from skillc.index.skills.query import Candidate, FolderReader, Query, allowed_edits
 from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_typed
 from skillc.startup import RLock
 from skillc.text import count_edits
@@ -213,17 +213,23 @@ class _Search:
         groups = [self._complete(query, match) for match in matches[: self._limit]]
         is_current = all(self._folder(first).is_current(first.path, first.stamp) for first, _ in groups)
         corrections = self._spell(query, [first for first, _ in groups]) if query.corrections else {}
+        if query.corrections and not corrections:
+            return FoundSkills(), is_current  # what was found has other words than those that were typed
         return FoundSkills([self._result(query, group) for group in groups], corrections), is_current
 
     def _spell(self, query: Query, results: list[Candidate]) -> dict[str, str]:
-        """Return the corrections in words of the results; a term is only the stem of a word."""
+        """Return the corrections in words of the results; a term is only the stem of a word.
+
+        Stems may be near where words are not: that of `several` is one letter away from `server`.
+        """
         corrections = {}
         for typo, term in query.corrections.items():
             heads = (f"{result.skill_id} {result.description}".encode() for result in results)
             files = (self._folder(result).read_skill_file(result.path) for result in results)
             words = (self._find_word(term, typo, text) for text in chain(heads, files))
             word = next(filter(None, words), None)
-            if word is not None:
+            limit = allowed_edits(typo) + 1  # and an ending
+            if word is not None and count_edits(typo, word, limit) <= limit:
                 corrections[typo] = word
                 query.spell(term, word)
         return corrections
@@ -340,8 +346,9 @@ class _Search:
     def _explain(self, query: Query, candidate: Candidate) -> Explanation:
         """Return the task's words that a skill has, without stop words if there are others; and a section."""
         with self._index.lock:
-            data = self._folder(candidate).read_skill_file(candidate.path)
-            terms, section = explain(candidate, data, query.weights, self._index.stemmer)
+            folder = self._folder(candidate)
+            data, directory = folder.read_skill_file(candidate.path), folder.skill_directory(candidate.path)
+            terms, section, file = explain(candidate, data, directory, query.weights, self._index.stemmer)
         words = name_words(terms, query.word)
         keywords = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
-        return keywords or words, section
+        return keywords or words, section, file

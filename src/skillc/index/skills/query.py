@@ -202,7 +202,8 @@ class Query:
     """A task put to some folders. `weights` has the strongest terms with their weights in head and body.
 
     Skills that are below none of `prefixes`, if there are any, are no candidates.
-    `corrections` has the words that no skill has, with the terms that are searched for in their place.
+    Where no word of the task matches, `corrections` has its words with the terms that are searched for in
+    their place.
     """
 
     def __init__(
@@ -227,7 +228,9 @@ class Query:
         ]
         self.corrections: dict[str, str] = {}
         counts = self._count_skills(self._counts)
-        if len(words) <= MAX_TYPED:
+        # One word that matches says more than a guess at another.
+        has_match = any(counts[term] != (0, 0) and self._words[term] not in STOP_WORDS for term in counts)
+        if not has_match and len(words) <= MAX_TYPED:
             counts |= self._count_skills(self._correct([term for term in counts if counts[term] == (0, 0)]))
         self.weights = self._weigh(counts)
         self._highest = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
@@ -341,11 +344,16 @@ MAX_ENDING = 7  # letters, one more than those have
 MANY = 1000  # skills; where there are more, a term that only one has may be a typo itself
 
 
+def allowed_edits(word: str) -> int:
+    """Return how many letters of a word may be wrong."""
+    return 0 if len(word) < MIN_WORD else 1 if len(word) < LONG_WORD else 2
+
+
 def nearest_terms(execute: Any, segment: int, size: int, word: str, stem: str) -> dict[str, tuple[int, int]]:
     """Return the terms of a segment near a word, with their distance and how many skills have each."""
-    if len(word) < MIN_WORD:
+    limit = allowed_edits(word)
+    if not limit:
         return {}
-    limit = 1 if len(word) < LONG_WORD else 2
     shortest = max(min(len(stem) - limit, len(word) - MAX_ENDING), MIN_WORD - limit, MIN_TERM)
     letters = set(stem)
     near: dict[str, tuple[int, int]] = {}

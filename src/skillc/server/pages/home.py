@@ -73,7 +73,7 @@ def _find(visit: Visit, query: str) -> tuple[list[dict[str, Any]], dict[str, str
             "words": [word for word, _ in skill.matched[:MAX_WORDS]],
             "fields": sorted({field for _, fields in skill.matched for field in fields}),
             "section": skill.section,
-            "anchor": f"#{PREFIX}{slugify(skill.section)}" if skill.section else "",
+            "anchor": f"#{PREFIX}{slugify(skill.section)}" if skill.section and not skill.file else "",
             "copies": [skill_id for _, skill_id in skill.copies[:5]],
         }
         for skill in found
