@@ -56,6 +56,7 @@ from skillc.registry.publishers import Publication as Publication
 from skillc.registry.registry import Registry as Registry, open_registry as open_registry
 from skillc.registry.sessions import NewSession as NewSession, SignedIn as SignedIn
 from skillc.registry.source import (
+    CallerSource as CallerSource,
     RegistrySkillSource as RegistrySkillSource,
     VersionSource as VersionSource,
     describe_version as describe_version,

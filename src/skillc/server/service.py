@@ -39,8 +39,8 @@ from skillc.registry import (
 )
 from skillc.server.access import Limiter, Proxies
 from skillc.server.audit import audit_package
+from skillc.server.caches import Listings
 from skillc.server.engine_endpoints import for_readers
-from skillc.server.list_cache import Listings
 from skillc.server.metrics import Metrics
 from skillc.server.request_log import CALLER, QUOTA
 from skillc.server.responses import Refusal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from starlette.responses import Response
@@ -31,7 +32,7 @@ def _show(visit: Visit, path: str, template: str) -> Response:
     """Show a collection: those right below it, and a page of the skills below it."""
     every = visit.shelf.collections()
     after = visit.query("after")
-    skills = visit.shelf.skills(path, after, PAGE + 1)
+    skills = list(islice(visit.shelf.skills(path, after), PAGE + 1))
     if path and path not in every and not skills:  # what waits for a review is listed, and not counted
         raise SkillNotFound(path, "there is no such collection")
     depth = path.count("/") + 1 if path else 0

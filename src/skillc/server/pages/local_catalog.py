@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,8 +17,9 @@ from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills
 from skillc.library import Skill as FolderSkill, SkillDescriptor, SkillDocument, stored_skills
 from skillc.registry import Skill, StoredFile, Version
+from skillc.server.caches import Cache
 from skillc.server.pages.assets import create_environment, read_assets
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId, list_files, main_file, open_inside
 from skillc.startup import sha256_hex
@@ -50,12 +52,12 @@ class OwnShelf:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._audits = Audits()
+        self._audits: Cache[Audit] = Cache(MAX_AUDITS)
 
-    def skills(self, prefix: str = "", after: str = "", limit: int = 50) -> list[Skill]:
-        every = sorted(self._list(), key=lambda skill: skill.id)
-        chosen = (s for s in every if s.id > after and (not prefix or f"{s.id}/".startswith(f"{prefix}/")))
-        return [_describe(skill) for skill, _ in zip(chosen, range(limit), strict=False)]
+    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
+        for skill in sorted(asyncio.run(self._workspace.library().list()), key=lambda skill: skill.id):
+            if skill.id > after and (not prefix or f"{skill.id}/".startswith(f"{prefix}/")):
+                yield _describe(skill)
 
     def collections(self) -> dict[str, int]:
         collections = asyncio.run(self._workspace.library().collections())
@@ -96,7 +98,8 @@ class OwnShelf:
         directory = self._directory(version)
         if directory is None or sum(file.size for file in list_files(directory)) > MAX_AUDIT_BYTES:
             return None
-        return self._audits.get(version, lambda: audit_folder(directory, version.skill, notes=True))
+        key = version.skill, version.digest
+        return self._audits.get(key, lambda: audit_folder(directory, version.skill, notes=True))
 
     def review(self, version: Version) -> None:
         """Own skills need no review."""
@@ -108,9 +111,6 @@ class OwnShelf:
         else:
             skills = list(stored_skills(self._workspace.cwd))
         return count_usage(skills, filters)
-
-    def _list(self) -> list[SkillDescriptor]:
-        return asyncio.run(self._workspace.library().list())
 
     async def _load(self, skill_id: SkillId) -> tuple[SkillDocument, str | None]:
         snapshot = await self._workspace.library().snapshot()

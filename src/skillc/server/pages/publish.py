@@ -20,7 +20,8 @@ from skillc.audit import Audit, Changes, compare_audits
 from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
 from skillc.registry import LATEST, Package, Role, Skill
 from skillc.server.audit import inspect_files, make_report
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits
+from skillc.server.caches import Cache
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS
 from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.skill import describe_audit
 from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
@@ -59,7 +60,9 @@ class Desk:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._audits = Audits()  # of what visitors looked at, for when they publish it
+        self._audits: Cache[Audit | None] = Cache(
+            MAX_AUDITS
+        )  # of what visitors looked at, for when they publish it
 
     @asynccontextmanager
     async def receive(self, visit: Visit) -> AsyncIterator[FormLimits]:
@@ -98,7 +101,7 @@ class Desk:
             skill = visit.registry.skill(visit.person, skill_id)
         except SkillNotFound:
             skill = None
-        audit = self._audits.find((skill_id, package.digest), lambda: self._inspect(package))
+        audit = self._audits.get((skill_id, package.digest), lambda: self._inspect(package))
         before = visit.shelf.audit(skill.latest) if skill is not None and skill.latest is not None else None
         changes = compare_audits(before, audit) if before is not None and audit is not None else None
         return Draft(package, skill, audit, changes)

@@ -12,10 +12,11 @@ from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills
-from skillc.registry import APPROVED, PUBLIC, Caller, Census, Review, Skill, StoredFile, Version
+from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, Census, Review, Version
 from skillc.server.audit import inspect_files
+from skillc.server.caches import Cache
 from skillc.server.pages.assets import create_environment, read_assets
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Audits, Usage
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
 from skillc.server.pages.visit import Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
@@ -29,38 +30,16 @@ MAX_OUTLINED_BYTES = 1 << 20
 MAX_ROWS = 1000  # sections that are compared with outlines
 
 
-class RegistryData:
-    """What the shelves of all callers of one process share: audits, and how many skills collections have."""
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-        self.audits = Audits()
-        self.census = Census(service.registry)
-
-
-class RegistryShelf:
+class RegistryShelf(CallerSource):
     """A registry as one caller sees it."""
 
-    def __init__(self, data: RegistryData, caller: Caller) -> None:
-        self._data = data
-        self._service = data.service
-        self._registry = data.service.registry
-        self._caller = caller
-
-    def skills(self, prefix: str = "", after: str = "", limit: int = 50) -> list[Skill]:
-        return self._registry.skills(self._caller, prefix, after, limit)
+    def __init__(self, site: RegistrySite, caller: Caller) -> None:
+        super().__init__(site.service.registry, caller)
+        self._site = site
+        self._service = site.service
 
     def collections(self) -> dict[str, int]:
-        return self._data.census.count(self._caller)
-
-    def skill(self, skill_id: str) -> Skill:
-        return self._registry.skill(self._caller, skill_id)
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        return self._registry.files(self._caller, version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        return self._registry.read_file(self._caller, version, path)
+        return self._site.census.count(self._caller)
 
     def find(self, task: str, limit: int) -> FoundSkills:
         return self._service.search(self._caller, task, limit, EVERYTHING)
@@ -70,11 +49,12 @@ class RegistryShelf:
         report = self._registry.audit(self._caller, version) if version.audit else None
         if report is not None:
             return read_report(version.skill, report)
-        return self._data.audits.get(version, lambda: self._make_audit(version))
-
-    def _make_audit(self, version: Version) -> Audit | None:
         if sum(file.size for file in self.files(version)) > MAX_AUDIT_BYTES:
             return None
+        key = version.skill, version.digest
+        return self._site.audits.get(key, lambda: self._make_audit(version))
+
+    def _make_audit(self, version: Version) -> Audit | None:
         archive = self._registry.read_archive(self._caller, version)
         contents = {member.name: data for member, data in read_members(archive)}
         return inspect_files(self._service.workplace, version.skill, contents)
@@ -84,7 +64,7 @@ class RegistryShelf:
 
     def usage(self, skill_id: str = "", since: str = "") -> Usage:
         first = date.fromisoformat(since) if since else None
-        stats = self._registry.usage.stats(self._caller, skill_id, first, MAX_ROWS)
+        stats = self._service.registry.usage.stats(self._caller, skill_id, first, MAX_ROWS)
         ids = [skill_id] if skill_id else [name for name, _ in stats.skills[:MAX_OUTLINED]]
         unread: dict[str, list[tuple[int, str]]] = {}
         for name in ids if stats.count else ():
@@ -164,7 +144,8 @@ class RegistrySite:
         self.url = service.settings.url
         self.assets = read_assets()
         self.environment = create_environment(self.assets)
-        self._data = RegistryData(service)
+        self.audits: Cache[Audit | None] = Cache(MAX_AUDITS)  # by skill and digest
+        self.census = Census(service.registry)  # how many skills collections have
 
     async def open(self, request: Request) -> Visit:
         """Return the visit of a request, by its cookie; without one, visitors see what all may read."""
@@ -172,6 +153,6 @@ class RegistrySite:
         signed_in = await self.service.visitor(request)
         caller = signed_in.caller if signed_in else PUBLIC if self.service.settings.public_read else None
         request.scope[CALLER] = caller.token or caller.subject if caller else None
-        shelf = RegistryShelf(self._data, caller) if caller is not None else None
+        shelf = RegistryShelf(self, caller) if caller is not None else None
         session = read_cookie(request, self.url) if signed_in else ""
         return Visit(request, self, shelf, caller, session, signed_in)

@@ -10,9 +10,7 @@ A plugin holds one skill, in `skills/<name>`. So nothing in a skill is read as a
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.registry import LATEST, Caller, Version, to_name
-from skillc.server.list_cache import respond_listing
+from skillc.server.caches import Cache, respond_listing
 from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry
 from skillc.server.protocols.git import Files, Repository, make_repository
@@ -41,7 +39,7 @@ Source = Callable[[Entry], Any]
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    packs = _Packs()
+    packs: Cache[Repository] = Cache(MAX_CACHE, lambda repository: len(repository.pack))  # by their files
 
     def repository(find: Callable[[Request, Caller], Repository]) -> tuple[Endpoint, Endpoint]:
         """Return the two endpoints of the repository that `find` makes for a caller."""
@@ -182,22 +180,3 @@ def _read_plugin(service: Service, caller: Caller, version: Version, entry: Entr
 
 def _json(value: object) -> tuple[bytes, bool]:
     return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n", False
-
-
-class _Packs:
-    """A cache of repositories by what is in them, so that a clone packs once; the oldest are dropped."""
-
-    def __init__(self) -> None:
-        self._repositories: OrderedDict[str, Repository] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: str, make: Callable[[], Repository]) -> Repository:
-        with self._lock:
-            repository = self._repositories.get(key)
-        if repository is None:
-            repository = make()
-            with self._lock:
-                self._repositories[key] = repository
-                while sum(len(each.pack) for each in self._repositories.values()) > MAX_CACHE:
-                    self._repositories.popitem(last=False)
-        return repository

@@ -23,7 +23,7 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.errors import SkillNotFound
 from skillc.registry import Caller, StoredFile, Version
-from skillc.server.list_cache import respond_listing
+from skillc.server.caches import respond_listing
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry
 from skillc.server.protocols.requests import find_caller, find_prefix
 from skillc.server.responses import HEADERS, Refusal, guard, respond_tagged
