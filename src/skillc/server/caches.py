@@ -59,7 +59,8 @@ class Cache(Generic[T]):
         if value is None:
             with self._making:
                 value = self._find(key, renew)
-                value = make() if value is None else value
+                if value is None:
+                    self._values[key] = value = make()
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)

@@ -10,8 +10,11 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
-from starlette.datastructures import QueryParams
+from python_multipart.exceptions import MultipartParseError
+from starlette.datastructures import FormData, QueryParams
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
 
 from skillc.server.responses import Refusal
 
@@ -145,5 +148,33 @@ async def receive_body(
         raise _too_large(limit)
 
 
+async def read_form(request: Request, limit: int, seconds: float, **options: int) -> FormData:
+    """Return the form of a request, whose files are on the disk; `options` are those of Starlette's parser.
+
+    Raises Refusal for one that is too large, too slow or not complete.
+    """
+    declared = request.headers.get("Content-Length", "")
+    if declared.isascii() and declared.isdigit() and len(declared) < 20 and int(declared) > limit:
+        raise _too_large(limit)
+    received = 0
+
+    async def receive() -> Message:
+        nonlocal received
+        message = await request.receive()
+        received += len(message.get("body", b""))
+        if received > limit:
+            raise _too_large(limit)
+        return message
+
+    try:
+        async with asyncio.timeout(seconds):
+            return await Request(request.scope, receive).form(**options)
+    except TimeoutError:
+        raise Refusal(408, "the form did not arrive in time") from None
+    except (HTTPException, MultipartParseError, ClientDisconnect, KeyError, ValueError):
+        raise Refusal(400, "the form can't be read") from None
+
+
 def _too_large(limit: int) -> Refusal:
-    return Refusal(413, f"the request is over {limit >> 20} MiB")
+    size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
+    return Refusal(413, f"the request is over {size}")

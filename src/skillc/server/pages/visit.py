@@ -5,7 +5,6 @@ A page is a function of a `Visit` that returns a response. It may block: it runs
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,15 +16,13 @@ from jinja2 import Environment
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.formparsers import MultiPartException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.types import Message
 
 from skillc import errors
 from skillc.registry import Caller, Registry, Role, SignedIn
 from skillc.server.pages.catalog import Shelf
-from skillc.server.requests import REQUEST_TIME
+from skillc.server.requests import REQUEST_TIME, read_form
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
 from skillc.server.service import Service
 from skillc.server.settings import ServerSettings
@@ -223,7 +220,8 @@ def serve_page(
             _check_sender(check_origin, request, site.url)
             visit = await site.open(request)
             async with receive(visit) as limits:
-                visit.form = await _read_form(request, limits)
+                options = {"max_files": limits.files, "max_fields": MAX_FIELDS, "max_part_size": MAX_FORM}
+                visit.form = await read_form(request, limits.size, limits.seconds, **options)
                 try:
                     if visit.session and limits.is_of_session:
                         _check_sender(check_form_token, visit.session, visit.text(FIELD))
@@ -244,34 +242,6 @@ async def _show(page: Page, visit: Visit) -> Response:
         response: Response = await page(visit)
         return response
     return await run_in_threadpool(page, visit)  # type: ignore[arg-type]
-
-
-async def _read_form(request: Request, limits: FormLimits) -> FormData:
-    options = {"max_files": limits.files, "max_fields": MAX_FIELDS, "max_part_size": MAX_FORM}
-    try:
-        async with asyncio.timeout(limits.seconds):
-            return await _limit(request, limits.size).form(**options)
-    except TimeoutError:
-        raise Refusal(408, "the form did not arrive in time") from None
-
-
-def _limit(request: Request, size: int) -> Request:
-    """Return the same request, which is refused as soon as its body is larger."""
-    declared = request.headers.get("Content-Length", "")
-    refusal = Refusal(413, f"what you sent is over {size >> 10:,} KB")
-    if declared.isascii() and declared.isdigit() and len(declared) < 20 and int(declared) > size:
-        raise refusal
-    received = 0
-
-    async def receive() -> Message:
-        nonlocal received
-        message = await request.receive()
-        received += len(message.get("body", b""))
-        if received > size:
-            raise refusal
-        return message
-
-    return Request(request.scope, receive)
 
 
 def _check_sender(check: Callable[..., None], *arguments: object) -> None:
@@ -301,8 +271,6 @@ def _describe(request: Request, error: Exception) -> tuple[int, str, str]:
     """Return status, code and message of an error, as a visitor may know them."""
     if isinstance(error, Refusal):
         return error.status, error.code, str(error)
-    if isinstance(error, MultiPartException | ClientDisconnect):
-        return 400, errors.InvalidOption.code, "the form did not arrive whole"
     if isinstance(error, HTTPException):
         words = {404: "there is no such page", 405: f"{request.method} is not allowed here"}
         return error.status_code, errors.InvalidOption.code, words.get(error.status_code, error.detail)

@@ -14,15 +14,12 @@ of a request that takes something back may name the owner and a reason.
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from python_multipart.exceptions import MultipartParseError
 from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
@@ -30,7 +27,7 @@ from skillc.errors import Invalid, InvalidParameter, InvalidSkillId, SkillNotFou
 from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
 from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
 from skillc.server.protocols.requests import find_address, find_caller, plain, read_body
-from skillc.server.requests import parse_object
+from skillc.server.requests import parse_object, read_form
 from skillc.server.responses import Endpoint, Refusal, respond
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.startup import sha256_hex
@@ -157,19 +154,9 @@ def _collect(registry: Registry, caller: Caller, files: object) -> dict[str, byt
 
 
 async def _read_form(request: Request) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the payload and the files of a form, which are on the disk while they arrive."""
-    parser = MultiPartParser(
-        request.headers, _bound(request), max_files=MAX_FILES, max_fields=10, max_part_size=MAX_PAYLOAD
-    )
-    try:
-        async with asyncio.timeout(UPLOAD_TIME):
-            form = await parser.parse()
-    except TimeoutError:
-        raise Refusal(408, "the request did not arrive in time") from None
-    except ClientDisconnect:
-        raise Refusal(400, "the request broke off") from None
-    except (MultiPartException, MultipartParseError, KeyError, ValueError):
-        raise Refusal(400, "the form can't be read") from None
+    """Return the payload and the files of a form."""
+    options = {"max_files": MAX_FILES, "max_fields": 10, "max_part_size": MAX_PAYLOAD}
+    form = await read_form(request, MAX_BYTES + MAX_PAYLOAD, UPLOAD_TIME, **options)
     try:
         payload = form.get("payload")
         contents: dict[str, bytes] = {}
@@ -182,16 +169,6 @@ async def _read_form(request: Request) -> tuple[dict[str, Any], dict[str, bytes]
     finally:
         await form.close()
     return parse_object(payload.encode() if isinstance(payload, str) else b"", 400), contents
-
-
-async def _bound(request: Request) -> AsyncGenerator[bytes, None]:
-    """Yield the body of a request; refuses one that is larger than any publication."""
-    size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > MAX_BYTES + MAX_PAYLOAD:
-            raise Refusal(413, f"the request is over {(MAX_BYTES + MAX_PAYLOAD) >> 20} MiB")
-        yield chunk
 
 
 def read_text(fields: Mapping[str, Any], key: str) -> str:
