@@ -35,13 +35,14 @@ from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
 from skillc.remotes import fingerprint_of
 from skillc.server.protocols.catalog import read_skills
-from skillc.server.protocols.requests import find_address, find_caller, parse_limit, plain
-from skillc.server.responses import HEADERS, Refusal, respond
+from skillc.server.protocols.requests import fail_plainly, find_address, parse_limit, serve
+from skillc.server.responses import HEADERS, Refusal, guard, respond
 from skillc.server.service import Service
 from skillc.server.upload_folders import read_members
 from skillc.skills import NAME_CHARACTERS, SkillId, to_segment
 
 API = "/api/v1"
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 PAGE, MAX_PAGE = 25, 200
 MAX_VERSIONS = 1000  # whose fingerprints are compared
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of files in a zip, which knows no earlier time
@@ -62,9 +63,9 @@ def routes(service: Service) -> list[BaseRoute]:
         "/skills/{slug}/file": api.file,
     }
     return [
-        Route("/.well-known/clawhub.json", plain(api.discovery)),
-        *(Route(f"{API}{path}", plain(endpoint)) for path, endpoint in endpoints.items()),
-        Route(f"{API}/{{path:path}}", plain(api.refuse), methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
+        Route("/.well-known/clawhub.json", guard(api.discovery, fail_plainly)),
+        *(Route(f"{API}{path}", serve(service, each, fail_plainly)) for path, each in endpoints.items()),
+        Route(f"{API}/{{path:path}}", guard(api.refuse, fail_plainly), methods=METHODS),
     ]
 
 
@@ -83,17 +84,15 @@ class _Api:
         address = find_address(self._service, request)
         return respond({"apiBase": address, "authBase": address})
 
-    async def whoami(self, request: Request) -> Response:
-        caller = await find_caller(self._service, request)
+    async def whoami(self, request: Request, caller: Caller) -> Response:
         if caller is PUBLIC:
             raise SignInRequired
         role = "admin" if caller.allows(Role.ADMIN, "") else "user"
         user = {"handle": handle_of(caller), "displayName": caller.subject, "image": None, "role": role}
         return respond({"user": user})
 
-    async def search(self, request: Request) -> Response:
+    async def search(self, request: Request, caller: Caller) -> Response:
         """Return the skills that fit a text, best first; with `mode=exact` the one with this slug."""
-        caller = await find_caller(self._service, request)
         query = request.query_params.get("q", "").strip()
         limit = parse_limit(request, PAGE, MAX_PAGE)
         scores: dict[str, float] = {}
@@ -116,9 +115,8 @@ class _Api:
                 skills.append(self._registry.skill(caller, SkillId(skill_id)))
         return [skill for skill in skills if skill.latest is not None]
 
-    async def skills(self, request: Request) -> Response:
+    async def skills(self, request: Request, caller: Caller) -> Response:
         """List the skills that a caller can install, a page at a time; `prefix` is of slugs."""
-        caller = await find_caller(self._service, request)
         limit = parse_limit(request, PAGE, MAX_PAGE)
         query = request.query_params
         prefix, order = query.get("prefix", "").replace(".", "/"), query.get("sort", "")
@@ -163,17 +161,17 @@ class _Api:
         more = f"{-page[limit - 1][0]}-{slug_of(page[limit - 1][1])}" if len(page) > limit else None
         return [skill for _, _, skill in page[:limit]], more
 
-    async def skill(self, request: Request) -> Response:
-        _, skill = await self._skill(request, request.path_params["slug"])
+    async def skill(self, request: Request, caller: Caller) -> Response:
+        skill = await self._skill(request, caller, request.path_params["slug"])
         if skill.latest is None:
             raise SkillNotFound(skill.id, "all its versions are yanked")
         description = _describe(skill)
         others = {key: description[key] for key in ("latestVersion", "owner")}
         return respond({"skill": description, **others, "metadata": None, "moderation": None})
 
-    async def versions(self, request: Request) -> Response:
+    async def versions(self, request: Request, caller: Caller) -> Response:
         """List the versions that can be chosen, last published first."""
-        _, skill = await self._skill(request, request.path_params["slug"])
+        skill = await self._skill(request, caller, request.path_params["slug"])
         limit = parse_limit(request, PAGE, MAX_PAGE)
         versions = [version for version in skill.versions if version.yanked is None]
         cursor = request.query_params.get("cursor", "")
@@ -183,9 +181,9 @@ class _Api:
         more = page[-1].version if start + limit < len(versions) else None
         return respond({"items": [_describe_version(version) for version in page], "nextCursor": more})
 
-    async def version(self, request: Request) -> Response:
+    async def version(self, request: Request, caller: Caller) -> Response:
         """Return a version with its files; also a yanked one, so that what is installed can be checked."""
-        caller, skill = await self._skill(request, request.path_params["slug"])
+        skill = await self._skill(request, caller, request.path_params["slug"])
         version = skill.resolve(request.path_params["version"])
         files = await self._service.call(self._registry.files, caller, version)
         value = _describe_version(version) | {
@@ -195,9 +193,9 @@ class _Api:
         names = {"slug": slug_of(skill.id), "displayName": skill.id.name}
         return respond({"version": value, "skill": names})
 
-    async def file(self, request: Request) -> Response:
+    async def file(self, request: Request, caller: Caller) -> Response:
         """Return the bytes of a file: of a version, of a tag, or of the latest version."""
-        caller, skill = await self._skill(request, request.path_params["slug"])
+        skill = await self._skill(request, caller, request.path_params["slug"])
         version = skill.resolve(_reference(request))
         path = request.query_params.get("path", "")
         data = await self._service.call(self._registry.read_file, caller, version, path)
@@ -205,9 +203,9 @@ class _Api:
         headers = HEADERS | {"Content-Disposition": "attachment"}
         return Response(data, headers=headers, media_type="application/octet-stream")
 
-    async def resolve(self, request: Request) -> Response:
+    async def resolve(self, request: Request, caller: Caller) -> Response:
         """Say which version has these files, by their fingerprint, and which is the latest."""
-        caller, skill = await self._skill(request, request.query_params.get("slug", ""))
+        skill = await self._skill(request, caller, request.query_params.get("slug", ""))
         match = await self._service.call(self._match, caller, skill, request.query_params.get("hash", ""))
         pair = {"match": match, "latestVersion": skill.latest}
         return respond({key: {"version": each.version} if each else None for key, each in pair.items()})
@@ -218,9 +216,9 @@ class _Api:
                 return version
         return None
 
-    async def download(self, request: Request) -> Response:
+    async def download(self, request: Request, caller: Caller) -> Response:
         """Return a version as a zip."""
-        caller, skill = await self._skill(request, request.query_params.get("slug", ""))
+        skill = await self._skill(request, caller, request.query_params.get("slug", ""))
         version = skill.resolve(_reference(request))
         archive = await self._service.call(self._registry.read_archive, caller, version)
         data = await self._service.call(_to_zip, archive)
@@ -228,13 +226,12 @@ class _Api:
         headers = HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(data, headers=headers, media_type="application/zip")
 
-    async def _skill(self, request: Request, slug: str) -> tuple[Caller, Skill]:
-        caller = await find_caller(self._service, request)
+    async def _skill(self, request: Request, caller: Caller, slug: str) -> Skill:
         try:
             skill_id = parse_slug(slug, request.query_params.get("ownerHandle", ""))
         except InvalidSkillId:
             raise SkillNotFound(slug[:200].replace("@", "")) from None
-        return caller, await self._service.call(self._registry.skill, caller, skill_id)
+        return await self._service.call(self._registry.skill, caller, skill_id)
 
 
 def _reference(request: Request) -> str:

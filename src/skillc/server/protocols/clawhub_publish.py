@@ -26,9 +26,9 @@ from starlette.routing import BaseRoute, Route
 from skillc.errors import Invalid, InvalidParameter, InvalidSkillId, SkillNotFound
 from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
 from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
-from skillc.server.protocols.requests import find_address, find_caller, plain, read_body
+from skillc.server.protocols.requests import Handler, fail_plainly, find_address, read_body, serve
 from skillc.server.requests import parse_object, read_form
-from skillc.server.responses import Endpoint, Refusal, respond
+from skillc.server.responses import Refusal, respond
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.startup import sha256_hex
 
@@ -43,17 +43,15 @@ REASON = "withdrawn by its publisher"  # where a client sends none
 def routes(service: Service) -> list[BaseRoute]:
     registry = service.registry
 
-    async def grant_upload(request: Request) -> Response:
+    async def grant_upload(request: Request, caller: Caller) -> Response:
         """Say where to send a file; the address has its digest, so nothing needs to be remembered."""
-        caller = await find_caller(service, request)
         fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
         digest = _digest(fields.get("sha256"))
         await service.call(registry.uploads.check, caller, fields.get("size"))
         address = f"{find_address(service, request)}{API}/skills/-/uploads/{digest}"
         return respond({"uploadUrl": address, "uploadTicket": digest})
 
-    async def upload(request: Request) -> Response:
-        caller = await find_caller(service, request)
+    async def upload(request: Request, caller: Caller) -> Response:
         await service.call(registry.uploads.check, caller, 0)
         async with service.upload():
             data = await read_body(request, MAX_BYTES)
@@ -61,8 +59,7 @@ def routes(service: Service) -> list[BaseRoute]:
                 raise Refusal(400, "the file has another SHA-256 than the one that was announced")
             return respond({"storageId": await service.call(registry.uploads.add, caller, data)})
 
-    async def publish(request: Request) -> Response:
-        caller = await find_caller(service, request)
+    async def publish(request: Request, caller: Caller) -> Response:
         await service.call(registry.uploads.check, caller, 0)
         async with service.upload():
             if request.headers.get("Content-Type", "").lower().startswith(_FORM):
@@ -83,11 +80,10 @@ def routes(service: Service) -> list[BaseRoute]:
             }
         )
 
-    def withdraw(operation: Callable[..., object], *names: str) -> Endpoint:
-        """Return an endpoint for an operation of the registry that takes the skill, and what `names` name."""
+    def withdraw(operation: Callable[..., object], *names: str) -> Handler:
+        """Return what takes a request for an operation on a skill, which takes what `names` name, too."""
 
-        async def respond_withdrawal(request: Request) -> Response:
-            caller = await find_caller(service, request)
+        async def respond_withdrawal(request: Request, caller: Caller) -> Response:
             fields = parse_object(await read_body(request, MAX_REQUEST) or b"{}", 400)
             slug, version = request.path_params["slug"], request.path_params.get("version")
             try:
@@ -98,18 +94,22 @@ def routes(service: Service) -> list[BaseRoute]:
             await service.call(operation, caller, skill_id, *(values[name] for name in names))
             return respond({"ok": True})
 
-        return plain(respond_withdrawal)
+        return respond_withdrawal
 
     skill = f"{API}/skills/{{slug}}"
     version = f"{skill}/versions/{{version}}"
+    endpoints: list[tuple[str, str, Handler]] = [
+        ("POST", f"{API}/skills/-/upload-url", grant_upload),
+        ("POST", f"{API}/skills/-/uploads/{{digest}}", upload),
+        ("POST", f"{API}/skills", publish),
+        ("DELETE", skill, withdraw(registry.delete)),
+        ("POST", f"{skill}/undelete", withdraw(registry.restore)),
+        ("DELETE", version, withdraw(registry.yank, "version", "reason")),
+        ("POST", f"{version}/restore", withdraw(registry.unyank, "version")),
+    ]
     return [
-        Route(f"{API}/skills/-/upload-url", plain(grant_upload), methods=["POST"]),
-        Route(f"{API}/skills/-/uploads/{{digest}}", plain(upload), methods=["POST"]),
-        Route(f"{API}/skills", plain(publish), methods=["POST"]),
-        Route(skill, withdraw(registry.delete), methods=["DELETE"]),
-        Route(f"{skill}/undelete", withdraw(registry.restore), methods=["POST"]),
-        Route(version, withdraw(registry.yank, "version", "reason"), methods=["DELETE"]),
-        Route(f"{version}/restore", withdraw(registry.unyank, "version"), methods=["POST"]),
+        Route(path, serve(service, handle, fail_plainly), methods=[method])
+        for method, path, handle in endpoints
     ]
 
 

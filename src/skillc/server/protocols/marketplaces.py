@@ -23,8 +23,8 @@ from skillc.server.caches import Cache, respond_listing
 from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry
 from skillc.server.protocols.git import Files, Repository, make_repository
-from skillc.server.protocols.requests import fail_plainly, find_address, find_caller, find_prefix
-from skillc.server.responses import Endpoint, Refusal, guard
+from skillc.server.protocols.requests import fail_plainly, find_address, find_prefix, serve
+from skillc.server.responses import Endpoint, Refusal
 from skillc.server.service import Service
 from skillc.server.upload_folders import read_members
 from skillc.skills import to_segment
@@ -44,16 +44,14 @@ def routes(service: Service) -> list[BaseRoute]:
     def repository(find: Callable[[Request, Caller], Repository]) -> tuple[Endpoint, Endpoint]:
         """Return the two endpoints of the repository that `find` makes for a caller."""
 
-        async def advertise(request: Request) -> Response:
-            caller = await find_caller(service, request)
+        async def advertise(request: Request, caller: Caller) -> Response:
             return git.advertise(request, await service.call(find, request, caller))
 
-        async def upload(request: Request) -> Response:
-            caller = await find_caller(service, request)
+        async def upload(request: Request, caller: Caller) -> Response:
             lines = await git.read_wants(request)
             return git.upload_pack(lines, await service.call(find, request, caller))
 
-        return guard(advertise, challenge), guard(upload, challenge)
+        return serve(service, advertise, challenge), serve(service, upload, challenge)
 
     def find_plugin(request: Request, caller: Caller) -> Repository:
         skill_id, _, reference = request.path_params["id"].partition("@")
@@ -68,8 +66,7 @@ def routes(service: Service) -> list[BaseRoute]:
         return packs.get(sha256_hex(key.encode()), lambda: _make_marketplace(service, caller, name, entries))
 
     def listing(describe: Callable[[str, list[Entry], Source], Any]) -> Endpoint:
-        async def respond(request: Request) -> Response:
-            caller = await find_caller(service, request)
+        async def respond(request: Request, caller: Caller) -> Response:
             address, prefix = find_address(service, request), find_prefix(request)
 
             def make() -> Any:
@@ -86,7 +83,7 @@ def routes(service: Service) -> list[BaseRoute]:
                 request, await service.call(service.listings.get, kind, caller, prefix, make)
             )
 
-        return guard(respond)
+        return serve(service, respond)
 
     plugin, marketplace = repository(find_plugin), repository(find_marketplace)
     claude, codex = listing(describe_for_claude), listing(describe_for_codex)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -12,10 +13,11 @@ from starlette.responses import PlainTextResponse, Response
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import Caller
 from skillc.server.requests import receive_body
-from skillc.server.responses import Endpoint, Refusal, fail, guard
+from skillc.server.responses import Endpoint, Fail, Refusal, fail, guard
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.skills import SkillId
 
+Handler = Callable[[Request, Caller], Awaitable[Response]]
 PAGES = ("s", "skills")  # what precedes the ID in the address of a skill's page, and of its JSON
 
 
@@ -70,12 +72,17 @@ async def read_body(request: Request, limit: int) -> bytes:
     return bytes(data)
 
 
-def plain(endpoint: Endpoint) -> Endpoint:
-    """Wrap an endpoint: errors become plain text, as clients of the protocol show it."""
-    return guard(endpoint, fail_plainly)
+def serve(service: Service, handle: Handler, fail: Fail = fail) -> Endpoint:
+    """Return the endpoint that gives a request with its caller to a function; `fail` answers errors."""
+
+    async def respond(request: Request) -> Response:
+        return await handle(request, await find_caller(service, request))
+
+    return guard(respond, fail)
 
 
 def fail_plainly(request: Request, error: Exception) -> Response:
+    """Return an error as plain text, as clients of some protocols show it."""
     response = fail(request, error)
     text = json.loads(bytes(response.body))["error"]["message"]
     if isinstance(error, SkillNotFound):  # the words that clients look for, and why if it is about a version

@@ -25,8 +25,8 @@ from skillc.errors import SkillNotFound
 from skillc.registry import Caller, StoredFile, Version
 from skillc.server.caches import respond_listing
 from skillc.server.protocols.catalog import Entry, list_entries, to_entry
-from skillc.server.protocols.requests import find_caller, find_prefix
-from skillc.server.responses import HEADERS, Refusal, guard, respond_tagged
+from skillc.server.protocols.requests import find_prefix, serve
+from skillc.server.responses import HEADERS, Refusal, respond_tagged
 from skillc.server.service import Service
 from skillc.skills import MAX_SEGMENT
 
@@ -37,9 +37,8 @@ IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    async def index(request: Request) -> Response:
+    async def index(request: Request, caller: Caller) -> Response:
         """List what is below a prefix; nothing there is an empty list, so that clients look no further."""
-        caller = await find_caller(service, request)
         prefix = find_prefix(request)
 
         def make() -> dict[str, object]:
@@ -48,9 +47,8 @@ def routes(service: Service) -> list[BaseRoute]:
 
         return respond_listing(request, await service.call(service.listings.get, PLACE, caller, prefix, make))
 
-    async def archive(request: Request) -> Response:
+    async def archive(request: Request, caller: Caller) -> Response:
         """Return the archive of a version, whose digest the index has; a yanked one can still be had."""
-        caller = await find_caller(service, request)
         skill = await service.call(service.registry.skill, caller, request.path_params["id"])
         version = skill.find(request.path_params["version"])
         if version is None:
@@ -59,8 +57,7 @@ def routes(service: Service) -> list[BaseRoute]:
         headers = HEADERS | IMMUTABLE | {"ETag": f'"{version.archive}"'}
         return Response(data, headers=headers, media_type="application/gzip")
 
-    async def old_index(request: Request) -> Response:
-        caller = await find_caller(service, request)
+    async def old_index(request: Request, caller: Caller) -> Response:
         prefix = find_prefix(request)
 
         def describe() -> list[dict[str, Any]]:
@@ -69,8 +66,7 @@ def routes(service: Service) -> list[BaseRoute]:
 
         return respond_tagged(request, {"skills": await service.call(describe)})
 
-    async def old_file(request: Request) -> Response:
-        caller = await find_caller(service, request)
+    async def old_file(request: Request, caller: Caller) -> Response:
         prefix, name, path = find_prefix(request), request.path_params["name"], request.path_params["path"]
 
         def read() -> bytes:
@@ -83,13 +79,15 @@ def routes(service: Service) -> list[BaseRoute]:
         return Response(await service.call(read), headers=headers, media_type="application/octet-stream")
 
     endpoints = {
-        f"{PLACE}/index.json": guard(index),
-        f"{PLACE}/archives/{{id:path}}/{{version}}.tar.gz": guard(archive),
-        f"{OLD_PLACE}/index.json": guard(old_index),
-        f"{OLD_PLACE}/{{name}}/{{path:path}}": guard(old_file),
+        f"{PLACE}/index.json": index,
+        f"{PLACE}/archives/{{id:path}}/{{version}}.tar.gz": archive,
+        f"{OLD_PLACE}/index.json": old_index,
+        f"{OLD_PLACE}/{{name}}/{{path:path}}": old_file,
     }
     places = ("", "/{prefix:path}")
-    return [Route(f"{place}/{path}", endpoint) for place in places for path, endpoint in endpoints.items()]
+    return [
+        Route(f"{place}/{path}", serve(service, each)) for place in places for path, each in endpoints.items()
+    ]
 
 
 def _list_old(service: Service, caller: Caller, prefix: str) -> dict[str, Version]:
