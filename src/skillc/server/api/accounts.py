@@ -11,7 +11,17 @@ from typing import Any
 
 from skillc.contract import encode
 from skillc.errors import RegistryRefused
-from skillc.registry import Batch, Grant, Permission, Person, Publication, Receipt, Role, Session, Token
+from skillc.registry import (
+    Batch,
+    Grant,
+    Permission,
+    Person,
+    Publication,
+    Receipt,
+    Role,
+    Session,
+    Token,
+)
 from skillc.server.api.contracts import (
     USAGE,
     ChangeList,
@@ -21,7 +31,6 @@ from skillc.server.api.contracts import (
     PublisherRequest,
     TokenRequest,
     UsageBatch,
-    describe_usage,
     view,
 )
 from skillc.server.api.declaration import Call, Group
@@ -239,8 +248,7 @@ async def show_statistics(call: Call) -> Any:
     """Return sums of use: by day, skill, section and command, and searches that found nothing."""
     options = {"limit": limit} if (limit := call.query["limit"]) else {}
     since = _read_day(call.query["since"])
-    statistics = await call.run(call.service.registry.usage.stats, call.query["skill"], since, **options)
-    return describe_usage(statistics)
+    return await call.run(call.service.registry.usage.stats, call.query["skill"], since, **options)
 
 
 def _read_day(text: str) -> date | None:

@@ -17,7 +17,7 @@ from pydantic import StrictBool, StrictInt
 
 from skillc.contract import optional
 from skillc.engine import SkillResolutionFailed, SkillsResolved
-from skillc.registry import APPROVED, LATEST, Change, Role, Skill, Statistics, Token, TrustedPublisher
+from skillc.registry import APPROVED, LATEST, Change, Role, Skill, Token, TrustedPublisher
 
 T = TypeVar("T")
 
@@ -244,20 +244,13 @@ class UsageBatch:
     misses: list[UsageMiss] = field(default_factory=list)
 
 
-SUMS = {  # the keys of rows, by the name of a list of Statistics
-    "days": {"day": date, "count": int},
-    "skills": {"skill": str, "count": int},
-    "sections": {"skill": str, "file": str, "section": str, "count": int},
-    "commands": {"command": str, "count": int},
-    "misses": {"skill": str, "query": str, "count": int},
+USAGE = {
+    "since": date,
+    "count": int,
+    "machines": int,
+    "days": [{"day": date, "count": int}],
+    "skills": [{"skill": str, "count": int}],
+    "sections": [{"skill": str, "file": str, "section": str, "count": int}],
+    "commands": [{"command": str, "count": int}],
+    "misses": [{"skill": str, "query": str, "count": int}],
 }
-USAGE = {"since": date, "count": int, "machines": int} | {name: [row] for name, row in SUMS.items()}
-
-
-def describe_usage(statistics: Statistics) -> dict[str, Any]:
-    """Return sums with a key for each column of a row."""
-    rows = {
-        name: [dict(zip(keys, row, strict=True)) for row in getattr(statistics, name)]
-        for name, keys in SUMS.items()
-    }
-    return {name: getattr(statistics, name) for name in USAGE} | rows
