@@ -14,6 +14,7 @@ from tests.support.issuer import issuer
 from tests.support.npm import installer
 from tests.support.registry import Client
 from tests.support.skills import shelf
+from tests.support.team_process import Team
 
 __all__ = ["installer", "issuer", "shelf"]
 
@@ -31,6 +32,11 @@ def event_loop() -> Iterator[None]:
 def registry(tmp_path: Path) -> Iterator[Registry]:
     with open_registry(str(tmp_path / "registry.db")) as registry:
         yield registry
+
+
+@pytest.fixture
+def team(registry: Registry) -> Team:
+    return Team(registry)
 
 
 @pytest.fixture

@@ -6,31 +6,18 @@ import gzip
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Role, open_registry
+from skillc.registry import SYSTEM, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.protocols import marketplaces
 from tests.conftest import World
-from tests.support.team_process import Team, running_team
+from tests.support.team_process import Team, client, running_team
 
 CLAUDE, CODEX = "/.claude-plugin/marketplace.json", "/.agents/plugins/marketplace.json"
-
-
-@pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        yield Team(registry)
-
-
-def client(team: Team, token: str = "", **settings: Any) -> TestClient:
-    app = create_registry_app(team.registry, ServerSettings(**settings))
-    return TestClient(app, headers={"Authorization": f"Bearer {token or team.admin}"})
 
 
 def git(folder: Path, *words: str, ok: bool = True) -> str:

@@ -11,6 +11,7 @@ import base64
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -21,7 +22,8 @@ from starlette.testclient import TestClient
 from skillc.mcp.registry import create_registry_endpoint
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from tests.support.registry import skill_md
+from skillc.server.api import OPERATIONS
+from tests.support.registry import serving, skill_md
 
 HIDDEN, MISSING = "secret/kestrel", "secret/buzzard"  # of the same length
 ORIGIN = "http://testserver"
@@ -72,9 +74,11 @@ def tokens(registry: Registry) -> dict[str, str]:
     past = datetime.now(UTC) - timedelta(seconds=1)
     revoked = accounts.create_token(SYSTEM, Role.ADMIN, owner="admin")
     accounts.revoke_token(SYSTEM, revoked.token.id)
+    good = accounts.create_token(SYSTEM, Role.ADMIN, owner="admin").secret
     return {
         "none": "",
         "nonsense": "x",
+        "wrong": good[:-4] + ("AAAA" if good[-4:] != "AAAA" else "BBBB"),
         "unknown": f"skc_{'0' * 16}_{'A' * 43}",
         "expired": accounts.create_token(SYSTEM, Role.ADMIN, owner="admin", expires_at=past).secret,
         "revoked": revoked.secret,
@@ -180,8 +184,7 @@ def test_all_routes_are_here(app: Any) -> None:
     assert len(paths) > 60
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["none", "nonsense", "unknown", "expired", "revoked"])
+@pytest.mark.parametrize("kind", ["none", "nonsense", "wrong", "unknown", "expired", "revoked"])
 def test_no_valid_token(app: Any, client: TestClient, tokens: dict[str, str], kind: str) -> None:
     """[SURFACES: Registry] [SURFACES: Registry protocols] 401, or the way to sign in, for all alike."""
     client.cookies.clear()
@@ -194,6 +197,7 @@ def test_no_valid_token(app: Any, client: TestClient, tokens: dict[str, str], ki
             assert response.headers["Location"].startswith("/login?"), place
         else:
             assert response.status_code == (403 if is_page else 401), place
+            assert is_page or response.headers["WWW-Authenticate"].startswith(("Bearer", "Basic")), place
         other = send(client, method, path, HIDDEN, {})
         assert erase(response, HIDDEN) == erase(other, HIDDEN), f"{place}: the answer tells why"
 
@@ -208,6 +212,17 @@ def test_elsewhere(app: Any, client: TestClient, small: dict[str, str], kind: st
         about = "{id" in path or "{slug" in path or path in ("/api/v1/download", "/api/v1/resolve")
         if about:
             assert response.status_code in (403, 404), f"{method} {path}: {response.text}"
+
+
+def test_smaller_roles(client: TestClient, registry: Registry) -> None:
+    """[SURFACES: Registry] a token of a smaller role than an operation needs is 403, and learns nothing."""
+    client.cookies.clear()
+    for operation in OPERATIONS:
+        if operation.role is not None and operation.role > Role.READER:
+            smaller = Role.of_rank(operation.role.rank - 1)
+            token = registry.accounts.create_token(SYSTEM, smaller, owner="admin").secret
+            response = compare(client, operation.method, operation.path, {"Authorization": f"Bearer {token}"})
+            assert response.status_code == 403, f"{operation.method} {operation.path}: {response.text}"
 
 
 @pytest.mark.parametrize("kind", ["former", "reader", "admin"])
@@ -236,3 +251,32 @@ def test_basic_is_no_way_around(app: Any, client: TestClient, tokens: dict[str, 
             pair = base64.b64encode(f"token:{tokens[kind]}".encode()).decode()
             response = compare(client, method, path, {"Authorization": f"Basic {pair}"})
             assert response.status_code in (303, 401, 403), f"{method} {path}: {response.status_code}"
+
+
+def test_open_operations() -> None:
+    """[SURFACES: Registry] what needs no token is this and no more."""
+    paths = {operation.path for operation in OPERATIONS if operation.role is None}
+    assert paths - {"/_/oidc/audience", "/_/oidc/mint-token"} == {"/healthz", "/readyz", "/openapi.json"}
+
+
+@pytest.mark.slow
+def test_secrets_are_never_printed(tmp_path: Path) -> None:
+    """[SURFACES: Registry] nothing that a server printed or answered has a token, but the one it made."""
+    with serving(tmp_path) as server, server.client() as client:
+        made = client.post("/tokens", json={"role": "publisher"}).json()["token"]
+        client.get(f"/skills/{made}")
+        client.get("/search", params={"q": f"hidden {made}"})
+        client.post("/skills", content=made.encode())
+        client.get("/whoami", headers={"Authorization": f"Basic {made}"})
+        client.get("/whoami", headers={"Authorization": f"Bearer {made}x"})
+        client.get(f"/{made}/{server.token}")
+        texts = [
+            client.get(path).text for path in ("/tokens", "/audit-log", "/metrics", "/whoami", "/grants")
+        ]
+        assert server.stop() == 0
+        assert server.process.stdout is not None
+        printed = server.log.read_text() + server.process.stdout.read()
+    for secret in (made, server.token):
+        assert secret.split("_", 2)[2] not in printed
+        assert not any(secret.split("_", 2)[2] in text for text in texts)
+    assert "hidden" not in printed

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from starlette.testclient import TestClient
 
@@ -213,26 +211,3 @@ def test_paths_of_other_servers(registry: Registry, text: str) -> None:
     response = browser.post("/login", data={"token": make_token(registry), "next": text})
     assert response.headers["Location"] == "/"
     assert browser.get("/login", params={"next": text}).headers["Location"] == "/"
-
-
-def test_rate_limit(registry: Registry) -> None:
-    """[SURFACES: Sign-in] sign-in and tokens for CI are limited by address, as other requests are."""
-    app = create_registry_app(registry, ServerSettings(URL, rate_limit=10))
-    for path in ("/login", "/_/oidc/mint-token"):
-        client = TestClient(app, base_url=URL, headers={"Origin": URL}, client=(path, 1))
-        responses = [client.post(path, data={"token": "wrong"}) for _ in range(11)]
-        assert {response.status_code for response in responses[:10]} <= {400, 401}
-        assert responses[10].status_code == 429
-        assert int(responses[10].headers["Retry-After"]) >= 1
-
-
-def test_outage(registry: Registry, tmp_path: Path) -> None:
-    """[SURFACES: Sign-in] a store that can't be read is a page with 503, and says nothing of the store."""
-    browser = Browser(registry)
-    browser.sign_in(make_token(registry))
-    for path in tmp_path.glob("registry.db*"):
-        path.write_bytes(b"no database" * 1000)
-    response = browser.get("/logout")
-    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
-    assert "E092" in response.text
-    assert "registry.db" not in response.text

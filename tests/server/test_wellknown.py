@@ -14,32 +14,21 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Caller, Permission, ReviewRules, Role, make_package, open_registry
+from skillc.registry import SYSTEM, Caller, Permission, ReviewRules, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.protocols import wellknown
 from tests.conftest import World
 from tests.support.npm import Installer
-from tests.support.team_process import Team, running_team
+from tests.support.team_process import Team, client, running_team
 
 INDEX = "/.well-known/agent-skills/index.json"
 MAIN = b"---\nname: refunds\ndescription: Pay money back\n---\n"
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        yield Team(registry)
-
-
-@pytest.fixture
 def public(tmp_path: Path) -> Iterator[Team]:
     with running_team(tmp_path / "team", public=True) as team:
         yield team
-
-
-def client(team: Team, token: str = "") -> TestClient:
-    app = create_registry_app(team.registry)
-    return TestClient(app, headers={"Authorization": f"Bearer {token or team.admin}"})
 
 
 def names(team: Team, path: str = INDEX, token: str = "") -> dict[str, str]:

@@ -9,11 +9,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx2
+from starlette.testclient import TestClient
 
 from skillc.errors import SkillNotFound
 from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
+from skillc.server import ServerSettings, create_registry_app
 from tests.support.forks import start_skc
 
 
@@ -71,6 +74,12 @@ class Team:
     def with_token(self, token: str, path: str = "") -> str:
         """Return the address with a token in it, as `skc add` and git take one."""
         return self.url.replace("http://", f"http://token:{token}@") + path
+
+
+def client(team: Team, token: str = "", **settings: Any) -> TestClient:
+    """A client of an application over a team's registry, in this process; an admin without a token."""
+    app = create_registry_app(team.registry, ServerSettings(**settings))
+    return TestClient(app, headers={"Authorization": f"Bearer {token or team.admin}"})
 
 
 @contextmanager

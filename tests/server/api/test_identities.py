@@ -10,13 +10,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Grant, Identity, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, PublishingSettings, SignInSettings
-from tests.support.issuer import AUDIENCE, EC, RSA, Issuer, issuer, running_issuer
+from tests.support.issuer import AUDIENCE, Issuer, issuer, running_issuer
 from tests.support.registry import body, fault, token
 
 __all__ = ["issuer"]
@@ -88,7 +87,6 @@ def test_gitlab(registry: Registry, issuer: Issuer) -> None:
         assert fault(mint(client, issuer.sign(issuer.gitlab_claims(**good | change)))) == (403, "E090")
 
 
-STRANGER = RSAKey.generate_key(2048, {"kid": "rsa-0"})
 Token = Callable[[Issuer], str]
 
 
@@ -102,17 +100,10 @@ def now(seconds: int) -> int:
 
 BAD: dict[str, Token] = {
     "expired": signed(exp=now(-120)),
-    "from the future": signed(iat=now(86_400)),
-    "not valid yet": signed(nbf=now(86_400)),
     "another audience": signed(aud="https://pypi.org"),
-    "an audience among others": signed(aud=[AUDIENCE, "https://pypi.org"]),
     "another issuer": signed(iss="https://token.actions.githubusercontent.com"),
-    "a similar issuer": lambda i: i.sign(i.claims(iss=f"{i.url}/")),
     "no issuer": signed(iss=None),
     "alg none": lambda i: i.unsigned(i.claims()),
-    "HS256 with the public key": lambda i: i.sign_with_public_key(i.claims()),
-    "an unknown key": lambda i: i.sign(i.claims(), EC),
-    "a known ID and another key": lambda i: i.sign(i.claims(), STRANGER),
     "no ID": signed(jti=None),
     "an ID that is no text": signed(jti=7),
     "another repository": signed(repository="evil/skills"),
@@ -174,20 +165,13 @@ def test_id_tokens_of_people(registry: Registry, issuer: Issuer) -> None:
     assert "jobs started by '' may not publish" in response.text
 
 
-def test_id_token_without_end(client: TestClient, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] an ID token that ends with time itself is good once, too."""
-    trust(client, issuer)
-    text = issuer.sign(issuer.claims(exp=253402300799))
-    assert mint(client, text).status_code == 200
-    assert fault(mint(client, text)) == (403, "E090")
-
-
 def test_once(client: TestClient, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] an ID token is good for one token."""
+    """[SURFACES: Sign-in] an ID token is good for one token, also one that ends with time itself."""
     trust(client, issuer)
-    text = issuer.sign(issuer.claims())
-    assert mint(client, text).status_code == 200
-    assert fault(mint(client, text)) == (403, "E090")
+    for changes in ({}, {"exp": 253402300799}):
+        text = issuer.sign(issuer.claims(**changes))
+        assert mint(client, text).status_code == 200
+        assert fault(mint(client, text)) == (403, "E090")
 
 
 def test_repository_that_was_made_anew(client: TestClient, issuer: Issuer) -> None:
@@ -306,13 +290,3 @@ def test_sessions_and_people(registry: Registry, client: TestClient) -> None:
     assert client.get("/sessions").json() == {"sessions": []}
     assert client.delete("/people", params={"subject": "ana@example.com"}).status_code == 204
     assert client.get("/people").json() == {"people": []}
-
-
-def test_changed_keys(client: TestClient, issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Sign-in] jobs go on after the issuer changed its keys."""
-    trust(client, issuer)
-    assert mint(client, issuer.sign(issuer.claims())).status_code == 200
-    monkeypatch.setattr("skillc.server.signin.issuers.PAUSE", 0.0)
-    issuer.keys = [RSA[1]]
-    assert mint(client, issuer.sign(issuer.claims())).status_code == 200
-    assert mint(client, issuer.sign(issuer.claims(), RSA[0])).status_code == 403

