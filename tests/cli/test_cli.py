@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import shlex
-import signal
+import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +22,13 @@ from skillc.cli.help import TOPICS
 from skillc.cli.summaries import GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
 from tests.cli.calls import fails, ok
-from tests.conftest import SkcRun, World
+from tests.conftest import SkcRun, World, save
 from tests.support.cases import each
 from tests.support.examples import examples
 from tests.support.terminal import on_terminal
 
 SKC = [sys.executable, "-m", "skillc"]
+Step = Callable[[], object] | None  # what happens while a command waits
 
 # companion.md's table: arguments, and options with their defaults (None: none; False: a switch).
 COMMANDS: dict[str, tuple[list[str], dict[str, str | int | bool | None]]] = {
@@ -525,132 +523,80 @@ def test_all_as_json(world: World) -> None:
 # Watching
 
 
-@dataclass
-class Watch:
-    """A running `skc build … --watch`, and what it has said."""
+def watch(world: World, monkeypatch: pytest.MonkeyPatch, *words: str, steps: list[Step]) -> SkcRun:
+    """Run `build --watch`; each step is taken while it waits, and then come two more looks and Ctrl+C."""
+    pauses = iter([pause for step in (*steps, None) for pause in (step, None, None)])
 
-    process: subprocess.Popen[bytes]
-    files: tuple[Path, Path]
+    def sleep(seconds: float) -> None:
+        try:
+            step = next(pauses)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+        if step is not None:
+            step()
 
-    @property
-    def out(self) -> str:
-        return self.files[0].read_text()
-
-    @property
-    def err(self) -> str:
-        return self.files[1].read_text()
-
-    def until(self, true: Callable[[], bool]) -> None:
-        """Wait for something to become true."""
-        deadline = time.monotonic() + 60
-        while not true():
-            assert self.process.poll() is None, self.err
-            assert time.monotonic() < deadline, (self.out, self.err)
-            time.sleep(0.02)
-
-    def interrupt(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
+    monkeypatch.setattr("skillc.cli.watch.time.sleep", sleep)
+    return world.ok("build", *words, "--watch")
 
 
-@contextlib.contextmanager
-def watching(world: World, *words: str, cwd: Path | None = None) -> Iterator[Watch]:
-    out, err = world.root / "watch-out", world.root / "watch-err"
-    with out.open("wb") as stdout, err.open("wb") as stderr:
-        process = subprocess.Popen(
-            [*SKC, "build", *words, "--watch"],
-            cwd=cwd or world.project,
-            env=world.env,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            # A test run in the background ignores interrupts, and would hand that down.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-    try:
-        yield Watch(process, (out, err))
-    finally:
-        process.kill()
-        process.wait()
-
-
-def stub(world: World, name: str) -> str:
-    try:
-        return (world.runtime / name / "SKILL.md").read_text()
-    except OSError:
-        return ""
-
-
-@pytest.mark.slow
-def test_watch(world: World) -> None:
+def test_watch(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0007] --watch builds, builds again after a change, outlives an error, ends on Ctrl-C with 0."""
     folder = world.skill("pdf")
     good = (folder / "SKILL.md").read_text()
-    with watching(world, "pdf") as watch:
-        watch.until(lambda: "Built 'pdf'" in watch.out)
-        (folder / "SKILL.md").write_text(good + "\n# First change\n")
-        watch.until(lambda: "First change" in stub(world, "pdf"))
-        (folder / "SKILL.md").write_text("broken")
-        watch.until(lambda: "error[E011]" in watch.err)
-        assert "First change" in stub(world, "pdf")
-        (folder / "SKILL.md").write_text(good + "\n# Second change\n")
-        (folder / "more.md").write_text("# A new file\n")
-        watch.until(lambda: "A new file" in stub(world, "pdf"))
-        assert "Second change" in stub(world, "pdf")
-        (folder / "more.md").unlink()
-        watch.until(lambda: "A new file" not in stub(world, "pdf"))
-        assert watch.interrupt() == 0
-        assert "Traceback" not in watch.err
-    assert "Second change" in (world.home / ".claude" / "skills" / "pdf" / "SKILL.md").read_text()
+    stubs = []
+
+    def change(name: str, text: str | None) -> Step:
+        def step() -> None:
+            stubs.append((world.runtime / "pdf" / "SKILL.md").read_text())
+            (folder / name).write_text(text) if text else (folder / name).unlink()
+
+        return step
+
+    steps = [
+        change("SKILL.md", good + "\n# First change\n"),
+        change("SKILL.md", "broken"),
+        change("SKILL.md", good + "\n# Second change\n"),
+        change("more.md", "# A new file\n"),
+        change("more.md", None),
+    ]
+    result = watch(world, monkeypatch, "pdf", steps=steps)
+    stubs.append((world.home / ".claude" / "skills" / "pdf" / "SKILL.md").read_text())
+    assert [("First" in each, "Second" in each, "new file" in each) for each in stubs] == [
+        (False, False, False),
+        (True, False, False),
+        (True, False, False),
+        (False, True, False),
+        (False, True, True),
+        (False, True, False),
+    ]
+    assert result.stderr.count("error[") == result.stderr.count("error[E011]") == 1
+    assert "Watching 1 skill; Ctrl-C ends" in result.stderr
 
 
-@pytest.mark.slow
-def test_watch_a_folder(world: World) -> None:
-    """[D10] watching a folder that is in no store follows the folder, not its copy."""
+def test_watch_a_folder(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D10] watching a folder in no store follows the folder, not its copy; a name that is taken is E050."""
     folder = world.skill("pdf", store=world.root / "lib")
-    with watching(world, str(folder)) as watch:
-        watch.until(lambda: "Built 'pdf'" in watch.out)
-        (folder / "more.md").write_text("# A new file\n")
-        watch.until(lambda: "A new file" in stub(world, "pdf"))
-        assert (world.store / "pdf" / "more.md").exists()
-        assert watch.interrupt() == 0
-        assert watch.err.splitlines()[1:] == []
-
-
-@pytest.mark.slow
-def test_watch_does_not_force(world: World) -> None:
-    """[D10] a folder whose name is taken is E050, and a later change does not replace what is there."""
-    mine = world.skill("pdf")
+    watch(world, monkeypatch, str(folder), steps=[lambda: save(folder / "more.md", "# A new file\n")])
+    assert (world.store / "pdf" / "more.md").exists()
+    assert "A new file" in (world.runtime / "pdf" / "SKILL.md").read_text()
+    mine, folder = world.skill("own"), world.skill("own", store=world.root / "lib")
     before = (mine / "SKILL.md").read_text()
-    folder = world.skill("pdf", store=world.root / "lib")
-    with watching(world, str(folder)) as watch:
-        watch.until(lambda: watch.err.count("error[E050]") == 1)
-        (folder / "more.md").write_text("# A new file\n")
-        watch.until(lambda: watch.err.count("error[E050]") == 2 or "uilt 'pdf'" in watch.out)
-        assert os.listdir(mine) == ["SKILL.md"]
-        assert (mine / "SKILL.md").read_text() == before
-        assert watch.interrupt() == 0
+    result = watch(world, monkeypatch, str(folder), steps=[lambda: save(folder / "more.md", "# New\n")])
+    assert (result.stderr.count("error[E050]"), result.stdout) == (2, "")
+    assert os.listdir(mine) == ["SKILL.md"]
+    assert (mine / "SKILL.md").read_text() == before
 
 
-@pytest.mark.slow
-def test_watch_all(world: World) -> None:
+def test_watch_all(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0007] [D12] --all --watch takes up a skill that comes later, and one that goes does no harm.
 
     What does not change is built once.
     """
     old = world.skill("old")
-    with watching(world, "--all") as watch:
-        watch.until(lambda: "Built 'old'" in watch.out)
-        world.skill("new")
-        watch.until(lambda: "Built 'new'" in watch.out)
-        (old / "SKILL.md").unlink()
-        old.rmdir()
-        world.skill("third")
-        watch.until(lambda: "Built 'third'" in watch.out)
-        time.sleep(1.6)
-        assert [watch.out.count(f"'{name}'") for name in ("old", "new", "third")] == [1, 1, 1]
-        assert watch.interrupt() == 0
-        assert "error[" not in watch.err
+    steps: list[Step] = [lambda: world.skill("new"), lambda: shutil.rmtree(old), lambda: world.skill("third")]
+    result = watch(world, monkeypatch, "--all", steps=steps)
+    assert [result.stdout.count(f"'{name}'") for name in ("old", "new", "third")] == [1, 1, 1]
+    assert "error[" not in result.stderr
 
 
 def test_watch_nothing(world: World) -> None:

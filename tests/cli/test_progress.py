@@ -31,8 +31,8 @@ LISTING = page({"skills": [entry("pdf", description="Fill forms")]})
 
 @pytest.fixture
 def team(world: World, stub: Stub) -> World:
-    """A project whose one repository takes two seconds to answer."""
-    stub.gives(2.0, LISTING)
+    """A project whose one repository takes longer to answer than a command is silent."""
+    stub.gives(1.2, LISTING)
     text = f'[[repositories]]\nname = "team"\ntype = "http"\nurl = "{stub.url}"\n'
     (world.project / ".skillc" / "skills.toml").write_text(text)
     return world
@@ -73,7 +73,7 @@ def test_dumb_terminal(team: World) -> None:
 @pytest.mark.slow
 def test_source(world: World, stub: Stub) -> None:
     """[SURFACES: Terminal] `add` says from where it fetches."""
-    stub.gives(2.0, page({"error": "no"}, 404))
+    stub.gives(1.2, page({"error": "no"}, 404))
     shown = show_on_terminal(world, "add", f"{stub.url}/skills.git", "--yes", with_progress=True)
     assert f"{CLEAR}Fetching {stub.url}/skills.git" in shown
 
@@ -89,12 +89,13 @@ def test_bytes_over_http(world: World, stub: Stub, has_length: bool) -> None:
     answer = page(data.getvalue())
     if not has_length:
         answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + data.getvalue()
-    stub.answer = lambda request: [answer[:100_000], 2.5, answer[100_000:]]
+    stub.answer = lambda request: [answer[:100_000], 1.5, answer[100_000:]]
     words = ("add", f"{stub.url}/pdf.zip", "--yes")
     shown = show_on_terminal(world, *words, with_progress=True)
     wanted = r"  \d+ KB of 1\d\d KB" if has_length else r"  \d+ KB(?! of)"
     assert re.search(wanted, shown), shown
     assert " KB" not in shown.rpartition(CLEAR)[2]
+    stub.gives(answer)
     assert " KB" not in world.ok(*words).stderr
 
 

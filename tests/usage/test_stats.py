@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import random
 import re
 import sqlite3
-import struct
 import subprocess
 import sys
-import termios
 from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -809,26 +805,7 @@ def test_hostile_text(world: World, skill: Skill) -> None:
 
 def on_a_terminal(world: World, *words: str, columns: int = 60, **env: str) -> str:
     """What `skc stats` shows on a terminal of so many columns."""
-    parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skillc", "stats", *words],
-        cwd=world.project,
-        env={"NO_COLOR": "1"} | world.env | env,
-        stdout=child,
-        stderr=subprocess.PIPE,
-    )
-    os.close(child)
-    shown = b""
-    try:
-        while piece := os.read(parent, 4096):
-            shown += piece
-    except OSError:  # the other end was closed
-        pass
-    os.close(parent)
-    _, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stderr) == (0, b"")
-    return shown.decode().replace("\r\n", "\n")
+    return show_on_terminal(world, "stats", *words, columns=columns, env={"NO_COLOR": "1"} | env)
 
 
 def test_bars(world: World, skill: Skill) -> None:
