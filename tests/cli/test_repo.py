@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,11 @@ import pytest
 from tests.cli.calls import call, fails, ok
 from tests.conftest import World
 from tests.support.cases import each
-from tests.support.git import Origin, Server, serving
+from tests.support.git import Origin, Server, origin, server, template
 from tests.support.http import LIST, Stub, page
 from tests.support.skills import skill
+
+__all__ = ["origin", "server", "template"]
 
 
 def configured(root: Path, directory: str = ".skillc") -> list[dict[str, Any]]:
@@ -264,27 +265,6 @@ def test_keep_defaults(world: World) -> None:
 
 
 # Refreshing
-
-
-@pytest.fixture
-def origin(tmp_path: Path) -> Origin:
-    made = Origin(tmp_path)
-    made.make()
-    made.push("extraction/email", "pdf")
-    return made
-
-
-@pytest.fixture
-def server(origin: Origin) -> Iterator[Server]:
-    with serving(Server(origin.bare.parent)) as made:
-        yield made
-
-
-@pytest.fixture
-def stub() -> Iterator[Stub]:
-    made = Stub()
-    yield made
-    made.close()
 
 
 @pytest.mark.slow

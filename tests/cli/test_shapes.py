@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from skillc.cli import load
 from skillc.cli.summaries import NAMES
-from skillc.results import ERROR, LISTS, OLD_KEYS, RESULTS, describe, members_of, results_of
+from skillc.results import ERROR, LISTS, OLD_KEYS, RESULTS, describe, members_of
 from tests.conftest import World
 from tests.support.shapes import find_faults, names_in
 from tests.support.team import Team
@@ -58,14 +57,6 @@ echo {{word}}
 | --- | --- | --- | --- |
 | word | string | yes | What to say |
 """
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_format(name: str) -> None:
-    """[SURFACES: JSON] every command has --format with json, and its JSON is in the table."""
-    options = {option.name: option for option in load(name).COMMAND.options}
-    assert {"text", "json"} <= set(options["--format"].choices)
-    assert list(results_of(name))
 
 
 def test_vocabulary() -> None:

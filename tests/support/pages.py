@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -11,7 +10,7 @@ from typing import Any
 
 from skillc.registry import SYSTEM, Batch, Caller, Count, Grant, Miss, Registry, Role, make_package
 from skillc.server import ServerSettings, SignInSettings, create_registry_app
-from skillc.server.serve import create_server, listen
+from tests.support.servers import run_server
 
 REFUNDS = """---
 name: refunds
@@ -163,19 +162,5 @@ def serving(
         own = ServerSettings(url, sign_in=sign_in) if sign_in else ServerSettings()
         return create_registry_app(registry, replace(own, public_read=public_read))
 
-    with listening(create) as url:
+    with run_server(create) as url:
         yield url
-
-
-@contextmanager
-def listening(create: Callable[[str], object]) -> Iterator[str]:
-    """The address of a server for an application, which is made for it and runs in a thread."""
-    listener = listen("127.0.0.1", 0)
-    server = create_server(create(f"http://127.0.0.1:{listener.getsockname()[1]}"))
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
 
 import httpx2
 import pytest
@@ -20,20 +24,39 @@ from tests.support.forks import start_skc
 from tests.support.skills import skill
 
 
+async def _sleep(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, 0.01))
+
+
+@contextmanager
+def run_server(create: Callable[[str], Any], port: int = 0, **options: Any) -> Iterator[str]:
+    """The address of a server in a thread, for an application that is made for this address.
+
+    uvicorn looks ten times a second whether it is to end, and waits as long for its connections. That is most
+    of what a test with a server takes, so it looks more often here.
+    """
+    listener = listen("127.0.0.1", port)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server = create_server(create(url), **options)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    with patch("uvicorn.server.asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": _sleep})):
+        thread.start()
+        try:
+            yield url
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
 @contextmanager
 def live(engine: DefaultSkillEngine | SkillSource, token: str = "") -> Iterator[httpx2.Client]:
     """A client of a server that runs in a thread."""
-    listener = listen("127.0.0.1", 0)
-    server = create_server(Guard(create_app(engine), "127.0.0.1", (), token, ("/healthz",)))
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    try:
-        with httpx2.Client(base_url=url, timeout=10, trust_env=False, verify=False) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join()
+    app = Guard(create_app(engine), "127.0.0.1", (), token, ("/healthz",))
+    with (
+        run_server(lambda _: app) as url,
+        httpx2.Client(base_url=url, timeout=10, trust_env=False, verify=False) as client,
+    ):
+        yield client
 
 
 @pytest.fixture

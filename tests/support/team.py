@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ import pytest
 
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.serve import create_server, listen
 from tests.conftest import World
+from tests.support.servers import run_server
 
 Message = dict[str, Any]
 
@@ -87,16 +86,9 @@ def serve_registry(
 ) -> Iterator[tuple[str, list[Seen]]]:
     """Serve a registry; give its address, and the requests that it gets."""
     seen: list[Seen] = []
-    listener = listen("127.0.0.1", port)
     app = create_registry_app(registry, settings or ServerSettings(public_read=public))
-    server = create_server(watched(app, seen), lifespan="on")
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", seen
-    finally:
-        server.should_exit = True
-        thread.join()
+    with run_server(lambda _: watched(app, seen), port, lifespan="on") as url:
+        yield url, seen
 
 
 @pytest.fixture
