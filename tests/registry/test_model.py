@@ -204,12 +204,3 @@ def test_resolve() -> None:
         assert caught.value.code == "E001"
     with pytest.raises(SkillNotFound):
         skill("1.0.0", yanked="1.0.0").resolve()
-
-
-def test_json() -> None:
-    """[SURFACES: Registry model] versions are listed last published first, with the tags that give them."""
-    made = skill("1.0.0", "2.0.0", tags={"latest": "2.0.0", "beta": "2.0.0"}, yanked="2.0.0").as_json()
-    assert [(v["version"], v["yanked"], v["tags"]) for v in made["versions"]] == [
-        ("2.0.0", "bad", ["beta"]),
-        ("1.0.0", None, ["latest"]),
-    ]

@@ -61,7 +61,6 @@ def test_sums(team: Team, clock: Clock) -> None:
     assert stats.misses == (("", "teleport", 2), ("payments/refunds", "", 2))
     one = team.usage.stats(SYSTEM, "payments/refunds", TODAY, limit=1)
     assert (one.count, one.skills, len(one.sections)) == (10, (("payments/refunds", 10),), 1)
-    assert json.loads(json.dumps(stats.as_json()))["days"][1] == {"day": "2026-11-16", "count": 14}
     assert team.usage.stats(SYSTEM, "payments").count == 11
 
 

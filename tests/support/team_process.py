@@ -14,9 +14,11 @@ from typing import Any
 import httpx2
 from starlette.testclient import TestClient
 
+from skillc.contract import encode
 from skillc.errors import SkillNotFound
 from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
+from skillc.server.api.contracts import describe_versions
 from tests.support.forks import start_skc
 
 
@@ -47,7 +49,8 @@ class Team:
         """Wait until the server has seen what this process did to a skill."""
         expected: tuple[int, object]
         try:
-            expected = (200, self.registry.skill(SYSTEM, skill_id).as_json())
+            versions = describe_versions(self.registry.skill(SYSTEM, skill_id))
+            expected = (200, {"versions": encode(versions)})
         except SkillNotFound:
             expected = (404, None)
         with self.client(self.admin) as client:

@@ -29,9 +29,6 @@ class NewToken:
     token: Token
     secret: str = field(repr=False)  # what is logged by accident has none
 
-    def as_json(self) -> dict[str, object]:
-        return {**encode(self.token), "token": self.secret}
-
 
 @dataclass(frozen=True, slots=True)
 class Reach:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -126,9 +126,6 @@ class StoredFile:
     digest: str
     is_executable: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        return {"path": self.path, "size": self.size, "digest": self.digest}
-
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -155,19 +152,6 @@ class Version:
     def is_offered(self) -> bool:
         """Whether it can be chosen without its number."""
         return self.yanked is None and self.status == APPROVED
-
-    def as_json(self, tags: Iterable[str] = ()) -> dict[str, Any]:
-        return {
-            "version": self.version,
-            "digest": self.digest,
-            "published_at": self.published_at.isoformat(),
-            "published_by": self.published_by,
-            "note": self.note,
-            "yanked": self.yanked,
-            "tags": sorted(tags),
-            **({} if self.status == APPROVED else {"status": self.status}),
-            **({"audit": self.audit} if self.audit else {}),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,18 +204,6 @@ class Skill:
         """Return the same skill with the versions that satisfy a condition."""
         return replace(self, versions=tuple(version for version in self.versions if keep(version)))
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the list of versions, each with the tags that resolve to it."""
-        tags = {tag: version for tag, version in self.tags.items() if tag != LATEST}
-        if self.latest is not None:
-            tags[LATEST] = self.latest.version
-        return {
-            "versions": [
-                version.as_json(tag for tag, target in tags.items() if target == version.version)
-                for version in self.versions
-            ]
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
@@ -254,17 +226,6 @@ class Review:
     reviewer: str = ""
     reviewed_at: datetime | None = None
     reason: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "id": str(self.version.skill),
-            **self.version.as_json(),
-            "status": self.version.status,
-            "tag": self.tag,
-            "reviewer": self.reviewer or None,
-            "reviewed_at": self.reviewed_at.isoformat() if self.reviewed_at else None,
-            "reason": self.reason,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,21 +111,6 @@ class Statistics:
     commands: tuple[tuple[str, int], ...] = ()
     misses: tuple[tuple[str, str, int], ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        def rows(name: str, *keys: str) -> list[dict[str, Any]]:
-            return [dict(zip(keys, row, strict=True)) for row in getattr(self, name)]
-
-        return {
-            "since": self.since.isoformat(),
-            "count": self.count,
-            "machines": self.machines,
-            "days": [{"day": day.isoformat(), "count": count} for day, count in self.days],
-            "skills": rows("skills", "skill", "count"),
-            "sections": rows("sections", "skill", "file", "section", "count"),
-            "commands": rows("commands", "command", "count"),
-            "misses": rows("misses", "skill", "query", "count"),
-        }
-
 
 class Usage:
     """The counts of a registry."""
