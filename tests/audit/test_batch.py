@@ -11,6 +11,7 @@ import pytest
 
 from skillc.audit import Audit, audit as room, audit_folders
 from skillc.audit.audit import audit_folder
+from skillc.index import workers
 
 COUNT = 20  # more than one process audits
 
@@ -30,7 +31,7 @@ def test_a_skill_that_ends_its_process(tmp_path: Path, monkeypatch: pytest.Monke
         return audit_folder(folder, name, **options)
 
     monkeypatch.setattr(room, "audit_folder", audit)
-    monkeypatch.setattr(room, "count_cores", lambda: 2)
+    monkeypatch.setattr(workers, "count_cores", lambda: 2)
     jobs = [(str(folder), folder.name) for folder in sorted(tmp_path.iterdir())]
     results = list(audit_folders(jobs))
     names = [result.name if isinstance(result, Audit) else result.line() for result in results]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import SkillcError
+from skillc.index import workers
 from skillc.library import Skill
 from skillc.lint import Report, find_skills_below, fix_skill, lint as batch, lint_skill, lint_skills
 from tests.conftest import World
@@ -25,7 +26,7 @@ COUNT = batch.MIN_JOBS + 5
 @pytest.fixture
 def many(world: World, monkeypatch: pytest.MonkeyPatch) -> list[Skill]:
     """Skills with findings of their own, one of them without a description."""
-    monkeypatch.setattr(batch, "count_cores", lambda: 3)
+    monkeypatch.setattr(workers, "count_cores", lambda: 3)
     for number in range(COUNT):
         name = f"s{number:02}"
         lines = [f"name: {name}", f"description: Use when {number} x", "allowed-tools: A, B"]

@@ -71,12 +71,12 @@ def test_every_rule_is_documented() -> None:
 
 
 def test_lines() -> None:
-    """[RFC-0008] [RFC-0005] the line begins as the specification says and ends with a place to click on."""
+    """[RFC-0008] [RFC-0005] below its file, a finding has its line, its code and its rule."""
     rule = BY_ID["SKL102"]
     error = Finding.of(rule, "error", "a\nb", "SKILL.md", 3)
-    assert error.text() == "error[E300]: SKL102 name-format: a\\nb (SKILL.md:3)"
+    assert error.line_text() == "  line 3: error[E300]: SKL102 name-format: a\\nb"
     warning = Finding.of(rule, "warning", "a", "SKILL.md", 3)
-    assert warning.text("x/SKILL.md") == "warning[W300]: SKL102 name-format: a (x/SKILL.md:3)"
+    assert warning.line_text() == "  line 3: warning[W300]: SKL102 name-format: a"
 
 
 def test_order(world: World) -> None:

@@ -16,9 +16,9 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.cjk import WIDE
-    from skillc.index.workers import LOST, Pool, can_fork, count_cores
+    from skillc.index.workers import Pool, can_fork, count_cores, run_apart
 else:
-    __getattr__ = front_door(__name__, {"cjk": "WIDE", "workers": "LOST Pool can_fork count_cores"})
+    __getattr__ = front_door(__name__, {"cjk": "WIDE", "workers": "Pool can_fork count_cores run_apart"})
 
 Stamp = tuple[int, int, int]
 

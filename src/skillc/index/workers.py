@@ -2,7 +2,8 @@
 
 Worker n of m does each m-th job and sends the results through a pipe, so that they arrive in order. A
 pipe holds little, so that no worker runs far ahead, and a worker ends when the parent is gone. A job
-whose worker died, or could not be started, is done by the parent, or by `run_apart` in a worker of its own.
+whose worker died, or could not be started, is done by the parent, or by `run_apart` in a worker of its own:
+what it reads may be made to end its reader.
 
 Forked workers start at once, but a fork copies the locks that other threads hold, so they are for
 processes of one thread. Spawned workers are new interpreters and cost their start; any thread of a
@@ -16,9 +17,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+if TYPE_CHECKING:
+    from skillc.errors import SkillcError
 
 Factory = Callable[..., Callable[[Any], Any]]
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 MAX_WORKERS = 4  # more can't keep up with the one process that collects the results
 LENGTH = 8  # bytes of the size in front of a result
@@ -60,14 +66,14 @@ class Pool:
         self._arguments = arguments
         self._function: Callable[[Any], Any] | None = None
 
-    def run_apart(self, jobs: Sequence[Any], workers: int) -> Iterator[Any]:
-        """Yield the result of each job, in order, from forked workers; LOST for one that ends its worker."""
-        return self._run(jobs, min(workers, len(jobs)), self._fork, self._apply_apart)
-
     def run(self, jobs: Sequence[Any], workers: int, *, fork: bool) -> Iterator[Any]:
         """Yield the result of each job, in order; without workers all is done here."""
         workers = min(workers, len(jobs), MAX_WORKERS)
         return self._run(jobs, workers, self._fork if fork else self._spawn, self._apply)
+
+    def run_apart(self, jobs: Sequence[Any], workers: int) -> Iterator[Any]:
+        """Yield the result of each job, in order, from forked workers; LOST for one that ends its worker."""
+        return self._run(jobs, min(workers, len(jobs)), self._fork, self._apply_apart)
 
     def _run(
         self, jobs: Sequence[Any], workers: int, start: Callable[..., None], again: Callable[[Any], Any]
@@ -159,6 +165,28 @@ class Pool:
                 marshal.dump((*function, list(jobs)), pipe)
         except OSError:
             pass  # it ended at once; its jobs are done here
+
+
+def run_apart(
+    function: Callable[[Job], Result], jobs: Sequence[Job], least: int
+) -> Iterator[Result | SkillcError | None]:
+    """Yield what a function makes of each job, in order, on all cores where there are `least` jobs.
+
+    In place of a result comes the error of a job that fails, and None for one that ends its process.
+    """
+    import pickle  # results are values of any class, of our own processes
+
+    from skillc.errors import unexpected
+
+    def run(job: Job) -> bytes:
+        try:
+            return pickle.dumps(function(job))
+        except Exception as error:
+            return pickle.dumps(unexpected(error))
+
+    cores = count_cores() if len(jobs) >= least and can_fork() else 1
+    for data in Pool(lambda: run).run_apart(jobs, cores if cores > 1 else 0):
+        yield None if data is LOST else pickle.loads(data)  # noqa: S301
 
 
 def serve() -> None:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import replace
+from functools import partial
 from io import StringIO
-from typing import Any
 
 from skillc import atomic, errors, paths
-from skillc.errors import SkillcError, unexpected
-from skillc.index import LOST, Pool, can_fork, count_cores
+from skillc.errors import SkillcError
+from skillc.index import run_apart
 from skillc.library import Skill, at_path, is_compiled, is_skill, locate_skill, stored_skills
 from skillc.lint import frontmatter, headings, links, tokens, tools
 from skillc.lint.config import Choice, Settings, read_settings
 from skillc.lint.fix import apply_fixes, find_fixable, group_by_file
 from skillc.lint.page import Folder, read_folder
-from skillc.lint.report import FileTokens, Finding, Problem, Repair, Report, Tokens
+from skillc.lint.report import Finding, Problem, Repair, Report, Tokens
 from skillc.lint.rules import BY_ID, OFF
 from skillc.lint.suppress import silence
 from skillc.skills import main_file, resolve_inside
@@ -264,43 +264,9 @@ def lint_skills(
     skills: Sequence[Skill], *, fix: bool = False, force: bool = False, choice: Choice | None = None
 ) -> Iterator[Report | SkillcError]:
     """Yield the report of each skill, in order; an error for one that can't be linted."""
-    pool = Pool(_make_job, fix, force, choice)
-    cores = count_cores() if len(skills) >= MIN_JOBS and can_fork() else 1
-    results = pool.run_apart(skills, cores if cores > 1 else 0)
-    return (_unpack(result, skill) for skill, result in zip(skills, results, strict=True))
-
-
-def _make_job(fix: bool, force: bool, choice: Choice | None) -> Callable[[Skill], Any]:
-    check = fix_skill if fix else lint_skill
-
-    def lint(skill: Skill) -> Any:
-        try:
-            return _pack(check(skill, force=force, choice=choice))
-        except Exception as error:
-            failure = unexpected(error)
-            return failure.code, failure.message
-
-    return lint
-
-
-def _pack(report: Report) -> Any:
-    """Return a report as values that a pipe between processes takes."""
-    findings = [astuple(finding) for finding in report.findings]
-    fixed = [astuple(repair) for repair in report.fixed]
-    return findings, report.tokens and astuple(report.tokens), fixed, report.skipped
-
-
-def _unpack(result: Any, skill: Skill) -> Report | SkillcError:
-    if result is LOST:
-        return SkillcError("linting it ended its process; please report the skill")
-    if len(result) == 2:
-        code, message = result
-        error = SkillcError(message)
-        error.code = code
-        return error
-    findings, costs, fixed, is_skipped = result
-    if costs:
-        metadata, body, files, total = costs
-        costs = Tokens(metadata, body, tuple(FileTokens(*file) for file in files), total)
-    findings, fixed = tuple(Finding(*row) for row in findings), tuple(Repair(*row) for row in fixed)
-    return Report.of(skill, findings, costs, fixed, is_skipped)
+    check = partial(fix_skill if fix else lint_skill, force=force, choice=choice)
+    for skill, result in zip(skills, run_apart(check, skills, MIN_JOBS), strict=True):
+        if result is None:
+            yield SkillcError("linting it ended its process; please report the skill")
+        else:
+            yield replace(result, skill=skill) if isinstance(result, Report) else result

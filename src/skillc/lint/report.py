@@ -1,8 +1,8 @@
 """The results of linting, and how they are shown: to people, as SARIF 2.1.0, as GitHub workflow commands.
 
 >>> from skillc.lint.rules import BY_ID
->>> Finding.of(BY_ID["SKL102"], "error", "'PDF' is not lower case", "SKILL.md", 2).text()
-"error[E300]: SKL102 name-format: 'PDF' is not lower case (SKILL.md:2)"
+>>> Finding.of(BY_ID["SKL102"], "error", "'PDF' is not lower case", "SKILL.md", 2).line_text()
+"  line 2: error[E300]: SKL102 name-format: 'PDF' is not lower case"
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from skillc import errors
 from skillc.contract import KEY, Failure, hidden
 from skillc.errors import SkillcError
 from skillc.library import Skill
@@ -73,13 +72,6 @@ class Finding:
         """Return the rule and what is wrong, on one line."""
         text = one_line(f"{self.rule}: {self.message}")
         return f"{text} [--fix]" if self.fixable else text
-
-    def text(self, place: str = "") -> str:
-        """Return the coded line; `place` is the path of the file to print."""
-        message = f"{self.message} ({place or self.file}:{self.line})"
-        if self.severity == ERROR:
-            return errors.LintFailed(self.number, self.name, message).line()
-        return errors.warning("W300", self.number, self.name, message).line()
 
     def line_text(self) -> str:
         """Return the coded line below the name of the file."""
