@@ -14,6 +14,7 @@ from skillc.errors import InvalidSkillId, SkillNotFound
 from skillc.library.config import SkillsConfig
 from skillc.library.filesystem import FilesystemSkillSource
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.engines import engine
 from tests.support.skills import document, run, skill
 
@@ -31,7 +32,7 @@ def shelf(tmp_path: Path) -> Path:
 
 
 def test_interactive_discovery(shelf: Path) -> None:
-    """[LIB: 2. CLI — Interactive skill discovery] the prompt has collections; the agent browses and loads."""
+    """[LIB: 2. CLI — Interactive skill discovery] [LIB: 3. CLI — Explicit skill invocation] in one agent."""
 
     async def conversation() -> None:
         agent = await AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent()
@@ -40,15 +41,6 @@ def test_interactive_discovery(shelf: Path) -> None:
         assert listing["skills"][0]["id"] == "document/pdf-processing"
         loaded = await agent.call_tool("load_skill", {"id": "document/pdf-processing"})
         assert loaded.text.startswith('<skill id="document/pdf-processing">')
-
-    run(conversation())
-
-
-def test_explicit_invocation(shelf: Path) -> None:
-    """[LIB: 3. CLI — Explicit skill invocation] the reference is resolved and taken out of the message."""
-
-    async def conversation() -> None:
-        agent = await AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent()
         turn = await agent.prepare_turn("/document/pdf-processing extract tables from report.pdf")
         assert turn.message.endswith("</skill>\n\nextract tables from report.pdf")
 
@@ -105,6 +97,8 @@ def test_switched_off(world: World) -> None:
     assert (agent.system_prompt, agent.tools) == ("", ())
     assert run(agent.prepare_turn("/one go")).message == "/one go"
     assert run(agent.call_tool("load_skill", {"id": "one"})).is_error
+    assert run(agent.reload()) is agent
+    assert not run(agent.is_stale())
     override = AgentFactory(config=off).skill_source(FilesystemSkillSource(world.store))
     assert 'id="one"' in run(override.build_agent()).system_prompt
 
@@ -142,7 +136,7 @@ def test_events(shelf: Path) -> None:
     assert seen == [expected, expected]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "message"),
     [
         ("load_skill", {"id": "not/there"}, "skill 'not/there' not found"),
@@ -178,15 +172,13 @@ def test_failures_are_results(shelf: Path, name: str, arguments: dict[str, objec
 
 
 def test_files_of_a_skill(shelf: Path) -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] listed and read, through a composite too; cut at a limit."""
+    """[LIB: Builtin Tools (meerkat-tools)] listed and read, through a composite too."""
     composite = skillc.CompositeSkillSource([skillc.NamedSource("here", FilesystemSkillSource(shelf))])
     agent = run(AgentFactory().skill_source(composite).build_agent())
     listed = json.loads(run(agent.call_tool("list_skill_files", {"id": "document/pdf-processing"})).text)
     assert listed["files"] == ["SKILL.md", "forms.md"]
     path = {"id": "document/pdf-processing", "path": "forms.md"}
     assert run(agent.call_tool("read_skill_file", path)).text == "# Forms\n"
-    (shelf / "document" / "pdf-processing" / "forms.md").write_text("x" * 300_000)
-    assert run(agent.call_tool("read_skill_file", path)).text.endswith("x\n[truncated]")
 
 
 def test_tools_are_schemas() -> None:
@@ -196,14 +188,6 @@ def test_tools_are_schemas() -> None:
         assert tool.parameters["type"] == "object"
         assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
         assert all(p["description"] for p in tool.parameters["properties"].values())
-
-
-def test_reload(shelf: Path) -> None:
-    """[LIB: Existing (updated)] files that change are seen by the next call."""
-    agent = run(AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent())
-    assert run(agent.call_tool("load_skill", {"id": "new-one"})).is_error
-    skill(shelf, "new-one")
-    assert not run(agent.call_tool("load_skill", {"id": "new-one"})).is_error
 
 
 def test_sync_twin(shelf: Path) -> None:

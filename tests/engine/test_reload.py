@@ -13,7 +13,6 @@ from skillc import (
     BuiltAgent,
     FilesystemSkillSource,
     SkillNotFound,
-    SkillsConfig,
 )
 from tests.conftest import World, save
 from tests.support.skills import run, skill
@@ -106,13 +105,6 @@ def test_allow_and_deny_hold_after_a_reload(shelf: Path) -> None:
     assert "secret" not in fresh.system_prompt
     assert "other" not in fresh.system_prompt
     assert run(fresh.call_tool("load_skill", {"id": "team/secret"})).is_error
-
-
-def test_switched_off() -> None:
-    """[LIB: Build flow (factory.rs step 11, revised)] without skills nothing goes out of date."""
-    agent = run(AgentFactory(config=SkillsConfig(enabled=False)).build_agent())
-    assert not run(agent.is_stale())
-    assert run(agent.reload()) is agent
 
 
 def test_the_project_around(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

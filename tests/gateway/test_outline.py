@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.compiler import build_skill, read_files
-from skillc.gateway import freshness, read_outline, show_section
+from skillc.gateway import freshness, read_outline
 from skillc.library import Skill, resolve
 from tests.conftest import World
 from tests.gateway.conftest import Run, made
 from tests.support.examples import examples
-from tests.support.markdown import LINES, peer, section_ends
+from tests.support.markdown import LINES
 
 EXAMPLE = """\
 SKILL.md
@@ -157,46 +157,6 @@ def test_too_large_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None
     assert "Large" not in [row[2] for row in before]
     build_skill(skill)
     assert rows(skill) == before
-
-
-# Against the specification and its other reader
-
-
-@pytest.fixture
-def pages(world: World, commonmark_examples: list[str]) -> tuple[Skill, dict[str, str]]:
-    """Every example of the specification as a file, below a comment, so that none starts with frontmatter."""
-    files = {f"e{n:03}.md": f"<!-- -->\n\n{text}" for n, text in enumerate(commonmark_examples)}
-    return made(world, "spec", dict(files)), files
-
-
-def test_commonmark_examples(pages: tuple[Skill, dict[str, str]]) -> None:
-    """[RFC-0002:C-OUTLINE] [D6] on every example: the headings that markdown-it-py finds, built or not."""
-    skill, files = pages
-    expected = [
-        (name, level, text, line) for name, source in files.items() for level, text, line in peer(source)
-    ]
-    assert len(expected) > 50
-    assert [row for row in rows(skill) if row[0] != "SKILL.md"] == expected
-    for index in Path(skill.runtime(), ".skillc-meta").glob("search-*"):
-        index.unlink()
-    assert [row for row in rows(skill) if row[0] != "SKILL.md"] == expected
-
-
-@pytest.mark.slow
-def test_commonmark_sections(pages: tuple[Skill, dict[str, str]]) -> None:
-    """[RFC-0002:C-SHOW] [D15] on every example: each heading of the outline shows the lines below it."""
-    skill, files = pages
-    for name, source in files.items():
-        found = peer(source)
-        lines = source.encode().splitlines(keepends=True)
-        ends = section_ends(found, len(lines))
-        for at, (level, text, line) in enumerate(found):
-            alike = [n for n, row in enumerate(found) if row[1].casefold() == text.casefold()]
-            shown = show_section(skill, text, file=name)
-            assert shown.ambiguous is (len(alike) > 1)
-            if at == alike[0]:
-                assert (shown.heading, shown.level, shown.line) == (text, level, line)
-                assert shown.text == b"".join(lines[line - 1 : ends[at] - 1])
 
 
 documents = st.lists(st.sampled_from(LINES), max_size=12).map("\n".join)

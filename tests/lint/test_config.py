@@ -11,6 +11,7 @@ from skillc.library import at_path
 from skillc.lint import RULES, Settings, lint_skill, read_settings
 from tests.conftest import World
 from tests.lint.skills import GOOD, front, put, report
+from tests.support.cases import each
 
 TEXT = front("name: pdf", "description: Fills forms", "flavour: x")
 
@@ -111,7 +112,7 @@ def test_home_and_repositories_are_ends_too(world: World, tmp_path: Path) -> Non
     assert read_settings(str(repository / "skills" / "pdf")).file == str(repository / ".skilllint.toml")
 
 
-@pytest.mark.parametrize(
+@each(
     ("toml", "says"),
     [
         ("[rules", "Expected"),

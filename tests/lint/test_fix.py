@@ -15,13 +15,14 @@ from skillc.skills import parse, yaml
 from skillc.skills.document import Document
 from tests.conftest import World, save
 from tests.lint.skills import GOOD, fixed, front, put
+from tests.support.cases import each
 from tests.support.examples import examples
 
 NAME = "name: pdf"
 USE = "description: Use when x"
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         ("description: Use when: x", 'description: "Use when: x"'),
@@ -48,7 +49,7 @@ def test_values_are_quoted(world: World, before: str, after: str) -> None:
     assert "SKL100" not in [finding.rule.id for finding in report.findings]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         front(NAME, "metadata: {a: b", USE),  # a mapping with a bracket too few is no text
@@ -81,7 +82,7 @@ def test_left_alone(world: World, text: str | bytes) -> None:
     assert report.fixable == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         (f"---\n{NAME}\n{USE}\n---# PDF\n", f"---\n{NAME}\n{USE}\n---\n# PDF\n"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillc.errors import MissingField
 from skillc.library import at_path
 from skillc.lint import lint_skill
 from skillc.skills import parse, read_metadata
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, findings, front, places, rules
+from tests.support.cases import each
 
 NAME = "name: pdf"
 USE = "description: Use when there is a PDF."
@@ -23,26 +22,13 @@ def test_a_good_skill(world: World) -> None:
 
 def test_every_known_field(world: World) -> None:
     """[RFC-0008] SKL109 knows the fields of Agent Skills, of tools, and of the library."""
-    text = front(
-        NAME,
-        USE,
-        "license: MIT",
-        "compatibility: Python 3.11",
-        "metadata: {author: me, version: '1.0'}",
-        "allowed-tools: Bash(git:*) Read",
-        "version: 1.0.0",
-        "author: me",
-        "modes: [Dev]",
-        "read_only: true",
-        "always_ask: false",
-        "timeout: 10",
-        "network: true",
-        "requires_capabilities: [shell]",
-    )
-    assert rules(world, text) == []
+    of_the_format = ["license: MIT", "compatibility: Python 3.11", "metadata: {author: me, version: '1.0'}"]
+    of_tools = ["version: 1.0.0", "author: me", "modes: [Dev]", "read_only: true", "always_ask: false"]
+    others = ["allowed-tools: Bash(git:*) Read", "timeout: 10", "network: true", "requires_capabilities: [x]"]
+    assert rules(world, front(NAME, USE, *of_the_format, *of_tools, *others)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "says"),
     [
         ("# PDF\n", 1, "no frontmatter"),
@@ -65,7 +51,7 @@ def test_frontmatter_valid(world: World, text: str, line: int, says: str) -> Non
     assert any(says in finding.message for finding in found)
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "expected"),
     [
         ([USE], ["SKL101"]),
@@ -86,16 +72,12 @@ def test_frontmatter_valid(world: World, text: str, line: int, says: str) -> Non
 def test_names(world: World, lines: list[str], expected: list[str]) -> None:
     """[RFC-0008] SKL101 to SKL104, SKL110 and SKL117: what a name is."""
     assert sorted(rules(world, front(*lines))) == expected
-
-
-def test_longest_name(world: World) -> None:
-    """[RFC-0008] SKL103: 64 characters are allowed."""
     name = "p" * 64
     folder = world.skill(name, f"---\nname: {name}\n{USE}\n---\n# {name}\n")
     assert lint_skill(at_path(str(folder))).findings == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("description", "expected"),
     [
         ("", ["SKL105"]),
@@ -113,12 +95,17 @@ def test_descriptions(world: World, description: str, expected: list[str]) -> No
     assert rules(world, front(*filter(None, [NAME, description]))) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
-    ["Use when x", "when to USE it", "use for x", "Triggers on x", "triggers: x", "Activate\n  when x"],
+    [
+        *("Use when x", "when to USE it", "use for x", "Triggers on x", "triggers: x", "Activate\n  when x"),
+        *("Use this skill whenever x", "Use it any time", "Do it when the user asks", "TRIGGER when: x"),
+        *("You MUST use this before x", "Use immediately after x", "Perfect for x", "当用户要求时使用"),
+        *("最適化が必要な時に使用。", "Formulare ausfüllen, wenn jemand fragt", "Lorsque x", "Когда просят"),
+    ],
 )
 def test_description_triggers(world: World, words: str) -> None:
-    """[RFC-0008] SKL108: each of the six phrases, in any case and over line ends."""
+    """[RFC-0008] SKL108: the six phrases, and the words of public skills, in any case and over line ends."""
     assert rules(world, front(NAME, f"description: >\n  {words}")) == []
 
 
@@ -130,7 +117,7 @@ def test_unknown_fields(world: World) -> None:
     assert {finding.severity for finding in found} == {"warning"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "rule"),
     [
         ("license: [MIT]", "SKL111"),
@@ -154,7 +141,7 @@ def test_agent_skills_fields(world: World, line: str, rule: str) -> None:
     assert rules(world, front(NAME, USE, line)) == [rule]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     ["compatibility: " + "x" * 500, "metadata: {}", "allowed-tools: Bash(a,b) Read", "allowed-tools: ''"],
 )
@@ -214,9 +201,9 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("fence", ["---\n", "\n---\n", "---\n\n"])
-@pytest.mark.parametrize("yaml", BROKEN)
-@pytest.mark.parametrize("closing", ["\n---\n# PDF\n", "\n---# PDF\n", "\n\n# PDF\n"])
+@each("fence", ["---\n", "\n---\n", "---\n\n"])
+@each("yaml", BROKEN)
+@each("closing", ["\n---\n# PDF\n", "\n---# PDF\n", "\n\n# PDF\n"])
 def test_no_repair_is_silent(world: World, fence: str, yaml: str, closing: str) -> None:
     """[RFC-0008] [D4] whatever the lenient reader repaired is a finding of some rule."""
     text = fence + yaml + closing

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillc.library import at_path
 from skillc.lint import lint_skill
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, findings, places, rules
+from tests.support.cases import each
 
 
 def test_skill_size(world: World) -> None:
@@ -19,7 +18,7 @@ def test_skill_size(world: World) -> None:
     assert found[0].severity == "warning"
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "expected"),
     [
         ("Text.\n", ["SKL202"]),
@@ -39,7 +38,7 @@ def test_headings(world: World, body: str, expected: list[str]) -> None:
     assert rules(world, FRONT + body) == expected
 
 
-@pytest.mark.parametrize("heading", ["Release Notes", "release-notes", "How to write RELEASE  notes"])
+@each("heading", ["Release Notes", "release-notes", "How to write RELEASE  notes"])
 def test_heading_matches_name(world: World, heading: str) -> None:
     """[RFC-0008] SKL203: hyphens are read as spaces, in any case."""
     text = f"---\nname: release-notes\ndescription: Use when x\n---\n# {heading}\n"

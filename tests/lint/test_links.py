@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skillc.library import at_path
 from skillc.lint import lint_skill
 from skillc.lint.page import slug, slugs
@@ -23,7 +21,7 @@ FILES: dict[str, str | bytes] = {
 REACHED = "[f](references/forms.md) [m](<references/my file.md>)\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "link",
     [
         "[x](references/forms.md)",
@@ -65,7 +63,7 @@ def test_links_that_lead_somewhere(world: World, link: str) -> None:
     assert rules(world, f"{GOOD}{REACHED}\n{link}\n", FILES) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("link", "rule"),
     [
         ("[x](no.md)", "SKL301"),
@@ -115,7 +113,7 @@ def test_links_are_relative_to_their_file(world: World) -> None:
     ]
 
 
-@pytest.mark.parametrize("variable", ["{baseDir}", "${CLAUDE_SKILL_DIR}"])
+@each("variable", ["{baseDir}", "${CLAUDE_SKILL_DIR}"])
 def test_links_from_the_root(world: World, variable: str) -> None:
     """[RFC-0008] SKL301: what agents replace by the skill's folder is that folder."""
     files: dict[str, str | bytes] = {
@@ -128,11 +126,6 @@ def test_links_from_the_root(world: World, variable: str) -> None:
         ("SKL302", "references/b.md"),
         ("SKL303", "references/b.md"),
     ]
-
-
-def test_the_anchor_that_was_meant(world: World) -> None:
-    """[RFC-0008] SKL302: the message says how GitHub writes it."""
-    assert "did you mean '#forms'?" in findings(world, GOOD + "[x](#Forms)\n")[0].message
 
 
 @each(
@@ -155,15 +148,12 @@ def test_slugs(heading: str, anchor: str) -> None:
     assert slug(heading) == anchor
 
 
-def test_duplicate_slugs() -> None:
-    """[RFC-0008] SKL302: duplicates get -1, -2, and never one that is taken."""
+def test_anchors(world: World) -> None:
+    """[RFC-0008] SKL302: duplicates get a free number; the rest of an emoji need not be written."""
     assert slugs(["A", "A", "A"]) == ["a", "a-1", "a-2"]
     assert slugs(["A", "A-1", "A"]) == ["a", "a-1", "a-2"]
-
-
-def test_anchors_with_emoji(world: World) -> None:
-    """[RFC-0008] SKL302: the invisible rest of an emoji need not be written."""
     assert rules(world, GOOD + "## ⚠️ Trap\n\n[x](#-trap) [y](#️-trap)\n") == []
+    assert "did you mean '#forms'?" in findings(world, GOOD + "[x](#Forms)\n")[0].message
 
 
 def test_orphans(world: World) -> None:
@@ -183,6 +173,17 @@ def test_orphans(world: World) -> None:
     assert {finding.rule.id for finding in found} == {"SKL401"}
     assert [finding.file for finding in found] == ["deep/friend.md", "deep/lonely.md", "more/deeper/d.md"]
     assert {finding.severity for finding in found} == {"warning"}
+
+
+def test_files_by_name(world: World) -> None:
+    """[RFC-0008] SKL401: a file that is named in text or code counts as linked."""
+    files: dict[str, str | bytes] = {"references/a.md": "# A\n"}
+    assert rules(world, GOOD, files) == ["SKL401"]
+    for text in ("See `references/a.md`.", "a.md first", "```\ncat references/a.md\n```", "see references/"):
+        assert rules(world, GOOD + text, files) == []
+    for text in ("See `references/A.md`.", "A.md first"):
+        (finding,) = findings(world, GOOD + text, files)
+        assert "upper and lower case" in finding.message
 
 
 def test_files_that_are_found_by_name(world: World) -> None:

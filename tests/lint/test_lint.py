@@ -18,7 +18,7 @@ import yaml
 from skillc.errors import InvalidOption
 from skillc.lint import RULES, find_skills_below
 from tests.conftest import World
-from tests.lint.skills import FRONT, GOOD, front, put, rules
+from tests.lint.skills import FRONT, GOOD, front, put
 
 ROOT = Path(__file__).parent.parent.parent
 BAD = front("name: PDF", "description: Fills forms")
@@ -26,11 +26,12 @@ COMMA = front("name: pdf", "description: Use when x", "allowed-tools: A, B")
 
 
 def test_nothing_to_fix(world: World) -> None:
-    """[RFC-0008] status 0, and what the skill costs."""
+    """[RFC-0008] status 0, and what the skill costs; with --verbose, what each file does."""
     put(world, GOOD, {"LICENSE.md": "MIT\n"})
     run = world.ok("lint", "pdf")
     assert run.stdout == "pdf: nothing to fix\n  about 11 tokens of metadata, 9 of body, 2 in 1 other file\n"
     assert run.stderr == ""
+    assert "         2  LICENSE.md\n" in world.ok("lint", "pdf", "--verbose").stdout
 
 
 def test_nothing_slow(world: World) -> None:
@@ -157,35 +158,21 @@ def test_all(world: World) -> None:
     assert [failure["code"] for failure in result["failed"]] == ["E071"]
 
 
-def test_json(world: World) -> None:
-    """[RFC-0008] one document on stdout, and nothing else anywhere."""
+def test_forms(world: World) -> None:
+    """[RFC-0008] JSON, SARIF with places relative to the working directory, and commands for GitHub."""
     put(world, BAD)
-    run = world.skc("lint", "pdf", "--format", "json")
-    result = json.loads(run.stdout)
-    assert (run.returncode, result["errors"], result["warnings"], result["failed"]) == (1, 1, 2, [])
+    runs = {form: world.skc("lint", "pdf", "--format", form) for form in ("json", "sarif", "github")}
+    assert {(run.returncode, run.stderr) for run in runs.values()} == {(1, "")}
+    result = json.loads(runs["json"].stdout)
+    assert (result["errors"], result["warnings"], result["failed"]) == (1, 2, [])
     assert result["skills"][0]["findings"][0]["rule"] == "SKL102"
-    assert run.stderr == ""
-
-
-def test_sarif(world: World) -> None:
-    """[RFC-0008] one log, with places relative to the working directory."""
-    put(world, BAD)
-    run = world.skc("lint", "pdf", "--format", "sarif")
-    result = json.loads(run.stdout)["runs"][0]["results"][0]
-    location = result["locations"][0]["physicalLocation"]
-    assert location["artifactLocation"]["uri"] == ".skillc/skills/pdf/SKILL.md"
-    assert (run.returncode, result["ruleId"]) == (1, "SKL102")
-
-
-def test_github(world: World) -> None:
-    """[RFC-0008] commands on stdout and nothing else; the same status."""
-    put(world, BAD)
-    run = world.skc("lint", "pdf", "--format", "github")
-    assert run.returncode == 1
+    result = json.loads(runs["sarif"].stdout)["runs"][0]["results"][0]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert (result["ruleId"], place) == ("SKL102", ".skillc/skills/pdf/SKILL.md")
     first = "::error file=.skillc/skills/pdf/SKILL.md,line=2,title=SKL102 name-format::'PDF' must be "
-    assert run.stdout.startswith(first)
-    assert [line.split()[0] for line in run.stdout.splitlines()] == ["::error", "::warning", "::warning"]
-    assert run.stderr == ""
+    assert runs["github"].stdout.startswith(first)
+    kinds = [line.split()[0] for line in runs["github"].stdout.splitlines()]
+    assert kinds == ["::error", "::warning", "::warning"]
 
 
 def test_fix(world: World) -> None:
@@ -215,12 +202,6 @@ def test_fix_that_can_not_be_written(world: World, unprivileged: tuple[str, ...]
         folder.chmod(0o755)
     assert (folder / "SKILL.md").read_text() == COMMA
     assert [path.name for path in folder.iterdir()] == ["SKILL.md"]
-
-
-def test_verbose_lists_files(world: World) -> None:
-    """[RFC-0008] what each file costs."""
-    put(world, GOOD, {"LICENSE.md": "MIT\n"})
-    assert "         2  LICENSE.md\n" in world.ok("lint", "pdf", "--verbose").stdout
 
 
 def test_our_own_skills_are_clean(world: World) -> None:
@@ -403,39 +384,3 @@ def test_explain(world: World) -> None:
     assert [rule["rule"] for rule in rules] == [rule.id for rule in RULES]
     assert all(rule["advice"] for rule in rules)
     world.fails("E100", "lint", "--explain", "SKL999")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["See `references/a.md`.", "Read a.md first", "```sh\ncat references/a.md\n```", "all of references/"],
-)
-def test_files_by_name(world: World, text: str) -> None:
-    """[RFC-0008] SKL401: a file that is named in text or code counts as linked."""
-    files: dict[str, str | bytes] = {"references/a.md": "# A\n"}
-    assert rules(world, GOOD + text, files) == []
-    assert rules(world, GOOD, files) == ["SKL401"]
-    put(world, GOOD + text.replace("a.md", "A.md").replace("all of references/", "see A.md"), files)
-    assert "upper and lower case" in world.ok("lint", "pdf").stdout
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("Use this skill whenever x", "Use it any time", "Do it when the user asks", "TRIGGER when: x"),
-        *(
-            "You MUST use this before x",
-            "Use immediately after x",
-            "Perfect for x",
-            "最適化が必要な時に使用。",
-        ),
-        *(
-            "当用户要求时使用",
-            "Formulare ausfüllen, wenn jemand fragt",
-            "Lorsque x",
-            "Заполняет, когда просят",
-        ),
-    ],
-)
-def test_when(world: World, text: str) -> None:
-    """[RFC-0008] SKL108: the words that public skills say with when to use them."""
-    assert rules(world, front("name: pdf", f"description: {json.dumps(text)}")) == []

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
 from skillc.contract import encode
@@ -26,7 +25,7 @@ from skillc.lint import (
 from skillc.lint.rules import BY_ID
 from skillc.lint.tokens import estimate_parts
 from tests.conftest import World
-from tests.lint.skills import FRONT, GOOD, front, put, report
+from tests.lint.skills import FRONT, front, put, report
 from tests.support.cases import each
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "lint.md"
@@ -131,20 +130,14 @@ def test_json(world: World) -> None:
     }
 
 
-def test_strict(world: World) -> None:
-    """[RFC-0008] warnings become errors; what is off stays off, and a forced compiled skill can pass."""
-    folder = put(world, front("name: pdf", "description: x"), {".skillc/manifest.json": "{}"})
-    found = lint_skill(at_path(str(folder)), force=True, choice=Choice(strict=True)).findings
-    assert [(f.rule.id, f.severity) for f in found] == [("SKL001", "warning"), ("SKL108", "error")]
-
-
-def test_compiled(world: World) -> None:
-    """[RFC-0008] [D7] skipped, or with force linted after a warning of SKL001."""
-    folder = put(world, "# PDF\n", {".skillc-meta/manifest.json": "{}"})
+def test_compiled_and_strict(world: World) -> None:
+    """[RFC-0008] [D7] skipped, or with force linted after SKL001; strict makes other warnings errors."""
+    folder = put(world, front("name: pdf", "description: x"), {".skillc-meta/manifest.json": "{}"})
     skipped = lint_skill(at_path(str(folder)))
     assert (skipped.skipped, skipped.findings, skipped.tokens) == (True, (), None)
-    forced = lint_skill(at_path(str(folder)), force=True)
-    assert [(f.rule.id, f.severity) for f in forced.findings] == [("SKL001", "warning"), ("SKL100", "error")]
+    for choice, severity in ((Choice(), "warning"), (Choice(strict=True), "error")):
+        found = lint_skill(at_path(str(folder)), force=True, choice=choice).findings
+        assert [(f.rule.id, f.severity) for f in found] == [("SKL001", "warning"), ("SKL108", severity)]
 
 
 # SARIF
@@ -201,7 +194,7 @@ def test_sarif_of_other_places_and_failures(world: World, tmp_path: Path) -> Non
 # GitHub
 
 
-@pytest.mark.parametrize(
+@each(
     ("severity", "message", "path", "expected"),
     [
         ("error", "a", "SKILL.md", "::error file=SKILL.md,line=3,title=SKL102 name-format::a"),
@@ -277,9 +270,3 @@ def test_find_rule() -> None:
     """[RFC-0008] by number and by name, in any case."""
     assert find_rule("skl205") is find_rule("Heading-Hierarchy") is BY_ID["SKL205"]
     assert find_rule("SKL") is None
-
-
-def test_good_skill_costs_little(world: World) -> None:
-    """[RFC-0008] what there is to say about a skill without findings is its cost."""
-    result = report(world, GOOD)
-    assert (result.findings, result.errors, result.warnings, result.fixable) == ((), 0, 0, 0)

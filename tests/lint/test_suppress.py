@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillc.library import at_path
 from skillc.lint import Settings, lint_skill
 from tests.conftest import World
 from tests.lint.skills import FRONT, findings, front, put, rules
+from tests.support.cases import each
 
 DEEP = FRONT + "# PDF\n\n{}\n\n### Deep\n\n{}\n\n## Two\n\n#### Deeper\n"
 
@@ -16,14 +15,10 @@ def told(world: World, text: str, files: dict[str, str | bytes] | None = None) -
     return [f"{f.rule.id} {f.file}:{f.line}" for f in findings(world, text, files)]
 
 
-def test_without(world: World) -> None:
-    """[RFC-0008] what the comments below silence."""
-    assert told(world, DEEP.format("", "")) == ["SKL205 SKILL.md:9", "SKL205 SKILL.md:15"]
-
-
-@pytest.mark.parametrize("names", ["SKL205", "heading-hierarchy", "skl205", "", "SKL205 -- a form has no H2"])
+@each("names", ["SKL205", "heading-hierarchy", "skl205", "", "SKL205 -- a form has no H2"])
 def test_disable_until_enable(world: World, names: str) -> None:
     """[RFC-0008] by number or name, in any case, or all; with a reason."""
+    assert told(world, DEEP.format("", "")) == ["SKL205 SKILL.md:9", "SKL205 SKILL.md:15"]
     off, on = f"<!-- skilllint-disable {names} -->", f"<!-- skilllint-enable {names} -->"
     assert told(world, DEEP.format(off, on)) == ["SKL205 SKILL.md:15"]
     assert told(world, DEEP.format(off, "")) == []
@@ -67,7 +62,7 @@ def test_in_broken_yaml(world: World) -> None:
     assert rules(world, front("name: pdf # skilllint-disable SKL100", "description: Use when: x")) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "```\n<!-- skilllint-disable SKL205 -->\n```",
@@ -91,7 +86,7 @@ def test_in_a_block_scalar_it_is_text(world: World) -> None:
     assert rules(world, text) == ["SKL108"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("comment", "expected"),
     [
         ("<!-- skilllint-disable SKL301 -->", "SKL002"),
@@ -126,14 +121,10 @@ def test_rules_that_are_off_need_no_suppression(world: World) -> None:
 
 def test_several_comments(world: World) -> None:
     """[RFC-0008] an enabling comment ends its rules, not others."""
-    off = "<!-- skilllint-disable SKL205 SKL301 -->\n[a](a.md)"
-    assert told(world, DEEP.format(off, "<!-- skilllint-enable SKL301 -->\n[b](b.md)")) == [
-        "SKL301 SKILL.md:13"
-    ]
-    off = "<!-- skilllint-disable -->\n[a](a.md)"
-    assert told(world, DEEP.format(off, "<!-- skilllint-enable SKL301 -->\n[b](b.md)")) == [
-        "SKL301 SKILL.md:13"
-    ]
+    for names in ("SKL205 SKL301 ", ""):
+        off = f"<!-- skilllint-disable {names}-->\n[a](a.md)"
+        text = DEEP.format(off, "<!-- skilllint-enable SKL301 -->\n[b](b.md)")
+        assert told(world, text) == ["SKL301 SKILL.md:13"]
 
 
 def test_orphans_can_be_meant(world: World) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
 from skillc.library import at_path
 from skillc.lint import lint_skill
-from skillc.paths import embedded_skills
 from tests.conftest import World
 from tests.lint.skills import findings, put, rules
 from tests.support.tools import tool
@@ -137,10 +135,3 @@ def test_silenced_and_set(world: World) -> None:
     put(world, skill(tool("Bad Name")), {".skilllint.toml": '[rules]\nSKL501 = "warning"\n'})
     result = json.loads(world.ok("lint", "pdf", "--format", "json").stdout)
     assert (result["errors"], result["warnings"]) == (0, 1)
-
-
-@pytest.mark.parametrize("name", ["git", "files"])
-def test_our_own_skills(name: str) -> None:
-    """[D34] the skills that ship with skillc keep these rules."""
-    found = lint_skill(at_path(str(Path(embedded_skills()) / name))).findings
-    assert [finding for finding in found if finding.rule.id.startswith("SKL5")] == []

@@ -14,6 +14,7 @@ from skillc.errors import InvalidParameter, RegistryRefused
 from skillc.registry import SYSTEM, Batch, Caller, Count, Miss, Permission, Role
 from skillc.registry.usage import MAX_ROWS
 from tests.registry.conftest import Clock, Team
+from tests.support.cases import each
 
 TODAY = date(2026, 11, 16)
 ONE, TWO = "1" * 32, "2" * 32
@@ -160,7 +161,7 @@ def test_a_batch_as_json() -> None:
 ROW = {"day": "2026-11-16", "skill": "a/b", "command": "show", "count": 1}
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         None,
@@ -215,8 +216,8 @@ JSON = st.recursive(
 def test_any_json(value: Any) -> None:
     """[SURFACES: Registry model] whatever comes, it is a batch or an error of ours."""
     wrapped = {"machine": ONE, "counts": [value], "misses": [value]}
-    for each in (value, wrapped):
+    for data in (value, wrapped):
         try:
-            assert isinstance(Batch.parse(each), Batch)
+            assert isinstance(Batch.parse(data), Batch)
         except InvalidParameter:
             pass
