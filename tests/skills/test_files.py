@@ -16,6 +16,7 @@ from skillc.errors import InvalidSkill, PathEscapes
 from skillc.skills import files, hash_source, list_files, resolve_inside
 from skillc.skills.files import MAX_FILES
 from skillc.text import utf8_text
+from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.examples import examples
 
@@ -43,36 +44,18 @@ def names(root: Path, *, hidden: bool = False) -> list[str]:
 
 
 def test_dots(root: Path) -> None:
-    """[D1] all regular files, except those with a dot at the start of their name or of a directory's."""
-    make(root, "SKILL.md", "a/b/c.md", "a.b/c", "x.", ".env", ".git/config", "a/.hidden/b.md", "a/.c", "..d")
-    assert names(root) == ["SKILL.md", "a.b/c", "a/b/c.md", "x."]
+    """[D1] all regular files, except those with a dot at the start of their name or of a directory's.
 
-
-def test_dots_on_demand(root: Path) -> None:
-    """[D1] where dot-files are asked for they are listed, but never what is not the skill's."""
-    make(
-        root,
-        "SKILL.md",
-        ".env",
-        "a/.b/c",
-        ".git/config",
-        "a/.svn/x",
-        ".skillc/manifest.json",
-        ".skillc-meta/x",
-    )
-    assert names(root, hidden=True) == [".env", "SKILL.md", "a/.b/c"]
-
-
-def test_dots_above(tmp_path: Path) -> None:
-    """[D1] only what is below the root counts: the root may itself stand below a dot."""
-    make(tmp_path / ".skillc" / "skills" / ".pdf", "SKILL.md")
-    assert names(tmp_path / ".skillc" / "skills" / ".pdf") == ["SKILL.md"]
-
-
-def test_empty(root: Path) -> None:
-    """[D1] empty directories are nothing."""
-    (root / "a" / "b").mkdir(parents=True)
-    assert names(root) == []
+    Where dot-files are asked for they are listed, but never what is not the skill's. The root may have a dot.
+    """
+    make(root, "SKILL.md", "a/b/c.md", "a.b/c", "x.", ".env", "a/.hidden/b.md", "a/.c", "..d")
+    (root / "empty" / "directory").mkdir(parents=True)
+    listed = ["SKILL.md", "a.b/c", "a/b/c.md", "x."]
+    assert names(root) == listed
+    make(root, ".git/config", "a/.svn/x", ".skillc/manifest.json", ".skillc-meta/x")
+    assert names(root, hidden=True) == sorted([*listed, ".env", "a/.hidden/b.md", "a/.c", "..d"])
+    below = root.rename(root.parent / ".skill")
+    assert names(below) == listed
 
 
 def test_files_that_vanish(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,39 +157,25 @@ def test_root_is_a_link(root: Path) -> None:
     assert names(root.parent / "link") == ["a/b.md", "c/b.md"]
 
 
-@pytest.mark.parametrize(
-    "target",
-    ["../outside", "../outside/secret", "/", "/dev/null", "..", "a/../../outside", ".hidden", "../skill-2"],
-)
-def test_links_that_leave(root: Path, target: str) -> None:
-    """[D2] one that leaves is E012, also by way of another link, or to a neighbour named alike."""
+def test_links_that_leave(root: Path) -> None:
+    """[D2] one that leaves is E012 by its path, also by way of another link, or to a neighbour."""
     make(root, "a/b.md")
     make(root.parent / "skill-2", "x")
     (root / ".hidden").symlink_to("../outside")
-    (root / "link").symlink_to(target)
-    with pytest.raises(PathEscapes) as caught:
-        list_files(str(root), strict=True)
-    assert [file.name for file in list_files(str(root))] == ["a/b.md"]
-    assert caught.value.line() == "error[E012]: path escapes skill root: 'link'"
-
-
-def test_the_link_that_leaves_is_named(root: Path) -> None:
-    """[D2] E012 names the link by its path in the skill."""
-    (root / "a").mkdir()
-    (root / "a" / "link").symlink_to("../../outside")
-    with pytest.raises(PathEscapes, match="'a/link'"):
-        list_files(str(root), hidden=True)
-
-
-def test_hidden_links_are_not_followed(root: Path) -> None:
-    """[D1] a link with a dot is none of the skill's files, wherever it leads."""
-    (root / ".link").symlink_to("../outside")
-    assert names(root) == []
+    outside = ("../../outside", "../../outside/secret", "/", "/dev/null", "../..", "../a/../../outside")
+    for target in (*outside, "../.hidden", "../../skill-2"):
+        (root / "a" / "link").symlink_to(target)
+        with pytest.raises(PathEscapes) as caught:
+            list_files(str(root), strict=True)
+        assert caught.value.line() == "error[E012]: path escapes skill root: 'a/link'"
+        assert names(root) == ["a/b.md"]
+        (root / "a" / "link").unlink()
 
 
 def test_broken_links(root: Path) -> None:
     """[D2] a broken link is ignored, wherever it would lead."""
     make(root, "SKILL.md")
+    (root / ".link").symlink_to("../outside")  # with a dot it is none of the skill's files
     for number, target in enumerate(["nowhere", "../nowhere", "/nowhere", "SKILL.md/x", "link-4", "x" * 300]):
         (root / f"link-{number}").symlink_to(target)
     assert names(root) == ["SKILL.md"]
@@ -281,11 +250,8 @@ def test_hash_of_one(root: Path) -> None:
     (root / "SKILL.md").write_bytes(b"hello")
     (root / ".ignored").write_bytes(b"x")
     assert hash_of(root) == "b7c756fabb34bb22b1ff67432c68df476e8dfc4cf3f79768cfe5de7064279abf"
-
-
-def test_hash_of_names_that_are_not_utf8(root: Path) -> None:
-    """[D3] a path counts with the bytes it has."""
-    (root / os.fsdecode(b"\xff")).write_bytes(b"")
+    (root / "SKILL.md").unlink()
+    (root / os.fsdecode(b"\xff")).write_bytes(b"")  # a path counts with the bytes it has
     empty = hashlib.sha256(b"").hexdigest().encode()
     assert hash_of(root) == hashlib.sha256(b"\xff" + empty).hexdigest()
 
@@ -300,21 +266,9 @@ def maze(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (top / "outside").mkdir()
     (top / "outside" / "secret").write_text("secret")
     make(top / "skill", "SKILL.md", "docs/a.md", ".env")
-    links = {
-        "in": "docs",
-        "out": "../outside",
-        "up": "..",
-        "abs": "/",
-        "loop": "loop",
-        "one": "two",
-        "two": "one",
-    }
-    links |= {
-        "docs/out": "../../outside",
-        "docs/home": "..",
-        ".out": "../outside",
-        "file": "../outside/secret",
-    }
+    links = {"in": "docs", "out": "../outside", "up": "..", "abs": "/", "loop": "loop"}
+    links |= {"one": "two", "two": "one", "docs/out": "../../outside", "docs/home": ".."}
+    links |= {".out": "../outside", "file": "../outside/secret"}
     for name, target in links.items():
         (top / "skill" / name).symlink_to(target)
     return top / "skill"
@@ -347,21 +301,8 @@ def check_inside(root: Path, relative: str) -> str | None:
 
 
 PARTS = [
-    "..",
-    "..",
-    "",
-    "docs",
-    "in",
-    "out",
-    ".out",
-    "up",
-    "abs",
-    "loop",
-    "one",
-    "home",
-    "SKILL.md",
-    "secret",
-    "x",
+    *("..", "..", "", "docs", "in", "out", ".out", "up", "abs", "loop", "one", "home", "SKILL.md"),
+    *("secret", "x"),
 ]
 
 
@@ -373,51 +314,22 @@ def test_no_path_leads_outside(maze: Path, relative: str) -> None:
     check_inside(maze, relative)
 
 
-@pytest.mark.parametrize(
-    "relative",
-    [
-        "..",
-        "../outside",
-        "docs/../../outside",
-        "/etc/passwd",
-        "/",
-        "//etc",
-        "out",
-        "out/secret",
-        "docs/out/secret",
-    ]
-    + [
-        "up/outside",
-        "abs/etc/passwd",
-        ".out/secret",
-        "file",
-        "in/../..",
-        "a\0b",
-        "\0",
-        "../skill-2",
-        "nothing/../../x",
-    ]
-    + [
-        "loop/../out/secret",
-        "loop/../.out/secret",
-        "one/x/../../.out/secret",
-        "docs/home/.out/secret",
-        "\ud800",
-    ],
-)
-def test_outside(maze: Path, relative: str) -> None:
-    """[D20] a path that leaves the root is E012, and so is one that no file can have."""
-    with pytest.raises(PathEscapes):
-        resolve_inside(str(maze), relative)
+OUTSIDE = [
+    *("..", "../outside", "docs/../../outside", "/etc/passwd", "/", "//etc", "out", "out/secret"),
+    *("docs/out/secret", "up/outside", "abs/etc/passwd", ".out/secret", "file", "in/../..", "a\0b", "\0"),
+    *("../skill-2", "nothing/../../x", "loop/../out/secret", "loop/../.out/secret", "\ud800"),
+    *("one/x/../../.out/secret", "docs/home/.out/secret"),
+]
 
 
-def test_absolute_paths_inside(maze: Path) -> None:
-    """[D20] an absolute path is E012 even where it leads inside."""
-    with pytest.raises(PathEscapes):
-        resolve_inside(str(maze), str(maze / "SKILL.md"))
+def test_outside(maze: Path) -> None:
+    """[D20] a path that leaves the root is E012, and so is one that no file can have, and an absolute one."""
+    for relative in (*OUTSIDE, str(maze / "SKILL.md")):
+        with pytest.raises(PathEscapes):
+            resolve_inside(str(maze), relative)
 
 
-@pytest.mark.parametrize(
+@each(
     ("relative", "resolved"),
     [
         ("SKILL.md", "SKILL.md"),
@@ -438,15 +350,11 @@ def test_inside(maze: Path, relative: str, resolved: str) -> None:
     assert check_inside(maze, relative) == str(maze / resolved)
 
 
-def test_inside_a_linked_root(maze: Path) -> None:
-    """[D20] the root may be a link itself."""
+def test_roots_and_paths_of_any_kind(maze: Path) -> None:
+    """[D20] the root may be a link itself, and a path longer than the system takes is no exception."""
     link = maze.parent / "link"
     link.symlink_to(maze)
     assert resolve_inside(str(link), "docs/a.md") == str(maze / "docs" / "a.md")
-
-
-def test_paths_of_any_length(maze: Path) -> None:
-    """[D20] a path longer than the system takes is no exception of another kind."""
     check_inside(maze, "x" * 5000)
     check_inside(maze, "docs/../" * 2000 + "SKILL.md")
     check_inside(maze, "/".join(["x"] * 3000))
