@@ -17,7 +17,6 @@ from skillc.registry import (
     GitUpstream,
     MirrorConfig,
     Policies,
-    Policy,
     RegistryConfig,
     RegistryUpstream,
     ReviewRules,
@@ -153,7 +152,7 @@ def test_policies_hide_and_index(registry: Team, clock: Clock, tmp_path: Path) -
     registry.publish(SYSTEM, package("payments/unknown"))
     clock.move(days=3)
     registry.publish(SYSTEM, package("payments/young"), audit={})
-    source = Policy(registry.source(SYSTEM), policies.allows)
+    source = registry.source(SYSTEM, policies.allows)
     assert [str(skill.id) for skill in source.skills()] == ["payments/good"]
     with pytest.raises(SkillNotFound):
         source.skill("payments/bad")
@@ -162,6 +161,6 @@ def test_policies_hide_and_index(registry: Team, clock: Clock, tmp_path: Path) -
     finder.refresh()
     assert [skill.id for skill in finder.find(SYSTEM, "text good bad young legacy")] == ["payments/good"]
     finder.close()
-    everything = Policy(registry.source(SYSTEM), Policies().allows)
+    everything = registry.source(SYSTEM, Policies().allows)
     assert len([*everything.skills()]) == 6
     assert len([*everything.skills("payments", "payments/legacy")]) == 2

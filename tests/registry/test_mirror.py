@@ -19,7 +19,6 @@ from skillc.registry import (
     Mirror,
     Permission,
     Policies,
-    Policy,
     Registry,
     RegistryConfig,
     RegistryUpstream,
@@ -164,7 +163,8 @@ def test_with_policies_and_reviews(
     elsewhere.publish(SYSTEM, package("pdf"), version="1.0.0")
     elsewhere.publish(SYSTEM, package("denied"), version="1.0.0")
     policies = Policies(timedelta(days=3), deny=("community/denied",), clock=clock)
-    source = Policy(mirror_registry(registry, served[0]), policies.allows)
+    mirror_registry(registry, served[0])
+    source = registry.source(READER, policies.allows)
     for name in ("pdf", "denied"):
         with pytest.raises(SkillNotFound, match="policy"):
             source.skill(f"community/{name}")

@@ -1,4 +1,4 @@
-"""Policies around a source of versions, and the source of skills that they make."""
+"""Sources of versions with policies, and the source of skills that they make."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from skillc.registry import (
     Caller,
     Permission,
     Policies,
-    Policy,
     RegistrySkillSource,
     Role,
+    Version,
     VersionSource,
     make_package,
 )
@@ -40,7 +40,7 @@ def test_minimum_age(registry: Team, clock: Clock) -> None:
     clock.move(days=3)
     young = registry.release("2.0.0")
     registry.release("1.0.0", "payments/new")
-    source = Policy(registry.source(SYSTEM), Policies(timedelta(days=3), clock=clock).allows)
+    source = registry.source(SYSTEM, Policies(timedelta(days=3), clock=clock).allows)
     assert listing(source) == {"payments/refunds": ["1.0.0"]}
     assert source.skill("payments/refunds").resolve().version == "1.0.0"
     with pytest.raises(SkillNotFound):
@@ -53,26 +53,21 @@ def test_minimum_age(registry: Team, clock: Clock) -> None:
     assert source.read_file(young, "SKILL.md").startswith(b"---")
 
 
-def test_policies_compose(registry: Team, clock: Clock) -> None:
-    """[SURFACES: Registry model] each policy hides more, in any order."""
+def test_policies_and_functions(registry: Team) -> None:
+    """[SURFACES: Registry model] a source has what policies, or any function of a version, allow."""
     for name in ("payments/a", "payments/secret", "legal/a"):
         registry.release("1.0.0", name)
         registry.release("2.0.0", name)
     registry.yank(SYSTEM, "payments/a", "2.0.0", "bad")
-    source = registry.source(SYSTEM)
+    policies = Policies(allow=("payments",), deny=("payments/secret",))
 
-    def passed(version: object) -> bool:
-        return getattr(version, "version", "") == "1.0.0"
+    def passed(version: Version) -> bool:
+        return policies.allows(version) and version.version == "1.0.0"
 
-    allowed = Policies(allow=("payments",)).allows
-    public = Policies(deny=("payments/secret",)).allows
-    for policy in (
-        Policy(Policy(Policy(source, allowed), public), passed),
-        Policy(Policy(Policy(source, passed), public), allowed),
-    ):
-        assert listing(policy) == {"payments/a": ["1.0.0"]}
-    assert listing(Policy(source, Policies(deny=("payments",)).allows)) == {"legal/a": ["2.0.0", "1.0.0"]}
-    assert len(listing(Policy(source, Policies().allows))) == 3
+    assert listing(registry.source(SYSTEM, passed)) == {"payments/a": ["1.0.0"]}
+    others = registry.source(SYSTEM, Policies(deny=("payments",)).allows)
+    assert listing(others) == {"legal/a": ["2.0.0", "1.0.0"]}
+    assert len(listing(registry.source(SYSTEM, Policies().allows))) == 3
 
 
 def test_a_caller_sees_its_own(registry: Team) -> None:

@@ -28,30 +28,11 @@ LIMITS |= {"skill-size": 500, "metadata-tokens": 100, "body-tokens": 5000}
 TRIGGERS: tuple[str, ...] = (
     *("use when", "when to use", "use for", "triggers on", "triggers:", "activate when"),
     *(" when ", " when:", "whenever", "any time", "anytime", "if the user", "trigger", "invoke for"),
-    *(
-        "use before",
-        "use this before",
-        "use after",
-        "use this after",
-        "use immediately",
-        "perfect for",
-        "ideal for",
-    ),
+    *("use before", "use this before", "use after", "use this after", "use immediately"),
+    *("perfect for", "ideal for"),
     # "When", and "use for", of other languages.
-    *(
-        "時に使",
-        "ときに使",
-        "場合に使",
-        "際に使",
-        "时使用",
-        "時使用",
-        "适用于",
-        "適用於",
-        "用于",
-        "用於",
-        "当用户",
-        "當用戶",
-    ),
+    *("時に使", "ときに使", "場合に使", "際に使", "时使用", "時使用", "适用于", "適用於", "用于", "用於"),
+    *("当用户", "當用戶"),
     *("때 사용", "경우 사용", " wenn ", "quand ", "lorsqu", "cuando ", "quando ", "когда ", "если "),
 )
 # Fields that agents define for themselves (Claude Code, VS Code, Cursor, OpenCode), and public skills use.

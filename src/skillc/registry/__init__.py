@@ -49,7 +49,6 @@ from skillc.registry.package import (
 )
 from skillc.registry.policies import (
     Policies as Policies,
-    Policy as Policy,
     ReviewRules as ReviewRules,
 )
 from skillc.registry.publishers import Publication as Publication

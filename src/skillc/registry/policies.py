@@ -1,10 +1,10 @@
 """Say which versions are shown and which wait for a review: policies, rules of reviews, levels of audits.
 
-A registry has `Policies`, which hide versions from all but maintainers. A `Policy` is put around a source of
-versions and hides some of them from one reader; it composes with others:
+A registry has `Policies`, which hide versions from all but maintainers. A source of versions can be given
+those of one reader, or any other function of a version:
 
-    old_enough = Policies(timedelta(days=3), allow=("payments",)).allows
-    Policy(registry.source(caller), old_enough).skill("payments/refunds").latest  # at least three days old
+    policies = Policies(timedelta(days=3), allow=("payments",))
+    registry.source(caller, policies.allows).skill("payments/refunds").latest  # at least three days old
 
 A version that waits is not chosen as the latest, and is hidden from all but its publisher and maintainers.
 """
@@ -12,56 +12,23 @@ A version that waits is not chosen as the latest, and is hidden from all but its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from skillc.errors import InvalidParameter, SkillNotFound
+from skillc.errors import InvalidParameter
 from skillc.registry.access import Caller
 from skillc.registry.model import (
     APPROVED,
     AUDIT_LEVELS,
     NO_FINDINGS,
     Role,
-    Skill,
-    StoredFile,
     Version,
     is_below,
 )
-from skillc.registry.source import VersionSource
 
 MAX_REPORT = 256 << 10  # bytes of the report of an audit; what is longer loses its last findings
-
-
-class Policy:
-    """A source with the versions of another one that `allows` returns true for."""
-
-    def __init__(self, source: VersionSource, allows: Callable[[Version], bool]) -> None:
-        self._source = source
-        self.allows = allows
-
-    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
-        skills = (skill.filter(self.allows) for skill in self._source.skills(prefix, after))
-        return (skill for skill in skills if skill.versions)
-
-    def skill(self, skill_id: str) -> Skill:
-        skill = self._source.skill(skill_id).filter(self.allows)
-        if not skill.versions:
-            raise SkillNotFound(skill_id, "a policy hides it")
-        return skill
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        self._require(version)
-        return self._source.files(version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        self._require(version)
-        return self._source.read_file(version, path)
-
-    def _require(self, version: Version) -> None:
-        if not self.allows(version):
-            raise SkillNotFound(f"{version.skill}@{version.version}", "a policy hides it")
 
 
 @dataclass(frozen=True, slots=True)

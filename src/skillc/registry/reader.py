@@ -200,9 +200,11 @@ class Reader:
         with self._store.read() as connection:
             return tables.read_last_sequence(connection)
 
-    def source(self, caller: Caller) -> CallerSource:
-        """Return the registry as this caller sees it, for policies and as a source of skills."""
-        return CallerSource(self, caller)
+    def source(
+        self, caller: Caller, allows: Callable[[Version], bool] = lambda version: True
+    ) -> CallerSource:
+        """Return the registry as this caller sees it, with the versions that `allows` returns true for."""
+        return CallerSource(self, caller, allows)
 
     def recall(self, skill_id: str, key: Hashable) -> object | None:
         """Return what `remember` would, if it need ask nothing; else None. Check the caller yourself."""

@@ -1,11 +1,11 @@
-"""Define a source of versions, which policies are put around, and show one as a `SkillSource`."""
+"""Show a registry as one caller sees it: as a source of versions, and as a `SkillSource`."""
 
 from __future__ import annotations
 
 import asyncio
 import builtins
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from skillc.errors import SkillNotFound
@@ -24,7 +24,7 @@ _OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 
 
 class VersionSource(Protocol):
-    """Skills with all their versions: a registry as one caller sees it, or a policy around another source."""
+    """Skills with all their versions."""
 
     def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
         """Yield the skills below a prefix and behind an ID, by ID."""
@@ -42,26 +42,38 @@ class VersionSource(Protocol):
 
 
 class CallerSource:
-    """A registry as one caller sees it: a `VersionSource`."""
+    """A registry as one caller sees it, with the versions that `allows` returns true for."""
 
-    def __init__(self, registry: Reader, caller: Caller) -> None:
+    def __init__(
+        self, registry: Reader, caller: Caller, allows: Callable[[Version], bool] = lambda version: True
+    ) -> None:
         self._registry = registry
         self._caller = caller
+        self._allows = allows
 
     def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
         limit = FIRST_PAGE
         while page := self._registry.skills(self._caller, prefix, after, limit):
-            yield from page
+            yield from (view for skill in page if (view := skill.filter(self._allows)).versions)
             after, limit = page[-1].id, PAGE
 
     def skill(self, skill_id: str) -> Skill:
-        return self._registry.skill(self._caller, skill_id)
+        skill = self._registry.skill(self._caller, skill_id).filter(self._allows)
+        if not skill.versions:
+            raise SkillNotFound(skill_id, "a policy hides it")
+        return skill
 
     def files(self, version: Version) -> tuple[StoredFile, ...]:
+        self._require(version)
         return self._registry.files(self._caller, version)
 
     def read_file(self, version: Version, path: str) -> bytes:
+        self._require(version)
         return self._registry.read_file(self._caller, version, path)
+
+    def _require(self, version: Version) -> None:
+        if not self._allows(version):
+            raise SkillNotFound(f"{version.skill}@{version.version}", "a policy hides it")
 
 
 class RegistrySkillSource(SkillSource):
