@@ -171,29 +171,20 @@ class McpSkillSource(RemoteSource):
     async def _fetch(self, skill_id: SkillId, whole: bool = False) -> tuple[SkillEntry, dict[str, bytes]]:
         """Return a skill's entry and its verified SKILL.md by digest, or all its files if `whole`."""
         entry = await self._find_entry(skill_id)
+        path = SkillId(skill_id.partition("/")[2])
         try:
-            content = await asyncio.to_thread(self._read, skill_id, entry, whole)
+            content = await asyncio.to_thread(self._remote.read, path, entry, whole)
         except McpRefusal as error:
             self._refusals[skill_id] = str(error)
             log.warning("skill '%s' is refused: %s", skill_id, error)
             raise InvalidSkill(skill_id, str(error)) from None
         except Failure as error:
             raise RepositoryUnavailable(self.name, str(error)) from None
-        self._refusals.pop(skill_id, None)
-        return content
-
-    def _read(
-        self, skill_id: SkillId, entry: SkillEntry | None, whole: bool
-    ) -> tuple[SkillEntry, dict[str, bytes]]:
-        """Return the files of an entry; where they don't match it, or without one, fetch a new entry."""
-        files = self._remote.read(entry, whole) if entry else None
-        if entry is not None and files is not None:
-            return entry, files
-        path = SkillId(skill_id.partition("/")[2])
-        content = self._remote.get(path, entry.uri if entry else "", whole)
         if content is None:
             raise SkillNotFound(skill_id)
-        self._extra_entries[path] = (content[0], time.monotonic() + self.cache_ttl)
+        if content[0] is not entry:
+            self._extra_entries[path] = (content[0], time.monotonic() + self.cache_ttl)
+        self._refusals.pop(skill_id, None)
         return content
 
 

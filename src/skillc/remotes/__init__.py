@@ -47,8 +47,9 @@ if TYPE_CHECKING:
         to_seconds,
     )
     from skillc.remotes.registry import RegistryApi
+    from skillc.remotes.response import Response
     from skillc.remotes.secrets import hide_secrets, private_logs
-    from skillc.remotes.session import Response, Session
+    from skillc.remotes.session import Session
     from skillc.remotes.site import SiteRemote, index_beside, read_index
     from skillc.remotes.skills_api import HttpRemote, RemoteDocument
     from skillc.remotes.traffic import describe_downloads
@@ -78,7 +79,8 @@ else:
             "mcp.remote": "McpRemote",
             "registry": "RegistryApi",
             "secrets": "hide_secrets private_logs",
-            "session": "Response Session",
+            "response": "Response",
+            "session": "Session",
             "site": "SiteRemote index_beside read_index",
             "traffic": "describe_downloads",
         },

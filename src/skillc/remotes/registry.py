@@ -32,8 +32,9 @@ from skillc.remotes.protocol import (
     table_of,
     text_of,
 )
+from skillc.remotes.response import BUSY, Response
 from skillc.remotes.secrets import hide_secrets
-from skillc.remotes.session import BUSY, JSON, MAX_ATTEMPTS, REDIRECTS, TIME_OUT, Response, Session
+from skillc.remotes.session import JSON, MAX_ATTEMPTS, REDIRECTS, TIME_OUT, Session
 from skillc.skills import SkillId, digest_files
 from skillc.text import cut, one_line
 

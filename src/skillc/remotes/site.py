@@ -32,7 +32,8 @@ from skillc.remotes.protocol import (
     make_listing,
     text_of,
 )
-from skillc.remotes.session import JSON, Session, read_json
+from skillc.remotes.response import read_json
+from skillc.remotes.session import JSON, Session
 from skillc.skills import SkillId, is_name
 from skillc.text import count_of, utf8_text
 

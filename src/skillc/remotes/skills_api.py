@@ -29,7 +29,8 @@ from skillc.remotes.protocol import (
     table_of,
     text_of,
 )
-from skillc.remotes.session import JSON, Refused, Session
+from skillc.remotes.response import Refused
+from skillc.remotes.session import JSON, Session
 from skillc.skills import SkillId, find_collision, is_portable
 from skillc.startup import sha256_hex
 from skillc.text import one_line, utf8_text

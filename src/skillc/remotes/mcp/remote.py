@@ -9,6 +9,7 @@ lazy: a list brings entries alone, and of a skill only the files that are asked 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc.paths import SKILL_FILE
@@ -42,30 +43,23 @@ class McpRemote(Remote):
     def list(self, last: Answer | None = None) -> Answer:
         return Answer(read_listing(self._talk(lambda skills: skills.list())))
 
-    def read(self, entry: SkillEntry, whole: bool) -> Files | None:
-        """Return the verified SKILL.md, or all files if `whole`; None where they don't match the entry.
+    def read(self, path: SkillId, entry: SkillEntry | None, whole: bool) -> tuple[SkillEntry, Files] | None:
+        """Return a skill's entry and its SKILL.md by digest, or all its files if `whole`, verified.
 
-        The entry may be outdated then. Raises Failure.
+        Where they don't match the entry, which may be outdated, or without one, a new entry is asked for in
+        the same conversation as its files. None where the server has no such skill.
         """
-        try:
-            files = _select(entry, whole)
-            data = self._folders.collect(entry.path, files)
-            if any(file.digest not in data for file in files):
-                data = self._talk(lambda skills: self._read(skills, entry, files))
-            entry.verify_main(data[entry.main.digest])
-        except McpRefusal:
-            return None
-        return data
-
-    def get(self, path: SkillId, uri: str, whole: bool) -> tuple[SkillEntry, Files] | None:
-        """Return a new entry and its files, from one conversation; None where there is no such skill."""
+        if entry is not None:
+            with suppress(McpRefusal):
+                return entry, self._read_entry(entry, whole)
+        uri = entry.uri if entry else f"skill://{path}/{SKILL_FILE}"
 
         async def ask(skills: Skills) -> tuple[SkillEntry, Files] | None:
-            answer = await skills.get(uri or f"skill://{path}/{SKILL_FILE}")
+            answer = await skills.get(uri)
             if answer is None:
                 return None
             entry = read_entry(answer)
-            if entry.uri != (uri or f"skill://{path}/{SKILL_FILE}"):
+            if entry.uri != uri:
                 raise McpRefusal("another skill was sent than was asked for")
             return entry, await self._read(skills, entry, _select(entry, whole))
 
@@ -77,11 +71,17 @@ class McpRemote(Remote):
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
         entry: SkillEntry = skill.entry
-        files = self.read(entry, whole=True)
-        if files is None:
-            raise McpRefusal("its files are not those that were announced")
-        self._folders.write(folder, entry.files, files)
+        self._folders.write(folder, entry.files, self._read_entry(entry, whole=True))
         return entry.uri
+
+    def _read_entry(self, entry: SkillEntry, whole: bool) -> Files:
+        """Return the files of an entry, from disk if they are there; raises McpRefusal for other ones."""
+        files = _select(entry, whole)
+        data = self._folders.collect(entry.path, files)
+        if any(file.digest not in data for file in files):
+            data = self._talk(lambda skills: self._read(skills, entry, files))
+        entry.verify_main(data[entry.main.digest])
+        return data
 
     async def _read(self, skills: Skills, entry: SkillEntry, files: Sequence[RemoteFile]) -> Files:
         """Return the verified bytes of files, from disk or from the server."""
