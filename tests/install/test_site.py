@@ -2,54 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
 import shutil
-import zipfile
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
 from skillc.install import open_download, parse_origin, read_lock
 from skillc.install.lock import change_lock
-from skillc.remotes.site import SCHEMA
 from tests.conftest import World
-from tests.support.http import Request, Stub, page
-
-MAIN = b"---\nname: pdf\ndescription: About pdf\n---\nBody.\n"
-INDEX = "/.well-known/agent-skills/index.json"
-OLD = "/.well-known/skills/index.json"
-
-
-def digest(data: bytes) -> str:
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def pack(**files: bytes) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in files.items():
-            file.writestr(name.replace("__", "/").replace("_md", ".md"), content)
-    return data.getvalue()
-
-
-def entry(name: str = "pdf", url: str = "pdf/SKILL.md", data: bytes = MAIN, **fields: Any) -> dict[str, Any]:
-    kind = "archive" if url.endswith(".zip") else "skill-md"
-    return {"name": name, "type": kind, "description": "x", "url": url, "digest": digest(data)} | fields
-
-
-def serve(stub: Stub, files: Mapping[str, Any]) -> None:
-    """Answer these paths, JSON unless it is bytes, and 404 to all others."""
-
-    def answer(request: Request) -> list[bytes]:
-        found = files.get(request.path.partition("?")[0])
-        return [page(b"nothing here", 404) if found is None else page(found)]
-
-    stub.answer = answer
+from tests.support.http import Stub, page
+from tests.support.site import INDEX, MAIN, OLD, PLACE, digest, entry, index, pack, serve
 
 
 def get(address: str, *wanted: str, hosts: frozenset[str] = frozenset()) -> dict[str, list[str]]:
@@ -59,15 +24,12 @@ def get(address: str, *wanted: str, hosts: frozenset[str] = frozenset()) -> dict
 
 def test_skill_file(world: World, stub: Stub) -> None:
     """[SURFACES: Well-known discovery] A skill that is one file; its address is relative to the index."""
-    serve(
-        stub,
-        {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, "/.well-known/agent-skills/pdf/SKILL.md": MAIN},
-    )
+    serve(stub, {INDEX: index(entry()), PLACE: MAIN})
     with open_download(parse_origin(stub.url, "/")) as found:
         pdf = found.candidates[0]
         assert (pdf.name, pdf.description, pdf.digest) == ("pdf", "x", digest(MAIN))
         assert found.origin.type == "well-known"
-        assert pdf.resolved == f"{stub.url}/.well-known/agent-skills/pdf/SKILL.md"
+        assert pdf.resolved == f"{stub.url}{PLACE}"
         assert os.listdir(pdf.folder) == ["SKILL.md"]
     assert not os.path.exists(pdf.folder)
 
@@ -75,17 +37,14 @@ def test_skill_file(world: World, stub: Stub) -> None:
 def test_archive(world: World, stub: Stub) -> None:
     """[SURFACES: Well-known discovery] A skill that is an archive, also in a folder of its own."""
     plain, wrapped = pack(SKILL_md=MAIN, a_md=b"x"), pack(top__SKILL_md=MAIN, top__b_md=b"x")
-    index = [entry(url="/a.zip", data=plain), entry("doc", "/b.zip", wrapped)]
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": index}, "/a.zip": plain, "/b.zip": wrapped})
+    skills = entry(url="/a.zip", data=plain), entry("doc", "/b.zip", wrapped)
+    serve(stub, {INDEX: index(*skills), "/a.zip": plain, "/b.zip": wrapped})
     assert get(stub.url) == {"pdf": ["SKILL.md", "a.md"], "doc": ["SKILL.md", "b.md"]}
 
 
 def test_only_what_is_wanted(world: World, stub: Stub) -> None:
     """[SURFACES: Well-known discovery] Only the skill that is wanted is downloaded."""
-    skills = [entry(), entry("doc", "doc.md")]
-    serve(
-        stub, {INDEX: {"$schema": SCHEMA, "skills": skills}, "/.well-known/agent-skills/pdf/SKILL.md": MAIN}
-    )
+    serve(stub, {INDEX: index(entry(), entry("doc", "doc.md")), PLACE: MAIN})
     assert get(stub.url, "pdf") == {"pdf": ["SKILL.md"]}
     assert "/.well-known/agent-skills/doc.md" not in stub.paths()
     with pytest.raises(OriginNotFound, match="no skill 'dog'") as error:
@@ -95,12 +54,11 @@ def test_only_what_is_wanted(world: World, stub: Stub) -> None:
 
 def test_wrong_digest(world: World, stub: Stub) -> None:
     """[SURFACES: Well-known discovery] A wrong digest is E081, which names the file; nothing stays."""
-    place = "/.well-known/agent-skills/pdf/SKILL.md"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=b"other")]}, place: MAIN})
+    serve(stub, {INDEX: index(entry(data=b"other")), PLACE: MAIN})
     with pytest.raises(WrongDigest) as error:
         get(stub.url)
     assert error.value.code == "E081"
-    assert place in error.value.message
+    assert PLACE in error.value.message
     assert digest(MAIN) in error.value.message
     assert os.listdir(world.home / ".skillc/cache/downloads") == []
 
@@ -142,8 +100,7 @@ def test_unknown_schema(world: World, stub: Stub) -> None:
 )  # fmt: skip
 def test_bad_entries(world: World, stub: Stub, bad: object) -> None:
     """[SURFACES: Well-known discovery] An entry that breaks the format is left out with a warning."""
-    place = "/.well-known/agent-skills/pdf/SKILL.md"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [bad, entry()]}, place: MAIN})
+    serve(stub, {INDEX: index(bad, entry()), PLACE: MAIN})
     reports: list[Diagnostic] = []
     with open_download(parse_origin(stub.url, "/"), report=reports.append) as found:
         assert [each.name for each in found.candidates] == ["pdf"]
@@ -155,19 +112,18 @@ def test_bad_entries(world: World, stub: Stub, bad: object) -> None:
 @pytest.mark.parametrize("url", ["http://example.com/SKILL.md", "file:///etc/passwd", "ftp://example.com/x"])
 def test_other_addresses(world: World, stub: Stub, url: str) -> None:
     """[SURFACES: Getting skills] Files are asked over https; http is for loopback addresses only."""
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=url)]}})
+    serve(stub, {INDEX: index(entry(url=url))})
     with pytest.raises(OriginNotFound, match="not https"):
         get(stub.url)
 
 
 def test_redirects(world: World, stub: Stub) -> None:
     """[SURFACES: Getting skills] Redirects are followed a few times, and to http only on this machine."""
-    place = "/.well-known/agent-skills/pdf/SKILL.md"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, place: MAIN})
+    serve(stub, {INDEX: index(entry()), PLACE: MAIN})
     direct = stub.answer
     target = "/loop"
     stub.answer = lambda request: (
-        [page(b"", 302, Location=target)] if request.path in (place, "/loop") else direct(request)
+        [page(b"", 302, Location=target)] if request.path in (PLACE, "/loop") else direct(request)
     )
     with pytest.raises(OriginNotFound, match="more than 3 redirects"):
         get(stub.url)
@@ -188,12 +144,11 @@ def other() -> Iterator[Stub]:
 def lead(stub: Stub, other: Stub, way: str) -> str:
     """Have a site lead to another host in a way; gives the address to add."""
     if way == "index":
-        serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=f"{other.url}/pdf.md")]}})
+        serve(stub, {INDEX: index(entry(url=f"{other.url}/pdf.md"))})
         return stub.url
-    place = "/.well-known/agent-skills/pdf/SKILL.md"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}})
+    serve(stub, {INDEX: index(entry())})
     direct = stub.answer
-    targets = {place: f"{other.url}/pdf.md", "/pdf.zip": f"{other.url}/pdf.zip?sig=secret-word"}
+    targets = {PLACE: f"{other.url}/pdf.md", "/pdf.zip": f"{other.url}/pdf.zip?sig=secret-word"}
     stub.answer = lambda request: (
         [page(b"", 302, Location=targets[request.path])] if request.path in targets else direct(request)
     )
@@ -214,8 +169,7 @@ def test_another_host(world: World, stub: Stub, other: Stub, way: str) -> None:
 
 def test_digest_of_the_site_in_the_lock(world: World, stub: Stub) -> None:
     """[D64] [SURFACES: Lock file] `wellKnownDigest` is compared with what the site announces now."""
-    place = "/.well-known/agent-skills/pdf/SKILL.md"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, place: MAIN})
+    serve(stub, {INDEX: index(entry()), PLACE: MAIN})
     world.ok("add", stub.url, "--yes", "--target", "claude")
     lock = world.project / "skills-lock.json"
     assert digest(MAIN) in lock.read_text()
@@ -256,8 +210,7 @@ def test_too_large(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) ->
     """[SURFACES: Well-known discovery] A file over the limit is not read to its end."""
     monkeypatch.setattr("skillc.remotes.site.MAX_SKILL_FILE", 1 << 20)
     data = MAIN + bytes(2 << 20)
-    place = "/.well-known/agent-skills/pdf/SKILL.md"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=data)]}, place: data})
+    serve(stub, {INDEX: index(entry(data=data)), PLACE: data})
     with pytest.raises(OriginNotFound, match="over 1 MiB"):
         get(stub.url)
 
@@ -300,7 +253,7 @@ def test_single_file(world: World, stub: Stub) -> None:
 def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
     """[SURFACES: Getting skills] A user in the address is sent to that host alone, and not shown."""
     other = stub.url.replace("127.0.0.1", "localhost")
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=f"{other}/x")]}, "/x": MAIN})
+    serve(stub, {INDEX: index(entry(url=f"{other}/x")), "/x": MAIN})
     address = stub.url.replace("://", "://me:secret-word@")
     assert get(address, hosts=frozenset({other.removeprefix("http://")})) == {"pdf": ["SKILL.md"]}
     sent = {request.path: request.headers.get("authorization") for request in stub.requests}
@@ -315,18 +268,17 @@ def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
 @pytest.mark.slow
 def test_locked(world: World, stub: Stub) -> None:
     """[SURFACES: Lock file] what a site has under the locked digest is installed, anything else is E081."""
-    place = "/.well-known/agent-skills/pdf/SKILL.md"
     new = MAIN + b"More.\n"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, place: MAIN})
+    serve(stub, {INDEX: index(entry()), PLACE: MAIN})
     world.ok("add", stub.url, "--skill", "pdf", "--yes", "--target", "claude")
     shutil.rmtree(world.store / "pdf")
     assert world.ok("install", "--frozen").stdout == "Installed 'pdf'\n"
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=new)]}, place: new})
+    serve(stub, {INDEX: index(entry(data=new)), PLACE: new})
     assert world.ok("install", "--frozen").stdout == "1 skill unchanged\n"
     shutil.rmtree(world.store / "pdf")
     world.fails("E081", "install", "--frozen")
     world.ok("update")
     assert (world.store / "pdf" / "SKILL.md").read_bytes() == new
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=new)]}, place: MAIN})
+    serve(stub, {INDEX: index(entry(data=new)), PLACE: MAIN})
     shutil.rmtree(world.store / "pdf")
     assert "digest" in world.fails("E081", "install").stderr

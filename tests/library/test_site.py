@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import io
 import json
 import os
-import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,52 +12,16 @@ import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound, WrongDigest
 from skillc.library import WellKnownSkillSource
-from skillc.remotes.site import SCHEMA
 from skillc.skills import SkillId
 from tests.conftest import World
-from tests.support.http import Request, Stub, page
+from tests.support.http import Stub, page
+from tests.support.site import INDEX, MAIN, OLD, PLACE, entry, index, pack, serve
 from tests.support.skills import run
 
-MAIN = b"---\nname: pdf\ndescription: About pdf\nlicense: MIT\n---\n# Title\n\nBody.\n"
-INDEX, OLD = "/.well-known/agent-skills/index.json", "/.well-known/skills/index.json"
-PLACE = "/.well-known/agent-skills/pdf/SKILL.md"
 PDF, TOOLS = SkillId("pdf"), SkillId("tools")
-
-
-def digest(data: bytes) -> str:
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def pack(**files: bytes) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in files.items():
-            file.writestr(name.replace("__", "/").replace("_md", ".md"), content)
-    return data.getvalue()
-
-
-def entry(name: str = "pdf", url: str = "pdf/SKILL.md", data: bytes = MAIN, **fields: Any) -> dict[str, Any]:
-    kind = "archive" if url.endswith(".zip") else "skill-md"
-    return {"name": name, "type": kind, "description": "x", "url": url, "digest": digest(data)} | fields
-
-
-def serve(stub: Stub, files: Mapping[str, Any], tag: str = "") -> None:
-    """Answer these paths, JSON unless it is bytes, and 404 to all others; with an ETag if one is given."""
-
-    def answer(request: Request) -> list[bytes]:
-        content = files.get(request.path)
-        if tag and request.headers.get("if-none-match") == tag:
-            return [page(b"", 304)]
-        if content is None:
-            return [page(b"<h1>Not here</h1>", 404)]
-        return [page(content, ETag=tag) if tag else page(content)]
-
-    stub.answer = answer
-
-
 ARCHIVE = pack(SKILL_md=MAIN.replace(b"pdf", b"tools"), scripts__run_md=b"text")
 SITE = {
-    INDEX: {"$schema": SCHEMA, "skills": [entry(), entry("tools", "/tools.zip", ARCHIVE)]},
+    INDEX: index(entry(), entry("tools", "/tools.zip", ARCHIVE)),
     PLACE: MAIN,
     "/tools.zip": ARCHIVE,
 }
@@ -152,7 +112,7 @@ def test_time_out(world: World, stub: Stub) -> None:
 def test_bad_entries(world: World, stub: Stub) -> None:
     """[D25] What breaks the format, has no description or comes twice is left out with the reason."""
     skills = [entry(), entry(), entry("no-text", description=" "), entry(name="../x"), 5]
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": skills}, PLACE: MAIN})
+    serve(stub, {INDEX: index(*skills), PLACE: MAIN})
     source = WellKnownSkillSource(stub.url)
     assert [str(skill.id) for skill in run(source.list())] == ["pdf"]
     assert source.quarantined == 4
@@ -162,7 +122,7 @@ def test_bad_entries(world: World, stub: Stub) -> None:
 def test_hosts_and_credentials(world: World, stub: Stub) -> None:
     """[D24] [D28] Another host is asked only if it was named, without credentials; http is for loopback."""
     other = stub.url.replace("127.0.0.1", "localhost")
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=f"{other}/x")]}, "/x": MAIN})
+    serve(stub, {INDEX: index(entry(url=f"{other}/x")), "/x": MAIN})
     address, host = stub.url.replace("://", "://me:secret-word@"), other.removeprefix("http://")
     with pytest.raises(RepositoryUnavailable, match="allow_hosts") as error:
         run(WellKnownSkillSource(address).load(PDF))
@@ -173,7 +133,7 @@ def test_hosts_and_credentials(world: World, stub: Stub) -> None:
     assert sent["/x"] is None
     with pytest.raises(RepositoryUnavailable, match="over https"):
         run(WellKnownSkillSource("http://example.com").list())
-    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url="http://example.com/x", data=b"other")]}})
+    serve(stub, {INDEX: index(entry(url="http://example.com/x", data=b"other"))})
     with pytest.raises(RepositoryUnavailable, match="over https"):
         run(WellKnownSkillSource(stub.url, allow_hosts=["example.com"]).load(PDF))
 
