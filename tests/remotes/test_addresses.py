@@ -17,8 +17,9 @@ from skillc.library import (
     SkillSource,
     WellKnownSkillSource,
 )
-from skillc.remotes import GitRemote, is_plain, parse_registry, read_index
+from skillc.remotes import GitRemote, is_plain, parse_registry
 from skillc.remotes.addresses import resolve_url
+from skillc.remotes.site import read_index
 from tests.conftest import World
 
 ATTACK = "https://x%0Aurl=https%3A%2F%2Fgithub.com@evil.host/a.git"  # asks git's helper for another login

@@ -19,9 +19,9 @@ from skillc.install.discover import choose_by_name
 from skillc.install.origin import ARCHIVES, Candidate, Origin, check_ref, clean_path, parse_origin
 from skillc.install.places import open_session, origin_errors
 from skillc.install.plugins import Plugin, read_plugins
-from skillc.remotes import host_of, index_beside, read_index
+from skillc.remotes import has_index_beside, host_of
 
-MAX_JSON = 16 << 20  # bytes of a marketplace's file, and of an index
+MAX_JSON = 16 << 20  # bytes of a marketplace's file
 MAX_OPENED = 100  # plugins in which a skill is looked for
 
 
@@ -89,14 +89,11 @@ def find_marketplace(origin: Origin) -> Marketplace | None:
     path = urlsplit(origin.url).path
     if origin.type != "well-known" or not path.endswith(".json") or path.endswith("/index.json"):
         return None
-    session, beside = open_session(origin), index_beside(origin.url)
+    session = open_session(origin)
     with origin_errors(origin):
         plugins = read_plugins(session.get_json(origin.address, MAX_JSON))
-        if plugins is None:
+        if plugins is None or has_index_beside(session, origin.url):
             return None
-        index = read_index(session.get_json(beside, MAX_JSON), beside) if beside else None
-    if index is not None and index.other_schema is None:
-        return None
     plugins = tuple(plugin for plugin in plugins if plugin.name)
     if not plugins:
         raise OriginNotFound(origin.label(), "the marketplace lists no plugin", _hint(origin.url))

@@ -21,7 +21,7 @@ from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
 from skillc.library import config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.repositories import EMBEDDED
-from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, guess_type, resolve_path, resolve_url
+from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, guess_type, resolve_address
 from skillc.spelling import unknown_repository
 from skillc.toml import Part, is_comment, split_lines, split_parts
 
@@ -110,11 +110,9 @@ def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
     if kind not in config.TYPES:
         usable = ", ".join(config.TYPES)
         raise InvalidOption(f"repositories of type '{kind}' can't be used yet; {usable} can")
+    key = "path" if kind == "filesystem" else "url"
     table: dict[str, str | bool] = {"name": name, "type": kind}
-    if kind == "filesystem":
-        table["path"] = resolve_path(new.place, cwd, base)
-    else:
-        table["url"] = resolve_url(new.place, kind, cwd)
+    table[key] = resolve_address(new.place, kind, cwd, base)
     table |= _settings(kind, new.options)
     if kind in ("clawhub", "http", "well-known") and "strict" in new.switches:
         raise InvalidOption(f"--strict is not for repositories of type {kind}: the server sends no SKILL.md")

@@ -17,7 +17,6 @@ from skillc.remotes import (
     GitSkillConfig as GitSkillConfig,
     HttpsToken as HttpsToken,
     SshKey as SshKey,
-    State,
 )
 from skillc.skills import SkillId
 
@@ -35,7 +34,6 @@ class GitSkillSource(SnapshotSource):
     def __init__(self, config: GitSkillConfig) -> None:
         self.config = config
         self._checkouts = Checkouts(config)
-        self._state = State()
         self._checkout: tuple[str, FilesystemSkillSource] | None = None  # the last one, and its commit
 
     async def snapshot(self) -> FilesystemSnapshot:
@@ -55,7 +53,7 @@ class GitSkillSource(SnapshotSource):
         """Fetch a branch now; return whether it has a new commit."""
         before = self._checkouts.read_state().commit
         await self._update(force=True)
-        return self._state.commit != before
+        return self._checkouts.state.commit != before
 
     async def cached_count(self) -> int | None:
         """Return the number of skills in the current checkout; None before the first."""
@@ -71,16 +69,16 @@ class GitSkillSource(SnapshotSource):
     @property
     def commit(self) -> str | None:
         """The commit that was served last."""
-        return self._state.commit or None
+        return self._checkouts.state.commit or None
 
     @property
     def status(self) -> str:
         """`stale` when the last refresh failed, else `ok`."""
-        return "stale" if self._state.error else "ok"
+        return "stale" if self.error else "ok"
 
     @property
     def error(self) -> str | None:
-        return self._state.error or None
+        return self._checkouts.state.error or None
 
     @property
     def quarantined(self) -> int:
@@ -96,12 +94,7 @@ class GitSkillSource(SnapshotSource):
 
     async def _update(self, force: bool = False) -> FilesystemSkillSource:
         """Return the current checkout, in a thread: it may have to be fetched."""
-
-        def update() -> FilesystemSkillSource:
-            self._state = state = self._checkouts.update(force)
-            return self._open(state.commit)
-
-        return await asyncio.to_thread(update)
+        return await asyncio.to_thread(lambda: self._open(self._checkouts.update(force)))
 
     def _open(self, commit: str) -> FilesystemSkillSource:
         checkout = self._checkout

@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.remotes.addresses import LOOPBACK, guess_type, is_plain, resolve_path, resolve_url
+    from skillc.remotes.addresses import LOOPBACK, guess_type, is_plain, resolve_address
     from skillc.remotes.archive import MAX_PACKED, find_root, unpack_archive, unwrap
     from skillc.remotes.cache import Cache, DiskCopy
     from skillc.remotes.ci_tokens import advise_job, is_job, mint_token
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     )
     from skillc.remotes.folders import SkillFolders
     from skillc.remotes.git.address import GitRemote, find_unused_tokens
-    from skillc.remotes.git.checkouts import Checkouts, GitRef, GitSkillConfig, HttpsToken, SshKey, State
+    from skillc.remotes.git.checkouts import Checkouts, GitRef, GitSkillConfig, HttpsToken, SshKey
     from skillc.remotes.git.fetch import open_tree
     from skillc.remotes.git.tree import RemoteTree
     from skillc.remotes.hosts import Hosts, host_of, parse_host
-    from skillc.remotes.mcp.entries import McpRefusal, McpServer, SkillEntry
+    from skillc.remotes.mcp.entries import McpRefusal, McpServer
     from skillc.remotes.mcp.remote import McpRemote
     from skillc.remotes.protocol import (
         Absent,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from skillc.remotes.response import Response
     from skillc.remotes.secrets import hide_secrets, private_logs
     from skillc.remotes.session import Session
-    from skillc.remotes.site import SiteRemote, index_beside, read_index
+    from skillc.remotes.site import SiteRemote, has_index_beside
     from skillc.remotes.skills_api import HttpRemote, RemoteDocument
     from skillc.remotes.traffic import describe_downloads
 else:
@@ -58,7 +58,7 @@ else:
         __name__,
         {
             "protocol": "Absent Answer Failure Listing Remote RemoteFile RemoteSkill require_text to_seconds",
-            "addresses": "LOOPBACK guess_type is_plain resolve_path resolve_url",
+            "addresses": "LOOPBACK guess_type is_plain resolve_address",
             "archive": "MAX_PACKED find_root unpack_archive unwrap",
             "cache": "Cache DiskCopy",
             "clawhub": "ClawHubRemote fingerprint_of",
@@ -69,19 +69,19 @@ else:
             ),
             "folders": "SkillFolders",
             "git.address": "GitRemote find_unused_tokens",
-            "git.checkouts": "Checkouts GitRef GitSkillConfig HttpsToken SshKey State",
+            "git.checkouts": "Checkouts GitRef GitSkillConfig HttpsToken SshKey",
             "git.fetch": "open_tree",
             "git.tree": "RemoteTree",
             "hosts": "Hosts host_of parse_host",
             "skills_api": "HttpRemote RemoteDocument",
             "ci_tokens": "advise_job is_job mint_token",
-            "mcp.entries": "McpRefusal McpServer SkillEntry",
+            "mcp.entries": "McpRefusal McpServer",
             "mcp.remote": "McpRemote",
             "registry": "RegistryApi",
             "secrets": "hide_secrets private_logs",
             "response": "Response",
             "session": "Session",
-            "site": "SiteRemote index_beside read_index",
+            "site": "SiteRemote has_index_beside",
             "traffic": "describe_downloads",
         },
     )

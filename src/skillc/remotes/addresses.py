@@ -65,6 +65,14 @@ def guess_type(address: str) -> str:
     return "well-known" if _INDEX.search(rest) else "http"
 
 
+def resolve_address(address: str, kind: str, cwd: str, base: str) -> str:
+    """Return the address of a repository for skills.toml: a URL, or a folder that may be relative to `base`.
+
+    Raises InvalidOption, and DirectoryNotFound where there is no folder.
+    """
+    return resolve_path(address, cwd, base) if kind == "filesystem" else resolve_url(address, kind, cwd)
+
+
 def resolve_url(url: str, kind: str, cwd: str) -> str:
     """Return a URL for skills.toml; refuse one with a secret in it, without repeating it [D24]."""
     if not is_plain(url):

@@ -82,10 +82,14 @@ def index_addresses(url: str) -> list[str]:
     return [f"{place}/{name}/index.json" for name in PLACES for place in bases]
 
 
-def index_beside(url: str) -> str:
-    """Return where the index is whose site has a marketplace at this address; empty for any other address."""
+def has_index_beside(session: Session, url: str) -> bool:
+    """Return whether there is an index of skills beside the marketplace at an address."""
     base = _INSIDE.sub("", url.partition("?")[0])
-    return f"{base}/{PLACES[0]}/index.json" if url.endswith("/marketplace.json") and base != url else ""
+    if not url.endswith("/marketplace.json") or base == url:
+        return False
+    address = f"{base}/{PLACES[0]}/index.json"
+    index = read_index(session.get_json(address, MAX_INDEX), address)
+    return index is not None and index.other_schema is None
 
 
 def read_index(data: Any, address: str) -> SiteIndex | None:

@@ -215,6 +215,7 @@ class Checkouts:
         self._remote = config.remote()
         self._directory = config.directory()
         _check_writable(self._directory)
+        self.state = State()  # of the checkout that was served last
         self._mutex = threading.Lock()  # held by the thread that fetches
         self._attempts = 0
         self._failure: SkillcError | None = None
@@ -222,16 +223,17 @@ class Checkouts:
     def folder(self, commit: str) -> str:
         return os.path.join(self._directory, commit, self._remote.name)
 
-    def update(self, force: bool = False) -> State:
-        """Clone where there is no checkout, refresh one that is due (or with `force`); return the current."""
+    def update(self, force: bool = False) -> str:
+        """Clone where there is no checkout, refresh one that is due (or with `force`); return its commit."""
         state = self.read_state()
-        if not state.commit:
-            return self._clone()
         interval = to_seconds(self._config.refresh_interval, "refresh_interval")
-        due = interval < math.inf and not 0 <= time.time() - state.attempted < interval
-        if self._config.git_ref.moves and (force or due):
-            return self._refresh(state, force)
-        return state
+        is_due = force or (interval < math.inf and not 0 <= time.time() - state.attempted < interval)
+        if not state.commit:
+            state = self._clone()
+        elif self._config.git_ref.moves and is_due:
+            state = self._refresh(state, force)
+        self.state = state
+        return state.commit
 
     def read_state(self) -> State:
         """Return the state on disk; an empty one where it can't be read or its checkout is gone."""

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from skillc.paths import SKILL_FILE
+from skillc.remotes.addresses import is_plain
 from skillc.remotes.protocol import Failure, Listing, Omission, RemoteFile, RemoteSkill, make_listing
 from skillc.remotes.secrets import hide_secrets
 from skillc.skills import SkillId, is_name, is_segment, parse, read_metadata, to_segment
@@ -41,6 +42,24 @@ class McpServer:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+
+    def find_problem(self) -> str:
+        """Return what is wrong with the URL; nothing for a good one, and for a command."""
+        if not self.url:
+            return ""
+        if not is_plain(self.url):
+            return "the URL has control characters"
+        try:
+            parts = urlsplit(self.url)
+            is_good = parts.scheme in ("http", "https") and bool(parts.hostname)
+            _ = parts.port
+        except ValueError:
+            return "the URL can't be read"
+        if not is_good:
+            return "the URL must start with http:// or https:// and name a host"
+        if parts.username is not None or parts.fragment:
+            return "the URL must not have a user or a fragment; auth_token is the place for a token"
+        return ""
 
     def hide(self, text: str) -> str:
         """Return what a server said without our credentials, which it may repeat."""
@@ -81,7 +100,19 @@ class SkillEntry:
         return sha256_hex("".join(f"{uri}\0{digest}\0" for uri, digest in pairs).encode())
 
     def to_skill(self) -> RemoteSkill:
-        return RemoteSkill(self.path, key=self.digest[:32], files=self.files, entry=self)
+        """Return the skill with what its frontmatter says; `entry` is this one."""
+        metadata, needs = self.frontmatter.get("metadata"), self.frontmatter.get("requires_capabilities")
+        return RemoteSkill(
+            self.path,
+            " ".join(str(self.frontmatter["description"]).split()),
+            self.digest[:32],
+            capabilities=tuple(map(str, needs)) if isinstance(needs, list) else (),
+            metadata={str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, dict) else {},
+            entry=self,
+            digest=self.digest,
+            address=self.uri,
+            files=self.files,
+        )
 
     def verify_main(self, data: bytes) -> None:
         """Raise McpRefusal unless a SKILL.md is the announced one, frontmatter included."""

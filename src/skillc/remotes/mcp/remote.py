@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc.paths import SKILL_FILE
 from skillc.remotes.folders import SkillFolders
-from skillc.remotes.mcp.entries import (
-    McpRefusal,
-    McpServer,
-    SkillEntry,
-    read_entry,
-    read_listing,
-)
+from skillc.remotes.mcp.entries import McpRefusal, McpServer, SkillEntry, read_entry, read_listing
 from skillc.remotes.protocol import Answer, Failure, Remote, RemoteFile, RemoteSkill
 from skillc.skills import SkillId
 
@@ -38,21 +32,21 @@ class McpRemote(Remote):
         self._server = server
         self._folders = folders
         self._time_out = time_out
-        self._problem = problem
+        self._problem = problem or server.find_problem()
 
     def list(self, last: Answer | None = None) -> Answer:
         return Answer(read_listing(self._talk(lambda skills: skills.list())))
 
-    def read(self, path: SkillId, entry: SkillEntry | None, whole: bool) -> tuple[SkillEntry, Files] | None:
-        """Return a skill's entry and its SKILL.md by digest, or all its files if `whole`, verified.
+    def read(self, path: SkillId, skill: RemoteSkill | None, whole: bool) -> tuple[RemoteSkill, bytes] | None:
+        """Return a skill and its SKILL.md, verified; if it is read `whole`, all its files are at hand.
 
-        Where they don't match the entry, which may be outdated, or without one, a new entry is asked for in
-        the same conversation as its files. None where the server has no such skill.
+        Where they don't match the skill as it was listed, or without it, a new entry is asked for in the same
+        conversation as its files. None where the server has no such skill.
         """
-        if entry is not None:
+        if skill is not None:
             with suppress(McpRefusal):
-                return entry, self._read_entry(entry, whole)
-        uri = entry.uri if entry else f"skill://{path}/{SKILL_FILE}"
+                return skill, self._read_entry(skill.entry, whole)[skill.entry.main.digest]
+        uri = skill.address if skill else f"skill://{path}/{SKILL_FILE}"
 
         async def ask(skills: Skills) -> tuple[SkillEntry, Files] | None:
             answer = await skills.get(uri)
@@ -64,15 +58,15 @@ class McpRemote(Remote):
             return entry, await self._read(skills, entry, _select(entry, whole))
 
         content = self._talk(ask)
-        if content is not None:
-            entry, data = content
-            entry.verify_main(data[entry.main.digest])
-        return content
+        if content is None:
+            return None
+        entry, files = content
+        entry.verify_main(files[entry.main.digest])
+        return entry.to_skill(), files[entry.main.digest]
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
-        entry: SkillEntry = skill.entry
-        self._folders.write(folder, entry.files, self._read_entry(entry, whole=True))
-        return entry.uri
+        self._folders.write(folder, skill.files, self._read_entry(skill.entry, whole=True))
+        return skill.address
 
     def _read_entry(self, entry: SkillEntry, whole: bool) -> Files:
         """Return the files of an entry, from disk if they are there; raises McpRefusal for other ones."""
