@@ -18,6 +18,7 @@ from skillc.lint.page import MAX_PAGE
 from skillc.skills import parse
 from tests.conftest import World, save
 from tests.lint.skills import FRONT, GOOD, put, report, rules
+from tests.support.cases import each
 from tests.support.examples import examples
 
 pytestmark = pytest.mark.slow
@@ -62,7 +63,7 @@ def test_any_bytes(world: World, main: bytes, other: bytes, name: str) -> None:
         (folder / name).unlink()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         b"",
@@ -84,7 +85,6 @@ def test_any_bytes(world: World, main: bytes, other: bytes, name: str) -> None:
         b"---\na: " + b"[" * 30_000 + b"\n---\n",
         b"---\na: &a [x]\n" + b"b: *a\n" * 5_000 + b"---\n",
     ],
-    ids=lambda text: f"{text[:12]!r}x{len(text)}",
 )
 def test_hard_documents(world: World, text: bytes) -> None:
     """[RFC-0008] empty, huge, deep and hostile: as SKILL.md, as its body, and as another file."""

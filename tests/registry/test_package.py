@@ -14,6 +14,7 @@ from skillc.errors import InvalidParameter, InvalidSkill, MissingField, PathEsca
 from skillc.registry import Package, make_package, package as module, read_package
 from skillc.remotes.archive import unpack_data
 from skillc.skills import hash_source
+from tests.support.cases import each
 
 MAIN = b"---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n"
 
@@ -39,7 +40,7 @@ def test_same_files_same_bytes(tmp_path: Path) -> None:
 
 
 def test_archive(tmp_path: Path) -> None:
-    """[SURFACES: Registry model] it holds the files of the skill, which hidden ones are not [D1]."""
+    """[SURFACES: Registry model] [D3] it holds the files of the skill, which hidden ones are not [D1]."""
     made = read_package("pdf", str(folder(tmp_path / "pdf")))
     with tarfile.open(fileobj=io.BytesIO(made.archive)) as archive:
         members = [(m.name, m.mode, m.mtime, m.uid, m.uname, m.isreg()) for m in archive]
@@ -54,6 +55,8 @@ def test_archive(tmp_path: Path) -> None:
         ("SKILL.md", len(MAIN), False),
         ("scripts/fill.py", 8, True),
     ]
+    pairs = [(file.path, hashlib.sha256(made.contents[file.path]).hexdigest()) for file in made.files]
+    assert made.digest == f"sha256:{hash_source(pairs)}"  # as lock files have it
 
 
 def test_the_installer_takes_it(tmp_path: Path) -> None:
@@ -64,13 +67,6 @@ def test_the_installer_takes_it(tmp_path: Path) -> None:
     assert (again.files, again.archive) == (made.files, made.archive)
 
 
-def test_digest_is_that_of_lock_files(tmp_path: Path) -> None:
-    """[D3] so that what is installed can be compared with what was published."""
-    made = read_package("pdf", str(folder(tmp_path / "pdf")))
-    pairs = [(file.path, hashlib.sha256(made.contents[file.path]).hexdigest()) for file in made.files]
-    assert made.digest == f"sha256:{hash_source(pairs)}"
-
-
 def test_long_names(tmp_path: Path) -> None:
     """[SURFACES: Registry model] a long path in any script comes back as it was."""
     name = "/".join(["données" * 10] * 9) + ".md"
@@ -79,13 +75,13 @@ def test_long_names(tmp_path: Path) -> None:
         assert archive.getnames() == ["SKILL.md", name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "version"),
     [("1.2.3", "1.2.3"), ("'1.10'", "1.10.0"), ("1.10", "1.10.0"), ("1.10 # ten", "1.10.0"), ("2", "2.0.0"),
      ("[1]", ""), ("", ""), ("yes", None), ("v3", "3.0.0"), ("tomorrow", None)],
 )  # fmt: skip
 def test_version_of_the_frontmatter(line: str, version: str | None) -> None:
-    """[SURFACES: Registry model] it is metadata.version, and 1.10 is ten, not one."""
+    """[SURFACES: Registry model] it is metadata.version, also in braces, and 1.10 is ten, not one."""
     main = f"---\nname: pdf\ndescription: Fill forms\nmetadata:\n  author: ana\n  version: {line}\n---\n"
     made = make_package("pdf", {"SKILL.md": main.encode()})
     if version is None:
@@ -93,15 +89,11 @@ def test_version_of_the_frontmatter(line: str, version: str | None) -> None:
             assert made.version
     else:
         assert made.version == version
+    braces = b"---\nname: pdf\ndescription: Fill forms\nmetadata: {author: ana, version: 1.20}\n---\n"
+    assert make_package("pdf", {"SKILL.md": braces}).version == "1.20.0"
 
 
-def test_version_in_one_line() -> None:
-    """[SURFACES: Registry model] a mapping in braces has a version, too."""
-    main = b"---\nname: pdf\ndescription: Fill forms\nmetadata: {author: ana, version: 1.20}\n---\n"
-    assert make_package("pdf", {"SKILL.md": main}).version == "1.20.0"
-
-
-@pytest.mark.parametrize(
+@each(
     "name",
     ["a\\b.md", "con", "aux.md", "a:b", "a/../b", "/a", "a//b", "a\nb", "a.", "x" * 256, "\udc80.md",
      "skill.MD", "SKILL.md/x", "a/" * 600 + "b"],
@@ -113,7 +105,7 @@ def test_names_that_some_system_lacks(name: str) -> None:
     assert len(caught.value.line()) < 700
 
 
-@pytest.mark.parametrize("names", [("a/b", "A/c"), ("Read.md", "read.md"), ("é.md", "e\u0301.md")])
+@each("names", [("a/b", "A/c"), ("Read.md", "read.md"), ("é.md", "e\u0301.md")])
 def test_names_that_some_systems_confuse(names: tuple[str, str]) -> None:
     """[SURFACES: Registry model] two names are two files on every system."""
     with pytest.raises(InvalidSkill, match="one name"):

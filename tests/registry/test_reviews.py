@@ -10,6 +10,7 @@ import pytest
 from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
 from skillc.registry import SYSTEM, Caller, Finder, Permission, Registry, ReviewRules, Role
 from tests.registry.conftest import Team, package
+from tests.support.cases import each
 
 ANA = Caller("ana", (Permission(Role.PUBLISHER, "payments"),))
 BO = Caller("bo", (Permission(Role.MAINTAINER, "payments"),))
@@ -142,7 +143,7 @@ def test_reports(registry: Team) -> None:
         registry.audit(Caller("none"), again)
 
 
-@pytest.mark.parametrize(
+@each(
     "report",
     [
         {"findings": {}},
