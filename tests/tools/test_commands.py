@@ -40,7 +40,7 @@ def digest(world: World, name: str) -> str:
 
 @pytest.mark.slow
 def test_listing(world: World, mine: Path) -> None:
-    """[D47] [D34] [SURFACES: Tools] names `skill.tool`; schemas in every form; an ordinary skill has none."""
+    """[D47] [D34] [TOOLS §9.2] [SURFACES: Tools] names `skill.tool`, in every form; warnings on stderr."""
     assert world.ok("tools", "mine").stdout == (
         "mine.say: Goes.\n  text             string, required. What\n  loud             boolean, optional.\n"
     )
@@ -55,14 +55,9 @@ def test_listing(world: World, mine: Path) -> None:
     assert world.ok("tools", "plain").stdout == "'plain' declares no tools.\n"
     world.fails("E060", "run", "plain", "any")
     world.fails("E001", "tools", "nobody")
-
-
-def test_warnings_are_told(world: World) -> None:
-    """[TOOLS §9.2] on stderr, beside the list."""
     executable(world.store, "odd", fields="colour: red\n")
-    assert world.ok("tools", "odd").stderr == (
-        "warning[W060]: SKILL.md: unknown frontmatter field 'colour' is ignored\n"
-    )
+    warning = "warning[W060]: SKILL.md: unknown frontmatter field 'colour' is ignored\n"
+    assert world.ok("tools", "odd").stderr == warning
 
 
 @pytest.mark.slow

@@ -39,28 +39,18 @@ def output(world: World, skill: str, tool: str, *words: str, cwd: Path | None = 
     return str(result["output"])
 
 
-def test_there_are_three() -> None:
-    """[TOOLS §6.2] skillc, and two with tools."""
+def test_they_are_sound(world: World) -> None:
+    """[RFC-0008] [TOOLS §2.2] [TOOLS §6.2] three, with nothing to fix; tools only read, without network."""
     assert NAMES == ["files", "git", "skillc"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_they_pass_our_own_lint(world: World, name: str) -> None:
-    """[RFC-0008] with nothing to fix, not even a warning."""
-    report = json.loads(
-        world.ok("lint", f"{embedded_skills()}/{name}", "--strict", "--format", "json").stdout
-    )
-    assert (report["errors"], report["warnings"]) == (0, 0)
-
-
-@pytest.mark.parametrize("name", ["git", "files"])
-def test_their_definitions(name: str) -> None:
-    """[TOOLS §2.2] read-only, without network, and nothing to warn of."""
-    skill = load_executable(f"{embedded_skills()}/{name}", name)
-    assert skill.diagnostics == ()
-    assert (skill.definition.read_only, skill.definition.network) == (True, False)
-    forms: list[Any] = [format_tools(skill.tools, form) for form in ("openai", "anthropic", "mcp")]
-    assert all(len(form) == len(skill.tools) for form in forms)
+    run = world.ok("lint", "--all", embedded_skills(), "--strict", "--format", "json")
+    report = json.loads(run.stdout)
+    assert (len(report["skills"]), report["errors"], report["warnings"]) == (3, 0, 0)
+    for name in ("git", "files"):
+        skill = load_executable(f"{embedded_skills()}/{name}", name)
+        assert skill.diagnostics == ()
+        assert (skill.definition.read_only, skill.definition.network) == (True, False)
+        for form in ("openai", "anthropic", "mcp"):
+            assert len(format_tools(skill.tools, form)) == len(skill.tools)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -50,37 +49,19 @@ SCHEMA = {
 EMPTY = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
-def test_openai(skill: ExecutableSkill) -> None:
-    """[TOOLS §3.3] [D47] function tools: a name without a dot, a description, an object schema."""
+def test_forms(skill: ExecutableSkill) -> None:
+    """[TOOLS §3.3] [D47] as OpenAI, Anthropic and MCP take tools; only the last with a dot and hints."""
+    say = {"name": "demo__say", "description": "Says it.\n\nMore than once."}
+    plain = {"name": "demo__plain", "description": "Made for a test."}
     assert format_tools(skill.tools, "openai") == [
-        {
-            "type": "function",
-            "function": {
-                "name": "demo__say",
-                "description": "Says it.\n\nMore than once.",
-                "parameters": SCHEMA,
-            },
-        },
-        {
-            "type": "function",
-            "function": {"name": "demo__plain", "description": "Made for a test.", "parameters": EMPTY},
-        },
+        {"type": "function", "function": say | {"parameters": SCHEMA}},
+        {"type": "function", "function": plain | {"parameters": EMPTY}},
     ]
-
-
-def test_anthropic(skill: ExecutableSkill) -> None:
-    """[TOOLS §3.3] [D47] tools with an input_schema."""
-    say, plain = format_tools(skill.tools, "anthropic")
-    assert say == {"name": "demo__say", "description": "Says it.\n\nMore than once.", "input_schema": SCHEMA}
-    assert plain["input_schema"] == EMPTY
-
-
-def test_mcp(skill: ExecutableSkill) -> None:
-    """[TOOLS §3.3] [D47] tools as a server lists them, with their dot and hints."""
-    say, _ = format_tools(skill.tools, "mcp")
-    assert (say["name"], say["inputSchema"]) == ("demo.say", SCHEMA)
-    assert say["annotations"] == {"readOnlyHint": True, "openWorldHint": True}
-    json.dumps(say)
+    expected = [say | {"input_schema": SCHEMA}, plain | {"input_schema": EMPTY}]
+    assert format_tools(skill.tools, "anthropic") == expected
+    first, _ = format_tools(skill.tools, "mcp")
+    assert (first["name"], first["inputSchema"]) == ("demo.say", SCHEMA)
+    assert first["annotations"] == {"readOnlyHint": True, "openWorldHint": True}
 
 
 def test_long_descriptions(tmp_path: Path) -> None:

@@ -46,17 +46,12 @@ def call(built: BuiltAgent, name: str, **arguments: object) -> tuple[bool, str]:
     return result.is_error, result.text
 
 
-def test_off_unless_the_builder_says_so(world: World, mine: Path) -> None:
-    """[TOOLS §6.1] an agent that was built without tools has none, and can't call one."""
-    built = agent(world, None)
-    assert names(built) == BUILT_IN
-    failed, text = call(built, "mine__say", text="x")
-    assert failed
-    assert text == f"unknown tool 'mine__say'; there are {', '.join(BUILT_IN)}"
-
-
 def test_beside_the_built_in_tools(world: World, mine: Path) -> None:
-    """[TOOLS §7.1] [D47] named skill__tool, with a schema; the built-in ones stay what they are."""
+    """[TOOLS §6.1] [TOOLS §7.1] [D47] off unless the builder says so; then skill__tool, with a schema."""
+    plain = agent(world, None)
+    assert names(plain) == BUILT_IN
+    unknown = f"unknown tool 'mine__say'; there are {', '.join(BUILT_IN)}"
+    assert call(plain, "mine__say", text="x") == (True, unknown)
     built = agent(world, SkillToolset())
     assert names(built) == [*BUILT_IN, "mine__say"]
     assert built.tools[-1].parameters["required"] == ["text"]
