@@ -28,7 +28,7 @@ class Maker:
     def get(self, caller: Caller, prefix: str = "", kind: str = "ids") -> bytes:
         def make() -> list[str]:
             self.count += 1
-            return [str(entry.id) for entry in list_entries(self._registry, caller, prefix)]
+            return [str(entry.version.skill) for entry in list_entries(self._registry, caller, prefix)]
 
         return self._listings.get(kind, caller, prefix, make).body
 

@@ -153,8 +153,7 @@ def test_nothing_of_a_skill_is_a_plugin_part(team: Team) -> None:
     team.publish("evil", "1.0.0", hooks___hooks__json=b"{}", plugin__json=b"{}", commands___x__md=b"x")
     version = team.registry.skill(SYSTEM, "evil").resolve()
     app = marketplaces.Service(team.registry, ServerSettings())
-    entry = marketplaces.to_entry(version, "evil")
-    files = marketplaces._read_plugin(app, SYSTEM, version, entry)
+    files = marketplaces._read_plugin(app, SYSTEM, marketplaces.Entry(version, "evil"))
     outside = sorted(path for path in files if not path.startswith("skills/evil/"))
     assert outside == MANIFESTS
     assert json.loads(files["plugin.json"][0])["name"] == "evil"

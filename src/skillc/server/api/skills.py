@@ -77,13 +77,11 @@ async def list_skills(call: Call) -> Any:
 
 
 def _filter(call: Call, filter: SkillFilter, collection: str, after: str) -> Iterator[dict[str, Any]]:
-    """Yield the skills that pass a filter, by ID, at their latest versions; read the store in pages."""
-    read = call.service.registry.skills
-    while page := read(call.caller, collection, after, PAGE):
-        after = page[-1].id
-        for version in (skill.latest for skill in page):
-            if version is not None and filter.matches(skill := describe_version(version)):
-                yield skill.as_json() | {"version": version.version, "digest": version.digest}
+    """Yield the skills that pass a filter, by ID, at their latest versions."""
+    for found in call.service.registry.source(call.caller).skills(collection, after):
+        version = found.latest
+        if version is not None and filter.matches(skill := describe_version(version)):
+            yield skill.as_json() | {"version": version.version, "digest": version.digest}
 
 
 def _read_page(skills: Iterator[dict[str, Any]], limit: int) -> dict[str, object]:

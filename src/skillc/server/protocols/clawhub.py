@@ -131,16 +131,14 @@ class _Api:
         skills: list[Skill] = []
         # IDs that begin with the prefix follow on what is just before it.
         after = max(_path_of(cursor), prefix[:-1] + chr(ord(prefix[-1]) - 1) if prefix else "")
-        while page := self._registry.skills(caller, after=after, limit=limit + 1):
-            for skill in page:
-                after = skill.id
-                if not skill.id.startswith(prefix):
-                    if skill.id > prefix:
-                        return skills, None
-                elif skill.latest is not None:
-                    if len(skills) == limit:
-                        return skills, slug_of(skills[-1].id)
-                    skills.append(skill)
+        for skill in self._registry.source(caller).skills(after=after):
+            if not skill.id.startswith(prefix):
+                if skill.id > prefix:
+                    break
+            elif skill.latest is not None:
+                if len(skills) == limit:
+                    return skills, slug_of(skills[-1].id)
+                skills.append(skill)
         return skills, None
 
     def _newest(

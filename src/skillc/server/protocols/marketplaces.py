@@ -18,10 +18,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.registry import LATEST, Caller, Version, to_name
+from skillc.registry import LATEST, Caller, to_name
 from skillc.server.caches import Cache, respond_listing
 from skillc.server.protocols import git
-from skillc.server.protocols.catalog import Entry, list_entries, to_entry
+from skillc.server.protocols.catalog import Entry, list_entries
 from skillc.server.protocols.git import Files, Repository, make_repository
 from skillc.server.protocols.requests import fail_plainly, find_address, find_prefix, serve
 from skillc.server.responses import Endpoint, Refusal
@@ -57,12 +57,15 @@ def routes(service: Service) -> list[BaseRoute]:
         skill_id, _, reference = request.path_params["id"].partition("@")
         version = service.registry.skill(caller, skill_id).resolve(reference or LATEST)
         key = f"plugin {version.skill} {version.version} {version.archive}"
-        return packs.get(key, lambda: _make_plugin(service, caller, version))
+        return packs.get(
+            key, lambda: _make_plugin(service, caller, Entry(version, to_name(version.skill.name)))
+        )
 
     def find_marketplace(request: Request, caller: Caller) -> Repository:
         entries = list_entries(service.registry, caller, find_prefix(request))
         name = _name(find_address(service, request), find_prefix(request))
-        key = "\n".join([name, *(f"{entry.name} {entry.archive} {entry.id}" for entry in entries)])
+        rows = [f"{entry.name} {entry.version.archive} {entry.version.skill}" for entry in entries]
+        key = "\n".join([name, *rows])
         return packs.get(sha256_hex(key.encode()), lambda: _make_marketplace(service, caller, name, entries))
 
     def listing(describe: Callable[[str, list[Entry], Source], Any]) -> Endpoint:
@@ -75,7 +78,7 @@ def routes(service: Service) -> list[BaseRoute]:
                 return describe(
                     _name(address, prefix),
                     entries,
-                    lambda entry: {"source": "url", "url": f"{place}{entry.id}.git"},
+                    lambda entry: {"source": "url", "url": f"{place}{entry.version.skill}.git"},
                 )
 
             kind = describe.__name__, address
@@ -133,7 +136,7 @@ def describe_for_codex(name: str, entries: list[Entry], source: Source) -> dict[
 
 
 def _describe(entry: Entry) -> dict[str, Any]:
-    return {"name": entry.name, "description": entry.description, "version": entry.version}
+    return {"name": entry.name, "description": entry.description, "version": entry.version.version}
 
 
 def _name(address: str, prefix: str) -> str:
@@ -142,9 +145,8 @@ def _name(address: str, prefix: str) -> str:
     return "-".join(["skillc", to_segment(host), *([to_segment(prefix)] if prefix else [])])
 
 
-def _make_plugin(service: Service, caller: Caller, version: Version) -> Repository:
-    entry = to_entry(version, to_name(version.skill.name))
-    files = _read_plugin(service, caller, version, entry)
+def _make_plugin(service: Service, caller: Caller, entry: Entry) -> Repository:
+    version, files = entry.version, _read_plugin(service, caller, entry)
     return make_repository(files, f"{version.skill} {version.version}", int(version.published_at.timestamp()))
 
 
@@ -155,8 +157,7 @@ def _make_marketplace(service: Service, caller: Caller, name: str, entries: list
         if left < 0:
             limits = f"{MAX_PLUGINS} skills or {MAX_BYTES >> 20} MiB"
             raise Refusal(403, f"these are over {limits}; add a prefix of them, or {CLAUDE}")
-        version = service.registry.skill(caller, entry.id).resolve(entry.version)
-        for path, file in _read_plugin(service, caller, version, entry).items():
+        for path, file in _read_plugin(service, caller, entry).items():
             left -= len(file[0])
             files[f"plugins/{entry.name}/{path}"] = file
     files[CLAUDE] = _json(describe_for_claude(name, entries, lambda e: f"./plugins/{e.name}"))
@@ -165,12 +166,12 @@ def _make_marketplace(service: Service, caller: Caller, name: str, entries: list
     return make_repository(files, f"{len(entries)} skills", int(max((e.since for e in entries), default=0)))
 
 
-def _read_plugin(service: Service, caller: Caller, version: Version, entry: Entry) -> Files:
+def _read_plugin(service: Service, caller: Caller, entry: Entry) -> Files:
     """Return the files of a plugin: a manifest for each kind of agent, and the skill in its folder."""
     manifest = _json(_describe(entry))
     names = ("plugin.json", ".claude-plugin/plugin.json", ".codex-plugin/plugin.json")
     files = dict.fromkeys(names, manifest)
-    for member, data in read_members(service.registry.read_archive(caller, version)):
+    for member, data in read_members(service.registry.read_archive(caller, entry.version)):
         files[f"skills/{entry.name}/{member.name}"] = data, bool(member.mode & 0o100)
     return files
 

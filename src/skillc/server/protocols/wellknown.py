@@ -14,7 +14,6 @@ clients that know no other, such as opencode: it lists files, and has no digests
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request
@@ -22,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import SkillNotFound
-from skillc.registry import Caller, StoredFile, Version
+from skillc.registry import Caller
 from skillc.server.caches import respond_listing
-from skillc.server.protocols.catalog import Entry, list_entries, to_entry
+from skillc.server.protocols.catalog import Entry, list_entries
 from skillc.server.protocols.requests import find_prefix, serve
 from skillc.server.responses import HEADERS, Refusal, respond_tagged
 from skillc.server.service import Service
@@ -61,8 +60,15 @@ def routes(service: Service) -> list[BaseRoute]:
         prefix = find_prefix(request)
 
         def describe() -> list[dict[str, Any]]:
-            versions = _list_old(service, caller, prefix)
-            return [_as_old_json(name, v, service.registry.files(caller, v)) for name, v in versions.items()]
+            files, entries = service.registry.files, _list_old(service, caller, prefix).values()
+            return [
+                {
+                    "name": entry.name,
+                    "description": entry.description,
+                    "files": [file.path for file in files(caller, entry.version)],
+                }
+                for entry in entries
+            ]
 
         return respond_tagged(request, {"skills": await service.call(describe)})
 
@@ -70,10 +76,10 @@ def routes(service: Service) -> list[BaseRoute]:
         prefix, name, path = find_prefix(request), request.path_params["name"], request.path_params["path"]
 
         def read() -> bytes:
-            version = _list_old(service, caller, prefix).get(name)
-            if version is None:
+            entry = _list_old(service, caller, prefix).get(name)
+            if entry is None:
                 raise SkillNotFound(name[:MAX_SEGMENT], "this index has no such skill")
-            return service.registry.read_file(caller, version, path)
+            return service.registry.read_file(caller, entry.version, path)
 
         headers = HEADERS | {"Content-Disposition": "attachment"}  # a browser must not run what a skill holds
         return Response(await service.call(read), headers=headers, media_type="application/octet-stream")
@@ -90,29 +96,21 @@ def routes(service: Service) -> list[BaseRoute]:
     ]
 
 
-def _list_old(service: Service, caller: Caller, prefix: str) -> dict[str, Version]:
+def _list_old(service: Service, caller: Caller, prefix: str) -> dict[str, Entry]:
     """Return the latest versions by their names in an index of the older form."""
     entries = list_entries(service.registry, caller, prefix)
     if len(entries) > MAX_OLD:
         advice = f"ask below a prefix, or for {PLACE}/index.json"
         raise Refusal(403, f"these are over {MAX_OLD} skills; {advice}")
-    versions = {}
-    for entry in entries:
-        with suppress(SkillNotFound):  # deleted meanwhile
-            versions[entry.name] = service.registry.skill(caller, entry.id).resolve(entry.version)
-    return versions
+    return {entry.name: entry for entry in entries}
 
 
 def _as_json(entry: Entry) -> dict[str, str]:
+    version = entry.version
     return {
         "name": entry.name,
         "type": "archive",
         "description": entry.description,
-        "url": f"archives/{entry.id}/{entry.version}.tar.gz",
-        "digest": entry.archive,
+        "url": f"archives/{version.skill}/{version.version}.tar.gz",
+        "digest": version.archive,
     }
-
-
-def _as_old_json(name: str, version: Version, files: tuple[StoredFile, ...]) -> dict[str, Any]:
-    paths = [file.path for file in files]
-    return {"name": name, "description": to_entry(version).description, "files": paths}
