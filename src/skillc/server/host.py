@@ -22,12 +22,11 @@ from skillc.paths import make_private, read_regular, registry_directory, require
 from skillc.registry import SYSTEM, Registry, open_registry
 from skillc.remotes import hide_secrets
 from skillc.server.access import Guard
-from skillc.server.audit import audit_package
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.settings import Launch
-from skillc.server.upload_folders import Workplace
+from skillc.server.uploads import Workplace, audit_package
 from skillc.server.workers import Workers, call_in_process
 from skillc.startup import collect_often
 

@@ -38,7 +38,6 @@ from skillc.registry import (
     Version,
 )
 from skillc.server.access import Limiter, Proxies
-from skillc.server.audit import audit_package
 from skillc.server.caches import Listings
 from skillc.server.engine_endpoints import for_readers
 from skillc.server.metrics import Metrics
@@ -47,7 +46,7 @@ from skillc.server.responses import Refusal
 from skillc.server.settings import ServerSettings as ServerSettings
 from skillc.server.signin.flow import Directory
 from skillc.server.signin.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
-from skillc.server.upload_folders import Workplace
+from skillc.server.uploads import Workplace, audit_package
 
 log = logging.getLogger("skillc.server")
 P = ParamSpec("P")

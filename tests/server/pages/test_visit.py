@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import skillc.server.audit as inspection
+import skillc.server.uploads as inspection
 from skillc.audit import Audit
 from skillc.registry import SYSTEM, Registry, Role, open_registry
 from tests.server.pages.conftest import Person

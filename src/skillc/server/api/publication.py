@@ -28,7 +28,7 @@ from skillc.server.api.skills import reviewing, version_etag
 from skillc.server.requests import LIMIT, Parameter, receive_body
 from skillc.server.responses import Refusal, read_etags, respond
 from skillc.server.service import UPLOAD_TIME
-from skillc.server.upload_folders import PACKED, REFUSED, read_packed
+from skillc.server.uploads import PACKED, REFUSED, read_packed
 from skillc.skills import SkillId
 
 MAX_JSON = 32 << 20  # bytes of a skill as JSON; as an archive it may be larger

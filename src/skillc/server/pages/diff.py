@@ -5,11 +5,12 @@ What is compared and what is shown is bounded: a page says what it leaves out.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from html import escape
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 
 CONTEXT = 3  # lines around a change
 MAX_LINES = 4000  # of a file that is compared line by line
@@ -48,20 +49,6 @@ class FileChange:
     removed: int = 0
 
 
-class Budget:
-    """How much text a page may still show."""
-
-    def __init__(self, size: int = MAX_TEXT) -> None:
-        self._left = size
-
-    def take(self, row: Row) -> bool:
-        parts = [
-            part for line in (row.old, row.new) if line for part in (line.before, line.change, line.after)
-        ]
-        self._left -= 120 + sum(len(escape(part)) for part in parts)
-        return self._left >= 0
-
-
 def read_text(data: bytes) -> str | None:
     """Return the text of a file; None for one that is not text."""
     if b"\0" in data:
@@ -73,35 +60,39 @@ def read_text(data: bytes) -> str | None:
 
 
 def compare_files(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[FileChange]:
-    """Return the files that differ, SKILL.md first."""
-    budget = Budget()
-    names = sorted({*old, *new}, key=lambda name: (name.lower() != "skill.md", name))
-    return [
-        _compare(name, old.get(name), new.get(name), budget)
-        for name in names
-        if old.get(name) != new.get(name)
-    ]
+    """Return the files that differ, SKILL.md first, with as many rows as fit on a page."""
+    changes, left = [], MAX_TEXT
+    for name in sorted({*old, *new}, key=lambda name: (name.lower() != "skill.md", name)):
+        if old.get(name) != new.get(name):
+            change = _compare(name, old.get(name), new.get(name))
+            sizes = list(accumulate(map(_measure, change.rows)))
+            count = bisect_right(sizes, left)
+            if count < len(sizes):
+                note = "The page would get too long; what comes after is left out."
+                change = replace(change, rows=change.rows[:count], note=note)
+            left -= sizes[-1] if sizes else 0
+            changes.append(change)
+    return changes
 
 
-def _compare(name: str, old: bytes | None, new: bytes | None, budget: Budget) -> FileChange:
+def _measure(row: Row) -> int:
+    """Return about how many characters of HTML a row makes."""
+    lines = [line for line in (row.old, row.new) if line]
+    return 120 + sum(len(escape(line.before + line.change + line.after)) for line in lines)
+
+
+def _compare(name: str, old: bytes | None, new: bytes | None) -> FileChange:
     kind = "added" if old is None else "removed" if new is None else "changed"
-    texts = [read_text(data or b"") for data in (old, new)]
+    texts = read_text(old or b""), read_text(new or b"")
     if texts[0] is None or texts[1] is None:
         return FileChange(name, kind, note="It is not text, so its lines are not compared.")
-    lines = [text.splitlines() for text in texts if text is not None]
+    lines = texts[0].splitlines(), texts[1].splitlines()
     if max(map(len, lines)) > MAX_LINES:
         return FileChange(name, kind, note=f"It has more than {MAX_LINES:,} lines, so they are not compared.")
-    rows: list[Row] = []
-    note = ""
-    added = removed = 0
-    for row in compare_lines(*lines):
-        added += row.new is not None and row.kind in ("added", "changed")
-        removed += row.old is not None and row.kind in ("removed", "changed")
-        if not note and not budget.take(row):
-            note = "The page would get too long; what comes after is left out."
-        if not note:
-            rows.append(row)
-    return FileChange(name, kind, (*rows,), note, added, removed)
+    rows = (*compare_lines(*lines),)
+    added = sum(row.kind in ("added", "changed") for row in rows)
+    removed = sum(row.kind in ("removed", "changed") for row in rows)
+    return FileChange(name, kind, rows, "", added, removed)
 
 
 def compare_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:

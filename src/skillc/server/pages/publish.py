@@ -19,14 +19,13 @@ from starlette.routing import BaseRoute, Route
 from skillc.audit import Audit, Changes, compare_audits
 from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
 from skillc.registry import LATEST, Package, Role, Skill
-from skillc.server.audit import inspect_files, make_report
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS
 from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.skill import describe_audit
 from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
 from skillc.server.service import UPLOAD_TIME, Service
-from skillc.server.upload_folders import PACKED, Workplace, read_packed
+from skillc.server.uploads import PACKED, Workplace, inspect_files, make_report, read_packed
 from skillc.skills import SkillId
 
 FIELDS = ("id", "version", "tag", "note")

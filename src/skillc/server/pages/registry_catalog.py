@@ -13,7 +13,6 @@ from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills
 from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, Census, Review, Version
-from skillc.server.audit import inspect_files
 from skillc.server.caches import Cache
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
@@ -21,7 +20,7 @@ from skillc.server.pages.visit import Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.signin.sessions import read_cookie
-from skillc.server.upload_folders import read_members
+from skillc.server.uploads import inspect_files, read_members
 from skillc.skills import find_headings, parse
 
 MAX_OUTLINED = 20  # skills whose unread sections one page lists

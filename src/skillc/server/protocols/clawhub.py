@@ -38,7 +38,7 @@ from skillc.server.protocols.catalog import read_skills
 from skillc.server.protocols.requests import fail_plainly, find_address, parse_limit, serve
 from skillc.server.responses import HEADERS, Refusal, guard, respond
 from skillc.server.service import Service
-from skillc.server.upload_folders import read_members
+from skillc.server.uploads import read_members
 from skillc.skills import NAME_CHARACTERS, SkillId, to_segment
 
 API = "/api/v1"

@@ -26,7 +26,7 @@ from skillc.server.protocols.git import Files, Repository, make_repository
 from skillc.server.protocols.requests import fail_plainly, find_address, find_prefix, serve
 from skillc.server.responses import Endpoint, Refusal
 from skillc.server.service import Service
-from skillc.server.upload_folders import read_members
+from skillc.server.uploads import read_members
 from skillc.skills import to_segment
 from skillc.startup import sha256_hex
 

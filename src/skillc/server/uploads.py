@@ -1,4 +1,4 @@
-"""Give private folders for skills that are unpacked and audited, and remove those of killed servers.
+"""Unpack and audit what is published, in private folders; and remove the folders of killed servers.
 
     with workplace.open() as folder:
         ...
@@ -11,18 +11,24 @@ when a process ends in whatever way, and processes in other containers see it, t
 from __future__ import annotations
 
 import io
+import logging
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from skillc import atomic
-from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes
+from skillc.audit import Audit, audit_folder
+from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, unexpected
 from skillc.paths import make_private
 from skillc.registry import Package, read_package
 from skillc.remotes import unpack_archive, unwrap
 from skillc.server.responses import Refusal
+from skillc.skills import SkillId, write_files
+
+log = logging.getLogger("skillc.server")
 
 PREFIX = "work-"
 PACKED = "packed"  # the name of an archive in such a folder
@@ -92,3 +98,26 @@ def read_members(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
             stream = members.extractfile(member)
             assert stream is not None  # our archives have files alone
             yield member, stream.read()
+
+
+def audit_package(workplace: Workplace, package: Package) -> dict[str, Any] | None:
+    """Return the report of an audit; None where it can't be made, which review rules count as unaudited."""
+    audit = inspect_files(workplace, package.skill, package.contents)
+    return None if audit is None else make_report(audit)
+
+
+def inspect_files(workplace: Workplace, skill: SkillId, contents: Mapping[str, bytes]) -> Audit | None:
+    """Return the audit of a skill's files; None where it can't be made."""
+    try:
+        with workplace.open() as place:
+            folder = os.path.join(place, skill.name)
+            write_files(folder, contents)
+            return audit_folder(folder, str(skill))
+    except Exception as error:  # an audit is a report, and stops no publication
+        log.error("audit of %s: %s", skill, unexpected(error).line())
+        return None
+
+
+def make_report(audit: Audit) -> dict[str, Any]:
+    """Return what is stored of an audit: all but the path, which is one of this machine."""
+    return {key: value for key, value in audit.as_json().items() if key != "path"}

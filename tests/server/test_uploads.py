@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from skillc.server.upload_folders import Workplace
+from skillc.server.uploads import Workplace
 from tests.support.registry import Server, body, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes and signals")
