@@ -248,7 +248,13 @@ async def show_statistics(call: Call) -> Any:
     """Return sums of use: by day, skill, section and command, and searches that found nothing."""
     options = {"limit": limit} if (limit := call.query["limit"]) else {}
     since = _read_day(call.query["since"])
-    return await call.run(call.service.registry.usage.stats, call.query["skill"], since, **options)
+    sums = await call.run(call.service.registry.usage.stats, call.query["skill"], since, **options)
+    return {name: _name_columns(shape, getattr(sums, name)) for name, shape in USAGE.items()}
+
+
+def _name_columns(shape: Any, value: Any) -> Any:
+    """Return rows with a key for each column; any other value as it is."""
+    return [dict(zip(shape[0], row, strict=True)) for row in value] if isinstance(shape, list) else value
 
 
 def _read_day(text: str) -> date | None:

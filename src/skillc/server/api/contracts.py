@@ -244,7 +244,7 @@ class UsageBatch:
     misses: list[UsageMiss] = field(default_factory=list)
 
 
-USAGE = {
+USAGE: dict[str, Any] = {  # the fields of Statistics, and the keys of their rows
     "since": date,
     "count": int,
     "machines": int,
