@@ -15,7 +15,7 @@ import pytest
 
 import skillc
 from skillc import startup
-from skillc.startup import Idle, front_door, sqlite, sqlite_uri
+from skillc.startup import Idle, sqlite, sqlite_uri
 
 
 @pytest.mark.parametrize("size", [0, 1, startup.MUCH - 1, startup.MUCH, 2 * startup.MUCH + 1])
@@ -150,10 +150,11 @@ def test_values_are_alike() -> None:
 
 def test_front_door() -> None:
     """A name is imported from its module on first use and kept; an unknown name is an AttributeError."""
-    get = front_door("skillc", {"startup": "leave"})
-    assert get("leave") is startup.leave is vars(skillc).pop("leave")
+    vars(skillc).pop("SkillId", None)
+    assert "SkillId" in vars(skillc)["__all__"]
+    assert skillc.SkillId is vars(skillc)["SkillId"]
     with pytest.raises(AttributeError, match="no attribute 'connect'"):
-        get("connect")
+        vars(skillc)["__getattr__"]("connect")
 
 
 @pytest.mark.parametrize("closed", [False, True])
@@ -277,7 +278,7 @@ RARE = {
     "tools.sandbox.supervisor": "is a program, which starts with every run of a tool",
     "usage.schema": "the first access to a skill creates its log",
 }
-TRICKS = ("\nTYPE_CHECKING = False", "= front_door(", "import value\n")
+TRICKS = ("\nTYPE_CHECKING = False", " = front_door(", "import value\n")
 READERS = """\
 show pdf --section Forms
 show pdf --section Formulars

@@ -31,8 +31,39 @@ if TYPE_CHECKING:
         model_input as model_input,
         prepare_turn as prepare_turn,
     )
-    from skillc.errors import SkillcError as SkillcError
-    from skillc.errors.tree import *
+    from skillc.errors import (
+        ApprovalRequired as ApprovalRequired,
+        CannotRun as CannotRun,
+        DirectoryNotFound as DirectoryNotFound,
+        EmptyQuery as EmptyQuery,
+        FileNotFound as FileNotFound,
+        IndexCollision as IndexCollision,
+        IndexUnusable as IndexUnusable,
+        InvalidConfiguration as InvalidConfiguration,
+        InvalidFilter as InvalidFilter,
+        InvalidOption as InvalidOption,
+        InvalidParameter as InvalidParameter,
+        InvalidQueryType as InvalidQueryType,
+        InvalidSkill as InvalidSkill,
+        InvalidSkillId as InvalidSkillId,
+        InvalidTool as InvalidTool,
+        LintFailed as LintFailed,
+        MissingExtra as MissingExtra,
+        MissingField as MissingField,
+        NoLocalLogs as NoLocalLogs,
+        PathEscapes as PathEscapes,
+        RepositoryUnavailable as RepositoryUnavailable,
+        SandboxUnavailable as SandboxUnavailable,
+        SectionNotFound as SectionNotFound,
+        SkillcError as SkillcError,
+        SkillExists as SkillExists,
+        SkillNotFound as SkillNotFound,
+        SyncNotReadable as SyncNotReadable,
+        SyncNotWritable as SyncNotWritable,
+        TargetExists as TargetExists,
+        TimedOut as TimedOut,
+        ToolNotFound as ToolNotFound,
+    )
     from skillc.library import (
         BearerAuth as BearerAuth,
         CompositeSkillSource as CompositeSkillSource,
@@ -67,31 +98,4 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 if not TYPE_CHECKING:
-    _HOMES = {
-        "engine": (
-            "AgentBuildConfig AgentFactory BuiltAgent DefaultSkillEngine EngineOptions ModelInput "
-            "ResolvedSkill SkillEngine SkillEvent SkillResolutionFailed SkillsResolved SyncSkillEngine "
-            "ToolDefinition ToolResult Turn model_input prepare_turn"
-        ),
-        "errors": (
-            "ApprovalRequired CannotRun DirectoryNotFound EmptyQuery FileNotFound IndexCollision "
-            "IndexUnusable InvalidConfiguration InvalidFilter InvalidOption InvalidParameter "
-            "InvalidQueryType InvalidSkill InvalidSkillId InvalidTool LintFailed MissingExtra "
-            "MissingField NoLocalLogs PathEscapes RepositoryUnavailable SandboxUnavailable "
-            "SectionNotFound SkillExists SkillNotFound SkillcError SyncNotReadable "
-            "SyncNotWritable TargetExists TimedOut ToolNotFound"
-        ),
-        "library": (
-            "BearerAuth CompositeSkillSource EmbeddedSkillSource FilesystemSkillSource "
-            "FilteredSkillSource GitRef GitSkillConfig GitSkillSource HeaderAuth HttpSkillSource "
-            "HttpsToken InMemorySkillSource McpSkillSource NamedSource PrefixedSkillSource "
-            "RenamedSkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-            "SkillRepositoryConfig SkillScope SkillSource SkillsConfig SshKey "
-            "resolve_repositories"
-        ),
-        "skills": "SkillId",
-        "tools": "ApprovalRequest",
-        "adapters": "SkillToolset",
-    }
-    __all__ = [name for names in _HOMES.values() for name in names.split()]
-    __getattr__ = front_door(__name__, _HOMES)
+    __getattr__, __all__ = front_door(__name__)

@@ -85,24 +85,31 @@ READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)  # to open a file; looking for w
 MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
 
 
-def front_door(package: str, homes: "Mapping[str, str]") -> "Callable[[str], object]":
-    """Return the `__getattr__` of a package; `homes` maps each module to the public names it holds.
+def front_door(package: str) -> "tuple[Callable[[str], object], list[str]]":
+    """Return `__getattr__` and `__all__` of the calling package, which imports its public names on first use.
 
-    The names stand in one string, separated by spaces. A module is imported when one of its names is
-    first used. No public name may equal a module's: importing that module would hide the name.
+    The package names them once, as imports below `if TYPE_CHECKING:`, which type checkers read and Python
+    skips. Its compiled code still has their names in order: each module, then what is imported from it. No
+    public name may equal a module's: importing that module would hide the name.
     """
+    homes: dict[str, str] = {}
+    module = ""
+    for name in sys._getframe(1).f_code.co_names:
+        if "." in name:
+            module = name if name.startswith("skillc.") and name != __name__ else ""
+        elif module and not name.startswith("__"):
+            homes[name] = module
 
     def get(name: str) -> object:
-        for module, names in homes.items():
-            if name in names and name in names.split():  # the first is fast, the second exact
-                path = f"{package}.{module}"
-                __import__(path)
-                value = getattr(sys.modules[path], name)
-                setattr(sys.modules[package], name, value)
-                return value
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = homes[name]
+        __import__(module)
+        value = getattr(sys.modules[module], name)
+        setattr(sys.modules[package], name, value)
+        return value
 
-    return get
+    return get, list(homes)
 
 
 def import_sqlite() -> object:

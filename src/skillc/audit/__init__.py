@@ -26,14 +26,4 @@ if TYPE_CHECKING:
     )
     from skillc.audit.rules import BLOCK, LEVELS, NOTE, REVIEW, RULES, VERSION, find_rule
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "audit": "audit_folder audit_folders",
-            "external_reviewer": "ask_judge parse_judge",
-            "findings": "KINDS Asks Audit Changes Finding compare_audits",
-            "policy": "Baseline Policy read_baseline read_policy write_baseline",
-            "report": "render_asks render_audit_sarif render_changes render_finding summarise_audits",
-            "rules": "BLOCK LEVELS NOTE REVIEW RULES VERSION find_rule",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

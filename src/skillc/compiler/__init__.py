@@ -33,17 +33,4 @@ if TYPE_CHECKING:
         withdraw,
     )
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "agents": "Agent Target detect_targets existing_directories find_targets read_agents",
-            "build": "build_skill keep_index_current read_indexes",
-            "build_all": "Builds build_skills",
-            "deploy": "is_link source_of",
-            "pipeline": "Publication PublishOptions publish_skill",
-            "scaffold": "create_skill create_store describe_creation",
-            "status": "LIST_HEADER Listing SkillStatus find_damaged_stubs list_skills",
-            "undeploy": "DeploymentState Withdrawal find_deployments find_generated inspect_deployment"
-            " remove_runtime withdraw",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

@@ -18,15 +18,4 @@ if TYPE_CHECKING:
     from skillc.gateway.show import Section, show_section
     from skillc.gateway.sources import TREE_MARKS, SourceTree, list_sources
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "open": "OpenFile open_file render_more_lines",
-            "freshness": "Heading has_changes",
-            "search": "SearchResults search_sections",
-            "outline": "read_outline render_outline",
-            "show": "Section show_section",
-            "hints": "explain_no_results",
-            "sources": "TREE_MARKS SourceTree list_sources",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skillc.index.cjk import WIDE
     from skillc.index.workers import Pool, can_fork, count_cores, run_apart
 else:
-    __getattr__ = front_door(__name__, {"cjk": "WIDE", "workers": "Pool can_fork count_cores run_apart"})
+    __getattr__, __all__ = front_door(__name__)
 
 Stamp = tuple[int, int, int]
 

@@ -73,33 +73,4 @@ if TYPE_CHECKING:
     from skillc.install.update import Update, Updates, update_locked
     from skillc.install.verify import FIXES, LockProblems, check_lock, verify_store
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "add": "AddOptions Additions add_skills",
-            "audit": "AuditOptions Audits audit_skills",
-            "accepted_blocks": "accepted_rules",
-            "clean": "Cleaning Disposal clean_up remove_waste",
-            "clients": "ClientChange client_names find_registrations plan_addition plan_removal",
-            "dangling": "Waste find_ghost_deployments find_leftovers find_orphans list_names measure_size",
-            "download": "open_download",
-            "fetch": "Outdated list_latest parse_age",
-            "foreign_locks": "import_locks",
-            "import_plan": "Skip Step advise_first_skill",
-            "import_skills": "ImportResult import_folders",
-            "install": "apply_plan",
-            "lock": "DAMAGED LockedSkills Pins accept_entry find_entries"
-            " find_root is_home list_locked lock_file read_lock set_pins",
-            "marketplace": "find_marketplace",
-            "offers": "Choice",
-            "origin": "Candidate Download Origin parse_origin recall_origin",
-            "plan": "InstallResult make_plan",
-            "publish": "Publishing publish_version",
-            "remove": "Disablement EmptiedTrash Enablement Removals Restoration TrashContents"
-            " disable_skill empty_trash enable_skill list_trash remove_skills require_stored restore_item",
-            "registry_skills": "find_shared",
-            "store": "Store",
-            "update": "Update Updates update_locked",
-            "verify": "FIXES LockProblems check_lock verify_store",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

@@ -97,43 +97,4 @@ if TYPE_CHECKING:
     )
     from skillc.remotes import BearerAuth, GitRef, GitSkillConfig, HeaderAuth, HttpsToken, SshKey
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "stores": (  # first: what agents use most
-                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill read_origin resolve "
-                "roots stored_skills"
-            ),
-            "find": "describe_result find_skills format_results",
-            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig repositories_in_force",
-            "skill_cache": "copy_path list_copies",
-            "deployments": (
-                "DeploymentRecord check_deployments find_record_damage forget_deployments is_path_target"
-                " lock_store read_deployments record_deployments"
-            ),
-            "imports": "adopt_import find_import import_origin read_import record_import record_imports",
-            "locate": "locate_skill",
-            "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
-            "filesystem": "FilesystemSkillSource",
-            "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
-            "library": "CompositeSkillSource NamedSource",
-            "mcp": "McpSkillSource",
-            "memory": "recall_skills",
-            "repositories": "EmbeddedSkillSource Refresh refresh_repositories resolve_repositories",
-            "servers": "BearerAuth ClawHubSkillSource HeaderAuth HttpSkillSource WellKnownSkillSource",
-            "source": (
-                "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-                "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions "
-                "require_source"
-            ),
-            "switches": "Switch change_switch find_switch read_switches",
-            "variables": (
-                "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
-                "variables_used"
-            ),
-            "virtual": "VirtualFolder",
-            "wrappers": (
-                "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"
-            ),
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

@@ -19,4 +19,4 @@ from skillc.startup import front_door
 if TYPE_CHECKING:
     from skillc.mcp.registry import create_registry_endpoint as create_registry_endpoint
 else:  # it loads the server of a registry, which an agent's own server does without
-    __getattr__ = front_door(__name__, {"registry": "create_registry_endpoint"})
+    __getattr__, __all__ = front_door(__name__)

@@ -82,4 +82,4 @@ from skillc.versions import (
 if TYPE_CHECKING:
     from skillc.registry.upstream import GitUpstream as GitUpstream, RegistryUpstream as RegistryUpstream
 else:  # mirrors need an HTTP client, which is slow to import
-    __getattr__ = front_door(__name__, {"upstream": "GitUpstream RegistryUpstream"})
+    __getattr__, __all__ = front_door(__name__)

@@ -54,34 +54,4 @@ if TYPE_CHECKING:
     from skillc.remotes.skills_api import HttpRemote, RemoteDocument
     from skillc.remotes.traffic import describe_downloads
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "protocol": "Absent Answer Failure Listing Remote RemoteFile RemoteSkill require_text to_seconds",
-            "addresses": "LOOPBACK guess_type is_plain resolve_address",
-            "archive": "MAX_PACKED find_root unpack_archive unwrap",
-            "cache": "Cache DiskCopy",
-            "clawhub": "ClawHubRemote fingerprint_of",
-            "credentials": (
-                "BearerAuth Credential HeaderAuth StoredAuth check_token choose_registry find_token "
-                "forget_credential parse_registry read_credentials "
-                "store_credential"
-            ),
-            "folders": "SkillFolders",
-            "git.address": "GitRemote find_unused_tokens",
-            "git.checkouts": "Checkouts GitRef GitSkillConfig HttpsToken SshKey",
-            "git.fetch": "open_tree",
-            "git.tree": "RemoteTree",
-            "hosts": "Hosts host_of parse_host",
-            "skills_api": "HttpRemote RemoteDocument",
-            "ci_tokens": "advise_job is_job mint_token",
-            "mcp.entries": "McpRefusal McpServer",
-            "mcp.remote": "McpRemote",
-            "registry": "RegistryApi",
-            "secrets": "hide_secrets private_logs",
-            "response": "Response",
-            "session": "Session",
-            "site": "SiteRemote has_index_beside",
-            "traffic": "describe_downloads",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

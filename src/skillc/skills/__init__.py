@@ -80,24 +80,4 @@ if TYPE_CHECKING:
     )
     from skillc.skills.yaml import NotYaml, load_yaml, parse_yaml_events
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "digest": "EXECUTABLE SkillDigest digest_skill",
-            "document": "Document Metadata main_file read_main_file parse read_metadata",
-            "files": "MAX_FILES SourceFile has_uncounted is_left_out list_files list_tree"
-            " open_inside resolve_inside",
-            "folders": "MAX_FILE_NAME MAX_PATH digest_files find_collision hash_source is_portable "
-            "make_folder to_spelling write_files",
-            "format": "KNOWN_FIELDS LIMITS find_violations read_tags read_texts read_words",
-            "frontmatter": "Frontmatter MAX_FRONTMATTER",
-            "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId id_prefix is_name is_segment to_segment",
-            "markdown": "Heading find_headings guess_body line_count newlines parser_text title_to_show walk",
-            "tools.blocks": "ToolBlock find_blocks",
-            "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
-            "tools.parameters": "InvalidDefinition MAX_DIGITS NotOfType ParameterDefinition Value join_names"
-            " parse_value",
-            "tools.template": "CommandTemplate InvalidTemplate Variable fill_arguments parse_template",
-            "yaml": "NotYaml load_yaml parse_yaml_events",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

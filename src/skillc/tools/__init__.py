@@ -37,19 +37,4 @@ if TYPE_CHECKING:
     )
     from skillc.tools.trust import TrustStore
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "approval": (
-                "Answer ApprovalRequest Entry TrustDescription TrustStatus adopt allow deny list_entries "
-                "prune trust_status"
-            ),
-            "arguments": "parse_values",
-            "process": "Envelope",
-            "run": "Approve DryRun RunResult ToolCall Values approval_advice run_tool",
-            "sandbox": "describe_sandbox",
-            "schemas": "describe_tool format_tools function_names manifest tool_schema",
-            "skill": ("ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_source"),
-            "trust": "TrustStore",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

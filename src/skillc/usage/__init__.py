@@ -26,16 +26,4 @@ if TYPE_CHECKING:
     from skillc.usage.sync import sync_logs
     from skillc.usage.upload import UsageUpload, count_usage, send_usage
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "log": "TERMINAL record_access run_logged",
-            "query": "FilterOptions Filters find_logs",
-            "page": "find_unread render_page",
-            "prune": "delete_fallback_log parse_age prune_log prune_logs",
-            "report": "format_rows make_page render_stats",
-            "stats": "GROUPS Stats check_group compute_stats count_by_day describe_results find_reads",
-            "sync": "sync_logs",
-            "upload": "UsageUpload count_usage send_usage",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

@@ -33,13 +33,4 @@ if TYPE_CHECKING:
         read_file_states,
     )
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "reader": "DatabaseError SectionIndex UnreadableIndex choose_tokenizer connect is_of_build "
-            "open_index open_stale_index parse_manifest read_index_meta read_manifest read_meta "
-            "render_manifest segment unsegment",
-            "writer": "FileState SectionWriter index_metadata is_reusable "
-            "probe_index read_diagnostics read_file_states",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)

@@ -29,19 +29,4 @@ if TYPE_CHECKING:
     from skillc.index.skills.snapshot import Entry, Snapshot, find_folder, stored_path
     from skillc.index.skills.writer import write_change
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "batch": "MemorySkill invert_texts read_batch",
-            "database": "IN_MEMORY Database checksum read_note select_in verify write_note",
-            "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
-            "folder": "Folder",
-            "explain": "FoundSkill FoundSkills",
-            "invert": "Statistics",
-            "query": "read_all_tags",
-            "recall": "Memory recall_folder",
-            "scan": "MAX_SKILL_FILE SkillFile Walk",
-            "snapshot": "Entry Snapshot find_folder stored_path",
-            "writer": "write_change",
-        },
-    )
+    __getattr__, __all__ = front_door(__name__)
