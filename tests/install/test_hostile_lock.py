@@ -61,17 +61,20 @@ def make_old(own: dict[str, Any]) -> None:
         own.pop(key, None)
 
 
+PLACE = "~/.local/lib/python3.11/site-packages"
+
+
+@pytest.mark.parametrize("targets", [[PLACE, "../outside", "claude"], [f"claude,{PLACE},../outside"]])
 @pytest.mark.parametrize("command", [["install"], ["install", "--frozen"], ["update"]])
-def test_paths_in_a_lock(world: World, home: Path, command: list[str]) -> None:
-    """[D63] a lock names agents: nothing is deployed to a path that it names."""
+def test_paths_in_a_lock(world: World, home: Path, command: list[str], targets: list[str]) -> None:
+    """[D63] a lock names agents: nothing is deployed to a path that it names, alone or behind a comma."""
     source = skill(world.root / "work", "usercustomize")
     write(source / "__init__.py", "print('evil')\n")
-    place = "~/.local/lib/python3.11/site-packages"
     (entry,) = lock_skills(world, str(source), "usercustomize")
     if command == ["update"]:
         install_locked(str(world.project))
         write(source / "new.md", "new\n")
-    change(world, entry, targets=[place, "../outside", "claude"])
+    change(world, entry, targets=targets)
     result = world.ok(*command)
     assert "warning[W095]" in result.stderr
     assert not (home / ".local").exists()
@@ -114,11 +117,12 @@ LEADING_OUT = [
 
 @pytest.mark.parametrize("command", LEADING_OUT, ids=" ".join)
 @pytest.mark.parametrize("link", [".claude", ".claude/skills"])
-def test_an_agents_folder_that_leads_out(world: World, command: list[str], link: str) -> None:
+@pytest.mark.parametrize("target", ["claude", ".claude/skills"])
+def test_an_agents_folder_that_leads_out(world: World, command: list[str], link: str, target: str) -> None:
     """[D63] a project's folder for an agent is a link out of the project: E012, and nothing is written."""
     skill(world.root, "other")
     source = skill(world.root / "work", "pdf")
-    lock_skills(world, str(source), "pdf", targets=["claude"])
+    lock_skills(world, str(source), "pdf", targets=[target])
     world.skill("own")
     outside = world.root / "outside"
     (outside / "skills").mkdir(parents=True)

@@ -120,7 +120,10 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str, proj
     root = project if scope == PROJECT else paths.user_home()
     if is_path_target(name):
         directory = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))
-        return _name_of(directory, agents, scope, root) or name, directory
+        owner = _name_of(directory, agents, scope, root)
+        if owner and scope == PROJECT:
+            _check_inside(directory, project)
+        return owner or name, directory
     agent = agents.get(name.lower())
     if agent is None:
         question = did_you_mean(name.lower(), agents)

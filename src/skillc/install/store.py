@@ -143,11 +143,11 @@ def find_locked_targets(root: str, entry: LockEntry) -> tuple[list[Target], list
     targets: list[Target] = []
     diagnostics: list[Diagnostic] = []
     for name in names:
-        matches = find_targets(name, scope, root, root=root)
-        if is_path_target(matches[0][0]):
-            diagnostics.append(warning("W095", name, entry.name))
-        else:
-            targets += matches
+        for target in find_targets(name, scope, root, root=root):  # a text with commas names several
+            if is_path_target(target[0]):
+                diagnostics.append(warning("W095", target[0], entry.name))
+            else:
+                targets.append(target)
     source = skill_of(root, entry.name).source
     own = [each for each in read_deployments() if each.source == source and each.is_at_path]
     targets += [(record.target, os.path.dirname(record.path)) for record in own]
