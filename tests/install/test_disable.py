@@ -137,6 +137,23 @@ def test_in_a_project(world: World) -> None:
     assert os.readlink(place) == before
 
 
+def test_enabled_where_a_clone_leads_out(world: World) -> None:
+    """[D63] an agent's folder that leads out of the project by now is not written to; the skill stays off."""
+    world.skill("pdf")
+    world.ok("build", "pdf", "--target", "claude", "--deploy", "project")
+    world.ok("disable", "pdf")
+    folder = world.project / ".claude/skills"
+    folder.rmdir()
+    outside = world.root / "outside"
+    outside.mkdir()
+    folder.symlink_to(outside)
+    world.fails("E012", "enable", "pdf")
+    assert list(outside.iterdir()) == []
+    folder.unlink()
+    world.ok("enable", "pdf")
+    assert os.path.lexists(folder / "pdf")
+
+
 def test_what_can_be_disabled(world: World, pdf: Path) -> None:
     """[SURFACES: Getting skills] an unknown skill is E001; no store's folder, no agent: E100."""
     world.fails("E001", "disable", "unknown")

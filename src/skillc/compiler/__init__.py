@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skillc.compiler.agents import (
         Agent,
         Target,
+        check_agent_folder,
         detect_targets,
         existing_directories,
         find_targets,

@@ -99,6 +99,13 @@ def detect_targets(scope: str, cwd: str) -> list[Target]:
     return [(name, directory) for directory, name in targets.items()]
 
 
+def check_agent_folder(directory: str, project: str) -> None:
+    """Raise AgentFolderEscapes for an agent's directory in a project that leads out of the project [D63]."""
+    relative = os.path.relpath(directory, project).replace(os.sep, "/")
+    if any(relative == agent.project for agent in read_agents()):
+        _check_inside(directory, project)
+
+
 def _check_inside(directory: str, root: str) -> None:
     if not _is_inside(directory, root):
         hint = f"hint: to '{os.path.realpath(directory)}'; a clone may have brought that link: remove it"

@@ -6,14 +6,22 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from skillc.compiler.agents import Target
+from skillc.compiler.agents import Target, check_agent_folder
 from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.deploy import Deployment, deploy_skill, record_of
 from skillc.compiler.scaffold import import_skill
 from skillc.compiler.undeploy import remove_runtime
 from skillc.contract import KEY, Result, hidden
 from skillc.errors import Diagnostic, SkillcError, SkillNotFound, unexpected, warning
-from skillc.library import DeploymentRecord, Skill, find_switch, is_skill, lock_store, record_deployments
+from skillc.library import (
+    PROJECT,
+    DeploymentRecord,
+    Skill,
+    find_switch,
+    is_skill,
+    lock_store,
+    record_deployments,
+)
 from skillc.settings import Settings
 from skillc.text import one_line
 
@@ -140,6 +148,8 @@ def _deploy(
             if switch.covers(os.path.join(target[1], skill.segment)):
                 warnings.append(warning("W090", skill.name, target[0]))
                 continue
+            if skill.scope == PROJECT:
+                check_agent_folder(target[1], skill.root)
             deployment = deploy_skill(
                 skill,
                 build.runtime,

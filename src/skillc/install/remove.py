@@ -18,6 +18,7 @@ from skillc.compiler import (
     Publication,
     PublishOptions,
     Target,
+    check_agent_folder,
     find_deployments,
     find_targets,
     publish_skill,
@@ -328,6 +329,8 @@ def enable_skill(
     was_off = old.everywhere or bool(old.places)
     if dry_run or not was_off:
         return Enablement(skill.name, skill.reference, was_off, ())
+    for record in records if skill.scope == PROJECT else ():
+        check_agent_folder(os.path.dirname(record.path), skill.root)
     change_switch(skill.source, lambda switch: switch.with_enabled(places))
     publications = [_publish(skill, group, settings, cwd) for group in _by_method(records) if group]
     return Enablement(skill.name, skill.reference, True, tuple(publications))
