@@ -240,6 +240,27 @@ def test_what_the_audit_blocks(world: World, home: Path) -> None:
     world.fails("E071", "update")
 
 
+def test_accepted_without_a_digest(world: World, home: Path) -> None:
+    """[D65] where the lock has no digest and the origin is gone, a block is accepted for these files."""
+    root, source = str(world.project), skill(world.root / "work", "bad", BAD)
+    lock_skills(world, str(source), "bad", targets=["claude"])
+    rewrite(world, "bad", make_old)
+    shutil.move(source, world.store / "bad")
+    assert install_locked(root, accept=True).failures == []
+    shutil.rmtree(world.project / ".claude")
+    assert install_locked(root).failures == []
+    shutil.rmtree(world.project / ".claude")
+    write(world.store / "bad/SKILL.md", BAD.replace("acme", "other"))
+    path = world.project / "skills-lock.json"
+    content = json.loads(path.read_text())
+    del content["skills"]["bad"]["skillc"]  # as npm's tool writes it
+    content["skills"]["bad"]["computedHash"] = compute_hash(str(world.store / "bad"))
+    path.write_text(json.dumps(content))
+    (failure,) = install_locked(root).failures
+    assert failure.code == "E084"
+    assert not (world.project / ".claude").exists()
+
+
 def test_yes_is_no_acceptance(world: World) -> None:
     """[D65] --yes answers questions; the message names the option that accepts a block."""
     skill(world.root / "work", "bad", BAD)

@@ -31,6 +31,7 @@ from skillc.install.store import (
 )
 from skillc.install.versions import keep_version, note_versions
 from skillc.library import lock_store, read_deployments
+from skillc.skills import digest_skill
 
 REASON = "replaced by 'skc install'"
 
@@ -87,7 +88,9 @@ def _may_install(entry: LockEntry, folder: str, accept: bool, result: InstallRes
     """Return whether the audit lets a skill in, as it does with 'skc add'; note the error if not."""
     try:
         audit = audit_folder(folder, entry.name, policy=read_policy())
-        check_blocks(entry.name, entry.content, audit, accept=accept)
+        # A lock from before, or of another tool, has no digest that an acceptance could be for.
+        digest = entry.content or digest_skill(folder).digest
+        check_blocks(entry.name, digest, audit, accept=accept)
     except (SkillcError, OSError) as error:
         result.failures.append(unexpected(error))
         return False
