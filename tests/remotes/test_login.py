@@ -76,6 +76,8 @@ def test_variable(monkeypatch: pytest.MonkeyPatch, value: str, address: str) -> 
         "https://git-corp.com/a.git",
         "https://git.corp.com:8443/a.git",
         "https://git.corp.com.evil.host/a.git",
+        "https://gi\N{LATIN SMALL LETTER SHARP S}.corp.com/a.git",
+        "https://\N{FULLWIDTH LATIN SMALL LETTER G}it.corp.com/a.git",
         "http://git.corp.com/a.git",
         "http://git.corp.com:443/a.git",
         "ssh://git@git.corp.com/a.git",
@@ -85,7 +87,15 @@ def test_variable(monkeypatch: pytest.MonkeyPatch, value: str, address: str) -> 
 def test_variable_of_another_host(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     """[D73] no other host, port or scheme gets it."""
     monkeypatch.setenv("SKILLC_GIT_TOKEN_GIT_CORP_COM", "git.corp.com=s3cret")
+    monkeypatch.setenv("SKILLC_GIT_TOKEN_OTHER", "giss.corp.com=s3cret")
     assert GitRemote.parse(address).with_token().password is None
+
+
+def test_question_for_the_host_that_is_asked(world: World) -> None:
+    """[SURFACES: Getting skills] a helper is asked for the host that is connected to, not for a like one."""
+    helper = Helper(world.home)
+    GitRemote.parse("https://gi\N{LATIN SMALL LETTER SHARP S}.corp.com/a.git").ask_helpers()
+    assert "host=xn--gi-hia.corp.com\n" in helper.questions
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,8 @@ def host_of(url: str) -> str:
 
     >>> host_of("https://Example.com:443/x"), host_of("http://127.0.0.1:8000/")
     ('example.com', '127.0.0.1:8000')
+    >>> host_of("https://stra\u00dfe.de/")
+    'xn--strae-oqa.de'
     """
     try:
         parts = urlsplit(url)
@@ -71,8 +73,10 @@ def parse_host(text: str) -> str:
 def _join(host: str, port: int | None) -> str:
     name = host.rstrip(".")
     if not name.isascii():
+        import idna  # as the clients do: Python's own codec takes straße.de for strasse.de
+
         try:
-            name = name.encode("idna").decode()
+            name = idna.encode(name).decode()
         except UnicodeError:
             pass  # no address leads there
     name = f"[{name}]" if ":" in name else name
