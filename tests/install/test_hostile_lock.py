@@ -295,6 +295,7 @@ def test_a_lock_from_before_with_other_files(world: World) -> None:
     lock_skills(world, str(source), "pdf")
     rewrite(world, "pdf", make_old)
     write(source / "other.md")
+    assert world.fails("E081", "install").stdout == ""
     (error,) = install_locked(root).failures
     assert error.code == "E081"
     assert not (world.store / "pdf").exists()

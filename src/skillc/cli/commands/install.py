@@ -42,5 +42,6 @@ def run(arguments: Arguments) -> int:
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]
     lines += [f"{count_of(len(result.unchanged), 'skill')} unchanged"] if result.unchanged else []
-    show(arguments, result, [one_line(line) for line in lines] or [NO_LOCK])
+    nothing = [] if result.failures or result.diagnostics else [NO_LOCK]
+    show(arguments, result, [one_line(line) for line in lines] or nothing)
     return 1 if result.failures else 0
