@@ -388,6 +388,17 @@ def test_damaged_records(world: World, name: str) -> None:
         assert _found(world, "records") == []
 
 
+def test_damaged_note_in_the_trash(world: World) -> None:
+    """[D52] a note of which a byte changed does not say any more where something was, and is named."""
+    world.skill("pdf", store=world.global_store)
+    world.ok("remove", "pdf", "--yes", cwd=world.home)
+    (note,) = (world.home / ".skillc/trash").glob("*/note.json")
+    note.write_text(note.read_text().replace("skills/pdf", "skills/pdg"))
+    (finding,) = _found(world, "records")
+    assert note.parent.name in finding["message"]
+    assert finding["fix"] == "skc trash list"
+
+
 @pytest.mark.slow
 def test_records_that_are_no_files(world: World) -> None:
     """[SURFACES: Getting skills] directories and pipes in place of files block nothing."""

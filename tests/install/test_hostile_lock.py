@@ -363,3 +363,28 @@ def test_damaged_stubs(world: World, mode: str) -> None:
     assert text in world.skc("doctor").stdout
     world.ok("build", "pdf", "--deploy", "project", "--force")
     assert verify_store(root).problems == ()
+
+
+def test_damaged_manifests(world: World) -> None:
+    """[RFC-0001:C-MANIFEST] a byte of a manifest that changed is noticed, and hides no damage of the stub."""
+    root = str(world.project)
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf", targets=["claude"])
+    install_locked(root)
+    manifest = world.runtime / "pdf/.skillc/manifest.json"
+    data = manifest.read_bytes()
+    for position in range(0, len(data), 11):
+        manifest.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
+        assert [each.problem.split(";")[0] for each in verify_store(root).problems] == [
+            "the manifest of a build is not as it was written"
+        ]
+    manifest.write_bytes(b"[]")
+    write(world.runtime / "pdf/SKILL.md")
+    assert [each.file for each in verify_store(root).problems] == [
+        str(world.runtime / "pdf/SKILL.md"),
+        str(manifest),
+    ]
+    assert "manifest.json', which says what was built, is not as it was written" in world.skc("doctor").stdout
+    world.skc("doctor", "--fix")
+    assert manifest.read_bytes() == data
+    world.ok("build", "pdf", "--deploy", "project", "--force")
+    assert verify_store(root).problems == ()

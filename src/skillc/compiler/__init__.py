@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from skillc.compiler.deploy import is_link, source_of
     from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store, describe_creation
-    from skillc.compiler.status import LIST_HEADER, Listing, SkillStatus, find_damaged_stubs, list_skills
+    from skillc.compiler.status import (
+        LIST_HEADER,
+        Listing,
+        SkillStatus,
+        find_damaged_manifests,
+        find_damaged_stubs,
+        list_skills,
+    )
     from skillc.compiler.undeploy import (
         DeploymentState,
         Withdrawal,

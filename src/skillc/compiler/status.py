@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from time import time
@@ -11,10 +11,17 @@ from time import time
 from skillc.compiler.deploy import digest_folder, source_of
 from skillc.contract import JSON, KEY, Result, optional
 from skillc.errors import Diagnostic, MissingField, SkillcError, warning
-from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
+from skillc.index.sections import (
+    UnreadableIndex,
+    is_of_build,
+    is_replaced,
+    parse_manifest,
+    read_index_meta,
+    read_manifest,
+)
 from skillc.index.skills import Entry, Snapshot
 from skillc.library import Skill, read_deployments, read_switches, stored_skills
-from skillc.paths import SKILL_FILES, skills_store, stub_file
+from skillc.paths import SKILL_FILES, index_file, manifest_file, skills_store, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex
 from skillc.text import utf8_text
@@ -43,20 +50,42 @@ class SkillStatus:
 
 def find_damaged_stubs(skill: Skill) -> list[str]:
     """Return the stubs of a skill, in runtime directories and in copies, that are not as skc wrote them."""
-    damaged: list[str] = []
-    for runtime in skill.runtimes():
-        if source_of(runtime) != utf8_text(skill.source):
-            continue  # of another skill of that name, or none
-        try:
-            stub = read_index_meta(runtime, skill.source)["stub"].encode()
-        except (UnreadableIndex, KeyError):
-            continue  # reading commands say so
-        if _read_start(stub_file(runtime), len(stub) + 1) != stub:
-            damaged.append(stub_file(runtime))
+    builds = ((runtime, meta["stub"].encode()) for runtime, meta in _find_builds(skill))
+    damaged = [
+        stub_file(runtime)
+        for runtime, stub in builds
+        if _read_start(stub_file(runtime), len(stub) + 1) != stub
+    ]
     source = utf8_text(skill.source)
     copies = [r for r in read_deployments() if r.source == source and r.method == "copy"]
     damaged += [stub_file(r.path) for r in copies if digest_folder(r.path) != r.digest]
     return damaged
+
+
+def find_damaged_manifests(skill: Skill) -> list[str]:
+    """Return the manifests of a skill's builds that are not as skc wrote them."""
+    return [
+        manifest_file(runtime)
+        for runtime, meta in _find_builds(skill)
+        if (data := read_manifest(runtime)) != meta["manifest"].encode() and not is_replaced(meta, data)
+    ]
+
+
+def _find_builds(skill: Skill) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the runtime directories that have a build of a skill, whatever the manifest says, and its index.
+
+    One in which another skill of that name was built since is that skill's.
+    """
+    for runtime in skill.runtimes():
+        source = source_of(runtime)
+        if source not in ("", utf8_text(skill.source)) and os.path.exists(index_file(runtime, source)):
+            continue
+        try:
+            meta = read_index_meta(runtime, skill.source)
+        except UnreadableIndex:
+            continue  # reading commands say so
+        if "stub" in meta and "manifest" in meta:
+            yield runtime, meta
 
 
 def _read_start(path: str, size: int) -> bytes:

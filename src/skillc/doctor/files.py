@@ -155,7 +155,10 @@ def check_records(place: Place) -> Iterator[Check]:
         text = f"{count_of(len(failures), 'note')} on imports can't be read ({listing}): they are not trusted"
         yield Check("records", WARNING, text, "skc trust list")
     yield from _check_installed(os.path.join(place.own, "installed"))
-    yield Check("records", OK, "trust, tokens, variables, switches, deployments and imports are as written")
+    yield from _check_trash()
+    yield Check(
+        "records", OK, "trust, tokens, variables, switches, deployments, imports and the trash are as written"
+    )
 
 
 def _check_installed(folder: str) -> Iterator[Check]:
@@ -165,6 +168,18 @@ def _check_installed(folder: str) -> Iterator[Check]:
         if name.endswith(".json") and _is_damaged(path):
             text = f"'{short(path)}' is damaged, so it is not known what was installed"
             yield Check("records", WARNING, text, f"{_move_away(path)} && skc install")
+
+
+def _check_trash() -> Iterator[Check]:
+    """Check the notes that say where what is in the trash was."""
+    try:
+        lost = [item.id for item in trash.items() if not item.origin]
+    except OSError:
+        return  # a check of its own
+    if lost:
+        listing = ", ".join(short(name) for name in lost[:MAX_OWNERS])
+        text = f"{count_of(len(lost), 'note')} in the trash can't be read ({listing}): copy what is in it"
+        yield Check("records", WARNING, text, "skc trash list")
 
 
 def _is_damaged(path: str) -> bool:

@@ -11,6 +11,7 @@ from skillc.compiler import (
     DeploymentState,
     detect_targets,
     existing_directories,
+    find_damaged_manifests,
     find_damaged_stubs,
     inspect_deployment,
     list_skills,
@@ -140,6 +141,10 @@ def check_builds(place: Place) -> Iterator[Check]:
             own = [record for record in records if record.source == entry.skill.source]
             fix = build_command(entry.skill.reference, own, force=True)
             yield Check("builds", WARNING, text, fix)
+        for manifest in find_damaged_manifests(entry.skill):
+            text = f"'{short(manifest)}', which says what was built, is not as it was written"
+            fix = f"skc build {shell_quote(entry.skill.reference)}"
+            yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
     backlog = sum(entry.status == "not-built" for entry in listing.skills)
     rest = f", {backlog:,} not built" if backlog else ""
     yield Check("builds", OK, f"{count_of(listing.total, 'skill')} in the stores{rest}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from skillc.compiler import find_damaged_stubs
+from skillc.compiler import find_damaged_manifests, find_damaged_stubs
 from skillc.errors import SkillcError
 from skillc.install.entry import LockEntry
 from skillc.install.lock import DAMAGED, read_lock, store_folders
@@ -20,6 +20,7 @@ DIFFERENT = "not what the lock says"
 UNLOCKED = "installed, but not in the lock"
 INCOMPLETE = "the lock has no digest of its files; 'skc install' adds it"
 STUB = "the stub that agents read is not as it was built; 'skc build' writes it anew"
+MANIFEST = "the manifest of a build is not as it was written; 'skc build' writes it anew"
 FIXES = {ABSENT: "skc install", INCOMPLETE: "skc install", DIFFERENT: "skc verify"}  # what mends a problem
 KINDS = {"changed": "changed", "added": "added", "removed": "missing"}
 
@@ -59,7 +60,9 @@ def verify_store(root: str) -> LockProblems:
         elif not entry.is_damaged and not is_exact(entry, states[name]):
             files = list(_compare(entry, folders[name]))
             problems += files or [LockProblem(name, "", DIFFERENT)]
-        problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill_of(root, name))]
+        skill = skill_of(root, name)
+        problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill)]
+        problems += [LockProblem(name, path, MANIFEST) for path in find_damaged_manifests(skill)]
     return LockProblems(tuple(problems))
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         choose_tokenizer,
         connect,
         is_of_build,
+        is_replaced,
         open_index,
         open_stale_index,
         parse_manifest,

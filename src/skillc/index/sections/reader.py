@@ -304,8 +304,11 @@ def is_of_build(meta: dict[str, str], manifest_data: bytes) -> bool:
     A build that is killed between renaming its index and its manifest, or that a reader meets there,
     leaves the old manifest beside the new index. The index says which manifest it replaces, and counts.
     """
-    if find_source_hash(manifest_data) == meta["source_hash"]:
-        return True
+    return find_source_hash(manifest_data) == meta["source_hash"] or is_replaced(meta, manifest_data)
+
+
+def is_replaced(meta: dict[str, str], manifest_data: bytes) -> bool:
+    """Return whether a manifest is the one that the build of an index replaces."""
     predecessor = meta.get("replaces")
     return predecessor is not None and predecessor == sha256_hex(manifest_data)
 
