@@ -184,6 +184,14 @@ def test_secrets(text: str) -> None:
         assert "secret-word" not in shown
 
 
+@pytest.mark.parametrize("kind", ["skillc", "clawhub"])
+def test_registry_with_a_login(kind: str) -> None:
+    """[SURFACES: Getting skills] a registry's address has no user, and the message does not repeat it."""
+    with pytest.raises(OriginNotFound, match="has no user") as error:
+        parse_origin(f"{kind}:https://ada:secret-word@example.com/pdf", "/")
+    assert "secret-word" not in error.value.line()
+
+
 @pytest.mark.parametrize(
     "text",
     ["owner/repo@v1", "https://gitlab.com/a/b", "git@example.com:a/b.git", "file:///srv/x.git#v1",

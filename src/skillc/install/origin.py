@@ -252,6 +252,7 @@ def _refuse_mcp(text: str, step: str = "") -> OriginNotFound:
 
 def _parse_registry(text: str) -> Origin:
     """Parse `clawhub:slug[@version]` and `clawhub:https://registry/slug[@version]`."""
+    _refuse_login(text, text.removeprefix(REGISTRY))
     rest, _, version = text.removeprefix(REGISTRY).partition("@")
     registry, slug = CLAWHUB, rest
     if "://" in rest:
@@ -267,6 +268,7 @@ def _parse_registry(text: str) -> Origin:
 
 def _parse_ours(text: str, registry: str = "") -> Origin:
     """Parse `skillc:https://registry/id[@version]`; the registry's address may have a path of its own."""
+    _refuse_login(text, text.removeprefix(OURS))
     address, _, ref = text.removeprefix(OURS).partition("@")
     parts = urlsplit(address)
     try:
@@ -277,6 +279,12 @@ def _parse_ours(text: str, registry: str = "") -> Origin:
     except (InvalidOption, InvalidSkillId) as error:
         raise OriginNotFound(text, error.message) from None
     return Origin("download", f"{OURS}{base}/{skill_id}", base, check_ref(text, ref))
+
+
+def _refuse_login(text: str, address: str) -> None:
+    """Raise OriginNotFound for a registry's address with a user, whose password a message would repeat."""
+    if "@" in address.partition("://")[2].partition("/")[0]:
+        raise OriginNotFound(hide_secrets(text), "the address of a registry has no user; see 'skc login'")
 
 
 def _find_local(text: str, cwd: str) -> Origin | None:
