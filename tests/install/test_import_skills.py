@@ -164,6 +164,19 @@ def test_projects_directory(world: World) -> None:
     assert (world.project / ".skillc/.gitignore").exists()
 
 
+@pytest.mark.parametrize("words", [["--from", "claude", "--project"], ["--project"], [".claude/skills/pdf"]])
+def test_a_directory_that_leads_out_of_a_project(world: World, words: list[str]) -> None:
+    """[D63] a clone may bring the link: nothing is moved out of the folder that it leads to."""
+    outside = world.root / "outside"
+    pdf = skill(outside, "pdf")
+    (world.project / ".claude").mkdir()
+    (world.project / ".claude/skills").symlink_to(outside)
+    result = world.ok("import", *words, "--yes")
+    assert ("leads out of the project" in result.stdout) == ("--project" in words)
+    assert pdf.is_dir()
+    assert not pdf.is_symlink()
+
+
 def test_a_directory_that_is_a_link(world: World) -> None:
     """[SURFACES: Getting skills] an agent's directory kept elsewhere, as with dotfiles."""
     real = world.root / "dotfiles"

@@ -106,7 +106,10 @@ class _Survey:
     sources: dict[str, str] = field(default_factory=dict)  # the folder for each path in a store
 
     def find_places(self, names: str) -> list[Place]:
-        """Return the directories of agents by name, each once; one that is missing is a skip."""
+        """Return the directories of agents by name, each once; one that is missing is a skip.
+
+        So is a project's that leads out of it: a clone may have brought that link, to any folder [D63].
+        """
         agents = {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
         words = [word.strip().lower() for word in names.split(",") if word.strip()]
         unknown = [word for word in words if word not in agents and word != "all"]
@@ -129,9 +132,22 @@ class _Survey:
             is_certain = directory[:1] == "." or self.scope != PROJECT or len(names) == 1
             if agent.name in names and directory and root and is_certain:
                 path = os.path.join(root, *directory.split("/"))
+                if self.scope == PROJECT and self._leads_out(path, root):
+                    continue
                 name = directory if path in places else agent.name  # several agents share .agents/skills
                 places[path] = Place((name, path), store)
         return list(places.values())
+
+    def _leads_out(self, directory: str, root: str) -> bool:
+        """Return whether a directory is not below a project, links resolved; note it, once, as a skip."""
+        real = os.path.realpath(directory)
+        if paths.is_inside(real, os.path.realpath(root)):
+            return False
+        skip = Skip(
+            directory, f"it leads out of the project, to '{real}'; a clone may have brought that link"
+        )
+        self.skips += [skip] if skip not in self.skips else []
+        return True
 
     def _project(self) -> Store:
         root = next(paths.project_roots(self.cwd), None)
