@@ -387,6 +387,25 @@ def test_damage_while_it_is_open(shelf: Shelf) -> None:
     assert shelf.ids("forms") == ["pdf"]
 
 
+def test_others_see_nothing_of_the_index(shelf: Shelf, tmp_path: Path) -> None:
+    """[D11] it has texts of private skills; one that an older skc left open is closed."""
+    path = tmp_path / "own" / "library.db"
+    before = os.umask(0o022)
+    try:
+        for _ in range(2):
+            library = SkillIndex(str(path))
+            shelf.find("forms", library=library)
+            files = [each for each in path.parent.iterdir() if each.name.startswith("library.db")]
+            assert path in files
+            assert {each.stat().st_mode & 0o777 for each in files if not each.name.endswith("lock")} == {
+                0o600
+            }
+            library.database.close()
+            path.chmod(0o644)
+    finally:
+        os.umask(before)
+
+
 def test_without_a_place_for_the_index(shelf: Shelf) -> None:
     """[D11] where nothing can be written, everything is found all the same."""
     library = SkillIndex("/proc/nowhere/library.db")

@@ -139,7 +139,7 @@ class Database:
 
         It waits for another process until the time `until`.
         """
-        if not self.persistent or not self._make_directory():
+        if not self.persistent or not self._make_private():
             return None
         path = f"{self.path}.lock"
         writable = os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
@@ -181,7 +181,7 @@ class Database:
         return self._connection.execute
 
     def _connect(self) -> Any:
-        if self.persistent and not self._make_directory():
+        if self.persistent and not self._make_private():
             raise sqlite.OperationalError("no directory for the index")
         connection = sqlite.connect(
             self.path,
@@ -197,11 +197,17 @@ class Database:
             raise
         return connection
 
-    def _make_directory(self) -> bool:
+    def _make_private(self) -> bool:
+        """Let others see nothing of the file: it has texts of folders that may be private."""
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
         except OSError:
             return False
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except OSError:
+            pass  # it is there, or SQLite says what is wrong
+        paths.keep_private_database(self.path)
         return True
 
     def _recover(self, error: Exception) -> None:
