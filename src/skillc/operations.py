@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Waste,
     )
     from skillc.library import Skill
+    from skillc.listing import Listings
     from skillc.settings import Settings
     from skillc.usage import FilterOptions, LogValue, Stats
 
@@ -445,3 +446,9 @@ class Operations:
         from skillc.doctor import examine
 
         return examine(self.cwd, fix=fix)
+
+    def listing(self, agents: str = "", window: int | None = None) -> Listings:
+        """Return what agents show of each skill: those of a list with commas, or all that are here."""
+        from skillc.listing import list_agents
+
+        return list_agents(self.cwd, agents, window)

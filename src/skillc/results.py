@@ -31,6 +31,7 @@ from skillc.install import (
     Step,
 )
 from skillc.lint import Rule, Summary
+from skillc.listing import Listings
 from skillc.tools import DryRun, Entry, Envelope, TrustDescription
 from skillc.trash import TrashItem
 from skillc.usage import Stats
@@ -149,6 +150,7 @@ RESULTS: dict[str, Shape] = {
     "lint --statistics": {"rules": [{"rule": str, "name": str, "count": int}], "skills": int, "failed": int},
     "lint --explain": {"rules": [Rule]},
     "list": Listing,
+    "listing": Listings,
     "load": ResolvedSkill,
     "lock": LockedSkills,
     "lock --check": LockProblems,

@@ -17,23 +17,36 @@ from skillc.errors import Diagnostic, warning
 VERSION = 1
 MAX_FILE = 1 << 18  # bytes of a config.toml
 MAX_KEY = 100  # parts of a dotted key in a TOML file
-KEYS = {"": ("version", "registry", "search"), "search": ("tokenizer", "formats")}  # by table
+KEYS = {
+    "": ("version", "registry", "search", "listing"),
+    "search": ("tokenizer", "formats"),
+    "listing": ("window",),
+}  # by table
 TOKENIZERS = ("ascii", "cjk")
+WINDOW = 200_000  # tokens of a model, where nothing else is said
+MAX_WINDOW = 100_000_000
 FORMATS = ("csv", "json", "yaml", "toml", "code")
 
 
 class Settings:
     """The settings in force, and diagnostics about the files they came from."""
 
-    __slots__ = ("diagnostics", "formats", "registry", "tokenizer")
+    __slots__ = ("diagnostics", "formats", "registry", "tokenizer", "window")
 
     def __init__(
-        self, tokenizer: str, formats: frozenset[str], diagnostics: tuple[Diagnostic, ...], registry: str = ""
+        self,
+        tokenizer: str,
+        formats: frozenset[str],
+        diagnostics: tuple[Diagnostic, ...],
+        registry: str = "",
+        window: int = WINDOW,
     ) -> None:
         self.tokenizer = tokenizer
         self.formats = formats
         self.diagnostics = diagnostics
-        self.registry = registry  # that 'skc publish' and others write to, from the home's file alone
+        # From the home's file alone [D76]:
+        self.registry = registry  # that 'skc publish' and others write to
+        self.window = window  # tokens of the model that listings are for
 
 
 def load_settings(cwd: str) -> Settings:
@@ -46,7 +59,11 @@ def load_settings(cwd: str) -> Settings:
         return next((layer[key] for layer in layers if key in layer), default)
 
     return Settings(
-        first("tokenizer", "ascii"), first("formats", frozenset()), tuple(diagnostics), first("registry", "")
+        first("tokenizer", "ascii"),
+        first("formats", frozenset()),
+        tuple(diagnostics),
+        first("registry", ""),
+        first("window", WINDOW),
     )
 
 
@@ -85,15 +102,34 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
         return {}
     if version > VERSION:
         warn(f"version {version} is newer than this skc knows ({VERSION}); reading what is known")
-    registry = data.pop("registry", None)
+    own: dict[str, Any] = {key: data.pop(key) for key in ("registry", "listing") if key in data}
     layer = _check(data, warn)
     root = paths.home()
-    if registry is not None and (root is None or path != paths.config_file(root)):
-        warn("'registry' counts in the home's config.toml alone: a project does not choose where you publish")
-    elif registry is not None and not isinstance(registry, str):
+    if root is not None and path == paths.config_file(root):
+        layer |= _check_own(own, warn)
+    elif own:
+        warn(f"'{next(iter(own))}' counts in the home's config.toml alone, not in a project's")
+    return layer
+
+
+def _check_own(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
+    """Return the valid values of the keys that count in the home's file alone."""
+    layer: dict[str, Any] = {}
+    registry, listing = data.get("registry", ""), data.get("listing", {})
+    if not isinstance(registry, str):
         warn("'registry' must be an address, in quotes")
     elif registry:
         layer["registry"] = registry
+    if not isinstance(listing, dict):
+        warn("'listing' must be a table")
+        return layer
+    for key, value in listing.items():
+        if key != "window":
+            _warn_unknown(f"listing.{key}", warn)
+        elif type(value) is int and 0 < value <= MAX_WINDOW:
+            layer["window"] = value
+        else:
+            warn(f"listing.window must be a number of tokens, not {value!r}")
     return layer
 
 
@@ -117,8 +153,12 @@ def _check(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
         else:
             warn(f"formats must be a list of {', '.join(FORMATS)}, not {value!r}")
     for key in [*data, *(f"search.{key}" for key in search)]:
-        from skillc.spelling import near_miss  # only on the way to a warning
-
-        table, _, name = key.rpartition(".")
-        warn(f"unknown key '{key}'{near_miss(name, KEYS.get(table, ()))}")
+        _warn_unknown(key, warn)
     return layer
+
+
+def _warn_unknown(key: str, warn: Callable[[str], None]) -> None:
+    from skillc.spelling import near_miss  # only on the way to a warning
+
+    table, _, name = key.rpartition(".")
+    warn(f"unknown key '{key}'{near_miss(name, KEYS.get(table, ()))}")

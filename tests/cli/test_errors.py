@@ -33,6 +33,7 @@ FAILURES = {
     "init": (["pdf"], "E050"),
     "install": (["--frozen"], "E071"),
     "inventory": ([], "E071"),
+    "listing": (["--agent", "cluade"], "E100"),
     "lint": (["nowhere"], "E001"),
     "list": (["--limit", "0"], "E100"),
     "load": (["pdf"], "E071"),

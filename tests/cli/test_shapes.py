@@ -186,6 +186,7 @@ def _bring_in(world: World, check: Check) -> None:
     assert check("install")["unchanged"] == ["xlsx"]
     check("outdated")
     check("doctor", status=1)  # agents do not find skc here
+    check("listing")
     check("doctor", "doctor", "--fix", status=1)
     assert check("clean", "clean", "--dry-run")["entries"]
     assert check("clean", "clean", "--yes")["entries"]

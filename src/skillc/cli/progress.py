@@ -41,6 +41,7 @@ ACTIVITIES = {
         "Checking the installation, the stores and agents' directories": "doctor",
         "Comparing files with the lock": "verify",
         "Comparing skills with their builds": "list",
+        "Reading what lies in agents' directories": "listing",
         "Comparing the store with the lock": "install lock outdated update",
         "Counting in the logs": "stats sync",
         "Creating the skill": "init",

@@ -67,7 +67,8 @@ GROUPS = {
         "grant": "Say what people and programs may do in a registry.",
         "publisher": "Let workflows of CI publish in a registry without a stored token.",
     },
-    "See what agents used": {
+    "See what agents see and use": {
+        "listing": "Show what each agent tells its model of each skill, and what it cuts.",
         "stats": "Show what agents used: sections, files, searches, errors.",
         "sync": "Move logs kept in the project into the skills' own logs; send counts to a registry.",
     },

@@ -23,6 +23,7 @@ CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
     "variables": machine.check_variables,
     "repositories": machine.check_repositories,
     "agents": skills.check_agents,
+    "listings": skills.check_listings,
     "mcp": skills.check_servers,
     "names": skills.check_names,
     "builds": skills.check_builds,

@@ -53,6 +53,7 @@ from skillc.library import (
     read_switches,
     stored_skills,
 )
+from skillc.listing import list_agents
 from skillc.quotes import shell_quote
 from skillc.skills import parse, read_main_file, read_metadata
 from skillc.text import count_of
@@ -221,6 +222,17 @@ def check_agents(place: Place) -> Iterator[Check]:
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     summary = f"found {', '.join(names[:MAX_NAMES])}{more}" if names else "no agent has a directory here"
     yield Check("agents", OK, summary)
+
+
+def check_listings(place: Place) -> Iterator[Check]:
+    """Say which agents cut what they tell their model of skills."""
+    for each in list_agents(place.cwd).agents:
+        if each.overflows:
+            text = (
+                f"{each.display} shows {each.whole} of {each.listed} descriptions whole: its listing is full"
+            )
+            yield Check("listings", WARNING, text, f"skc listing --agent {each.agent} --skills")
+    yield Check("listings", OK, "every agent shows all descriptions whole")
 
 
 def check_servers(place: Place) -> Iterator[Check]:

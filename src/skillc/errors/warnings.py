@@ -59,6 +59,7 @@ WARNINGS = {
     "W097": "'{}' is left as it is: its entry in the lock changed meanwhile; run the command again",
     "W098": "shell scripts are read word by word, because tree-sitter can't be loaded: {}",
     "W099": "the judge '{}' did not answer: {}",
+    "W100": "what {} lists was measured with version {}, and {} is here: it may list otherwise",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' could not be refreshed, so its last state is used: {}",
     "W203": "repository '{}' is served in part: {}; the next call goes on from there",

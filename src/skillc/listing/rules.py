@@ -1,0 +1,149 @@
+"""How agents list skills: `agents.toml`, as measured with the real programs [SURFACES: What agents see]."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from typing import Any
+
+from skillc import paths
+from skillc.errors import Diagnostic, warning
+
+CHARACTERS = 4  # of a token, by which agents count their budget
+MAX_PACKAGE = 1 << 20  # bytes of a package.json
+NUMBERS = re.compile(r"\d+(?:\.\d+)+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """How one agent lists skills. `agents.toml` says what each field means."""
+
+    agent: str
+    version: str
+    measured: date
+    program: str
+    package: str
+    user: tuple[str, ...]
+    project: tuple[str, ...]
+    first: str
+    name: str
+    line: str
+    names: str = ""
+    home: tuple[str, ...] = ()
+    walk: bool = False
+    share: float = 0
+    budget: int = 0
+    overflow: str = ""
+    counts: str = "characters"
+    unit: int = 1
+    longest: int = 0
+    too_long: str = ""
+    when: str = ""
+    without: str = ""
+    hidden_by: str = ""
+    own: Mapping[str, int] = field(default_factory=dict)
+
+    def characters(self, window: int) -> int | None:
+        """Return how many characters a listing may have; None for an agent that lists all."""
+        if self.share:
+            return int(window * self.share) * CHARACTERS
+        return self.budget or None
+
+    def measure(self, text: str) -> int:
+        """Return the size of a text as the agent counts it."""
+        if self.counts == "bytes":
+            return len(text.encode("utf-8", "replace"))
+        if self.counts == "columns" and not text.isascii():
+            return sum(map(_columns, text))
+        return len(text)
+
+    def user_folders(self) -> Iterator[str]:
+        """Yield the folders in the user's home where it looks for skills."""
+        home = paths.user_home()
+        if home is None:
+            return
+        variable, own = self.home or ("", "")
+        moved = os.environ.get(variable, "") if variable else ""
+        for folder in self.user:
+            top, _, rest = folder.partition("/")
+            yield os.path.join(moved, rest) if moved and top == own else os.path.join(home, folder)
+
+    def project_folders(self, cwd: str) -> Iterator[str]:
+        """Yield the folders around the working directory where it looks for skills, the nearest first."""
+        home = paths.user_home()
+        directories = _walk_up(cwd) if self.walk else [cwd]
+        for directory in directories:
+            if directory != home:
+                yield from (os.path.join(directory, folder) for folder in self.project)
+
+    def is_installed(self) -> bool:
+        """Return whether the agent is here: its program, or a folder of its own."""
+        own = next(self.user_folders(), "")
+        return shutil.which(self.program) is not None or bool(own and os.path.isdir(os.path.dirname(own)))
+
+
+@cache
+def read_rules() -> dict[str, Rule]:
+    """Return the rules by the names of the agents. The table is part of the package and does not change."""
+    with open(os.path.join(os.path.dirname(__file__), "agents.toml"), "rb") as file:
+        tables = tomllib.load(file)
+    rules: dict[str, Rule] = {}
+    for agent, table in tables.items():
+        values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}
+        rules[agent] = Rule(agent=agent, **values)
+    return rules
+
+
+def find_version(rule: Rule) -> str | None:
+    """Return the version of the agent that is here, from its files: it is not run."""
+    program = shutil.which(rule.program)
+    if program is None:
+        return None
+    path = os.path.realpath(program)
+    if NUMBERS.fullmatch(os.path.basename(path)):  # as Claude Code's own installer keeps versions
+        return os.path.basename(path)
+    for _ in range(4):
+        path = os.path.dirname(path)
+        try:
+            package = json.loads(paths.read_regular(os.path.join(path, "package.json"), MAX_PACKAGE))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(package, dict) and package.get("name") == rule.package:
+            return str(package.get("version"))[:100]
+    return None
+
+
+def check_version(rule: Rule, version: str | None) -> tuple[Diagnostic, ...]:
+    """Return a warning where the agent that is here is newer than the one that was measured."""
+    if version is None or _numbers(version) <= _numbers(rule.version):
+        return ()
+    return (warning("W100", rule.agent, rule.version, version),)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d{1,9}", version)[:4])
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or not character.isprintable():
+        return int(character == "\n")
+    return 1 + (unicodedata.east_asian_width(character) in "FW")
+
+
+def _walk_up(cwd: str) -> list[str]:
+    """Return the directories from `cwd` up to the root of its git repository; `cwd` alone without one."""
+    directories = [cwd]
+    while not os.path.lexists(os.path.join(directories[-1], ".git")):
+        parent = os.path.dirname(directories[-1])
+        if parent == directories[-1]:
+            return [cwd]
+        directories.append(parent)
+    return directories
