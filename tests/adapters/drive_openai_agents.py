@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agents import Agent, Runner, SQLiteSession
+
 from skillc import BuiltAgent
 from skillc.adapters import openai_agents
 from tests.adapters.drivers import OWN

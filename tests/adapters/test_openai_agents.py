@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-
 from agents import Agent, FunctionTool, RunContextWrapper, Runner
+
 from skillc.adapters.openai_agents import instructions, skill_tools, user_message
 from tests.adapters.conftest import QUESTION, TIDES, Shelf
 from tests.adapters.model import Call, caller

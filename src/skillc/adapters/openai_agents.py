@@ -21,9 +21,8 @@ from skillc.adapters.tools import BoundTool, async_user_message, bind_tools, joi
 from skillc.errors import import_error
 
 try:
-    from agents.tool_context import ToolContext
-
     from agents import Agent, FunctionTool, RunContextWrapper, Tool
+    from agents.tool_context import ToolContext
 except ImportError as error:
     raise import_error(error, "the OpenAI Agents SDK", "openai-agents") from None
 
