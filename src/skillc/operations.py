@@ -10,7 +10,7 @@ Rooms are imported in methods: a command loads only what it uses, and 'skc insta
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
@@ -151,7 +151,7 @@ class Operations:
 
         root = find_root(self.cwd, is_global=is_global)
         age = parse_age(min_age) if min_age else 0
-        entries = find_entries(root, names)
+        entries = find_entries(root, self._names_in(root, names))
         with self._attendance()["progress"].steps(len(entries), "skills") as steps:
             return list_latest(root, entries, min_age=age, hosts=hosts, tell_step=steps.step)
 
@@ -169,7 +169,7 @@ class Operations:
         from skillc.install import find_entries, find_root, parse_age, update_locked
 
         root = find_root(self.cwd, is_global=is_global)
-        entries = find_entries(root, names)
+        entries = find_entries(root, self._names_in(root, names))
         with self._attendance()["progress"].steps(len(entries), "skills") as steps:
             return update_locked(
                 root,
@@ -182,11 +182,21 @@ class Operations:
                 tell_step=steps.step,
             )
 
+    def _names_in(self, root: str, names: Iterable[str]) -> Iterator[str]:
+        """Yield the names of skills in a store; a path to one of them means its name [D69]."""
+        from skillc.library import is_path, resolve_installed
+
+        for name in names:
+            skill = resolve_installed(name, self.cwd) if is_path(name) else None
+            is_here = skill and skill.is_stored and os.path.realpath(skill.root) == os.path.realpath(root)
+            yield skill.name if skill and is_here else name
+
     def pin(self, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
         """Keep locked skills at their versions, or let them be updated again."""
         from skillc.install import find_root, set_pins
 
-        pins, diagnostics = set_pins(find_root(self.cwd, is_global=is_global), names, is_pinned)
+        root = find_root(self.cwd, is_global=is_global)
+        pins, diagnostics = set_pins(root, self._names_in(root, names), is_pinned)
         self.tell(diagnostics)
         return pins
 
@@ -323,11 +333,19 @@ class Operations:
         self.tell(diagnostic for removal in result.removed for diagnostic in removal.diagnostics)
         return result
 
+    def locate_installed(self, name: str) -> Skill:
+        """Return the skill that a name means to what manages skills: an installed one first [D69]."""
+        from skillc.library import locate_installed
+
+        skill = locate_installed(name, self.cwd)
+        self.tell(skill.diagnostics)
+        return skill
+
     def disable(self, name: str, targets: str = "", *, dry_run: bool = False) -> Disablement:
         """Take a skill away from agents, all or those in `targets`, and keep it."""
         from skillc.install import disable_skill, require_stored
 
-        skill = require_stored(self.locate(name, index=False), name)
+        skill = require_stored(self.locate_installed(name), name)
         result = disable_skill(skill, targets, self.cwd, dry_run=dry_run)
         self.tell(result.diagnostics)
         return result
@@ -336,7 +354,7 @@ class Operations:
         """Give a disabled skill back to agents."""
         from skillc.install import enable_skill, require_stored
 
-        skill = require_stored(self.locate(name, index=False), name)
+        skill = require_stored(self.locate_installed(name), name)
         result = enable_skill(skill, targets, self.settings(), self.cwd, dry_run=dry_run)
         for publication in result.publications:
             self.tell_publication(publication)

@@ -179,6 +179,31 @@ def test_which_skill(world: World, pdf: Path) -> None:
     assert len(remove(world, str(world.store / "docx"), "docx", cwd=world.project)) == 1
 
 
+def test_folder_of_that_name(world: World) -> None:
+    """[D69] a folder in the working directory hides no installed skill from what manages skills."""
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
+    world.ok("install")
+    here = world.skill("pdf", store=world.project)
+    for words in (("disable",), ("enable",), ("pin",), ("unpin",), ("update",), ("remove",)):
+        world.ok(*words, "pdf")
+    assert (here / "SKILL.md").exists()
+    assert not (world.store / "pdf").exists()
+    assert "'./pdf'" in world.fails("E001", "enable", "pdf").stderr
+    for command in ("disable", "remove"):
+        assert "'skc import ./pdf'" in world.fails("E100", command, "./pdf").stderr
+    world.ok("restore", "pdf")
+    world.ok("disable", "./.skillc/skills/pdf")
+
+
+def test_path_of_a_locked_skill(world: World) -> None:
+    """[D69] a path to a skill of the store means its name in the lock."""
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
+    world.ok("install")
+    for command in ("pin", "unpin", "update"):
+        world.ok(command, "./.skillc/skills/pdf")
+    world.fails("E001", "pin", str(world.root / "work/pdf"))
+
+
 def test_leaves_the_lock(world: World) -> None:
     """[SURFACES: Lock file] the lock's entry goes as well: 'install' does not bring the skill back."""
     lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, SkillNotFound
-from skillc.library import Skill, at_path, import_root, is_compiled, resolve, stored_skills
+from skillc.library import Skill, at_path, import_root, is_compiled, resolve, resolve_installed, stored_skills
 from tests.conftest import World
 
 
@@ -30,6 +30,22 @@ def test_order(world: World) -> None:
     assert places == [here, stored, everywhere]
     with pytest.raises(InvalidSkill):
         found(world, "pdf")
+
+
+def test_installed_skills_first(world: World) -> None:
+    """[D69] what manages skills takes a name for an installed one, and a folder here by a path alone."""
+    stored = world.skill("pdf")
+    here = world.skill("pdf", store=world.project)
+    world.skill("docx", store=world.project)
+    cwd = str(world.project)
+    assert resolve_installed("pdf", cwd).source == str(stored)
+    for path in ("./pdf", "../project/pdf", str(here)):
+        assert resolve_installed(path, cwd).source == str(here)
+    for path in ("./.skillc/skills/pdf", "~/../project/.skillc/skills/pdf"):
+        assert resolve_installed(path, cwd).is_stored
+    with pytest.raises(SkillNotFound) as caught:
+        resolve_installed("docx", cwd)
+    assert "'./docx'" in caught.value.text()
 
 
 def test_all_project_stores_before_the_global_one(world: World) -> None:

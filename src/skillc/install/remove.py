@@ -36,16 +36,15 @@ from skillc.library import (
     Skill,
     change_switch,
     find_switch,
+    is_path,
     is_skill,
     lock_store,
     read_deployments,
-    resolve,
+    resolve_installed,
     roots,
-    stored_skills,
 )
 from skillc.quotes import shell_quote
 from skillc.settings import Settings
-from skillc.spelling import suggest
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
 from skillc.text import count_of, one_line
 from skillc.usage import delete_fallback_log
@@ -100,19 +99,16 @@ def find_removable(name: str, cwd: str) -> Skill | Ghost:
     never takes a skill out of another project.
     """
     try:
-        skill = resolve(name, cwd)
+        skill = require_stored(resolve_installed(name, cwd), name)
     except SkillNotFound:
         records = tuple(each for each in read_deployments() if each.skill == name and each.is_ghost)
         if not records:
-            names = [skill.name for skill in stored_skills(cwd)]
-            raise SkillNotFound(name, nearest=suggest(name, names)) from None
+            raise
         return Ghost(name, records[-1].source, records)
-    if not skill.is_stored:
-        raise InvalidOption(f"'{name}' is in no store; skc has nothing of it to remove")
     if skill.is_copy:
         raise InvalidOption(f"'{name}' is of the repository '{skill.repository}'; see 'skc repo remove'")
     here = {os.path.realpath(root) for _, root in roots(cwd)}
-    if os.sep not in name and os.path.realpath(skill.root) not in here:
+    if not is_path(name) and os.path.realpath(skill.root) not in here:
         raise InvalidOption(
             f"'{name}' is in another project; 'skc remove {shell_quote(skill.source)}' takes it"
         )
@@ -295,7 +291,9 @@ class Enablement:
 def require_stored(skill: Skill, name: str) -> Skill:
     """Return a skill if it is in a store; only those are deployed."""
     if not skill.is_stored:
-        raise InvalidOption(f"'{name}' is in no store; 'skc import' brings it into one")
+        raise InvalidOption(
+            f"'{name}' is a folder that is not installed; 'skc import {shell_quote(name)}' takes it in"
+        )
     return skill
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         record_imports,
     )
     from skillc.library.library import CompositeSkillSource, NamedSource
-    from skillc.library.locate import locate_skill
+    from skillc.library.locate import is_path, locate_installed, locate_skill, resolve_installed
     from skillc.library.mcp import McpSkillSource
     from skillc.library.memory import recall_skills
     from skillc.library.repositories import (

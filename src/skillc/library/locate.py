@@ -40,6 +40,39 @@ def locate_skill(name: str, cwd: str) -> Skill:
         return _locate_in_repositories(name, cwd, error)
 
 
+def is_path(name: str) -> bool:
+    """Return whether a command that manages skills takes a word for a path [D69].
+
+    >>> is_path("./pdf"), is_path("~/pdf"), is_path("pdf"), is_path("billing/refunds")
+    (True, True, False, False)
+    """
+    word = name.replace(os.sep, "/")
+    return (
+        word in (".", "..") or word.startswith(("./", "../", "/", "~")) or bool(os.path.splitdrive(name)[0])
+    )
+
+
+def resolve_installed(name: str, cwd: str) -> Skill:
+    """Return the installed skill of a name, or the skill of a path; raises SkillNotFound or InvalidSkill.
+
+    A folder in the working directory never hides an installed skill [D69].
+    """
+    try:
+        return (
+            resolve(os.path.expanduser(name), cwd) if is_path(name) else resolve(name, cwd, may_be_path=False)
+        )
+    except SkillNotFound:
+        raise _with_nearest(name, cwd, ()) from None
+
+
+def locate_installed(name: str, cwd: str) -> Skill:
+    """Return what `resolve_installed` does, else the skill of a repository with that ID."""
+    try:
+        return resolve_installed(name, cwd)
+    except (InvalidSkill, SkillNotFound) as error:
+        return _locate_in_repositories(name, cwd, error)
+
+
 def _locate_in_repositories(name: str, cwd: str, error: InvalidSkill | SkillNotFound) -> Skill:
     """Return the skill that an ID means; `error` says why no store has it, and may be raised."""
     if not is_id(name):
@@ -141,6 +174,8 @@ def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     item = _find_in_trash(name, cwd)
     if item:
         error.details = f"hint: it is in the trash; 'skc restore {item}' brings it back"
+    if not is_path(name) and is_skill(os.path.join(cwd, name)):  # for a command that takes names first [D69]
+        error.details = f"hint: the folder here is './{name}'"
     return error
 
 

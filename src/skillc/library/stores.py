@@ -105,10 +105,10 @@ def folder_name(name: str) -> str:
     return name.replace("/", "+")
 
 
-def resolve(name: str, cwd: str) -> Skill:
+def resolve(name: str, cwd: str, *, may_be_path: bool = True) -> Skill:
     """Return what `name` or a path means in the stores of `cwd`; raises SkillNotFound or InvalidSkill."""
     incomplete = None
-    for skill in _candidates(name, cwd):
+    for skill in _candidates(name, cwd, may_be_path):
         if is_skill(skill.source):
             return skill if skill.is_stored else _find_source(skill)
         incomplete = incomplete or skill.source
@@ -132,12 +132,12 @@ def _find_source(skill: Skill) -> Skill:
     return at_path(source) if source is not None and is_skill(source) else skill
 
 
-def _candidates(name: str, cwd: str) -> Iterator[Skill]:
+def _candidates(name: str, cwd: str, may_be_path: bool) -> Iterator[Skill]:
     """Yield the directories that `name` could mean, best first."""
     if not name or "\0" in name:
         return
     path = os.path.join(cwd, name)
-    if os.path.isdir(path):
+    if may_be_path and os.path.isdir(path):
         yield at_path(path)
     if name in (os.curdir, os.pardir) or (os.path.basename(name) != name and not is_id(name)):
         return
