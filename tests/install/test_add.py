@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillc.library import import_origin
+from skillc import atomic, paths
+from skillc.install import read_lock, store
+from skillc.library import import_origin, read_deployments
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 from tests.support.git import Origin, Server
@@ -414,3 +419,67 @@ def test_killed(world: World, home: Path, outside: Path, origin: Origin) -> None
         world.ok("remove", "pdf", "--yes", cwd=outside)
     assert is_complete
     assert step > 5 * 23
+
+
+def count_files(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count from now on how often the files with a line for each skill are written and read."""
+    counts: Counter[str] = Counter()
+    names = ("skills-lock.json", ".skill-lock.json", "deployments.json", "installed")
+
+    def count(function: Callable[..., Any], verb: str) -> Callable[..., Any]:
+        def call(path: str, *args: Any, **options: Any) -> Any:
+            counts.update(f"{verb} {name}" for name in names if name in Path(path).parts)
+            return function(path, *args, **options)
+
+        return call
+
+    monkeypatch.setattr(atomic, "write", count(atomic.write, "write"))
+    monkeypatch.setattr(paths, "read_regular", count(paths.read_regular, "read"))
+    return counts
+
+
+@pytest.mark.slow
+def test_many(
+    world: World, home: Path, outside: Path, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[D52] What is on record of many skills is written once for a batch, each twice as large as the last."""
+    monkeypatch.setattr(store, "BATCH", 3)
+    names = [f"many/s{number:02}" for number in range(40)]
+    origin.push(*names)
+    counts = count_files(monkeypatch)
+    source = f"file://{origin.bare}"
+    assert len(add(world, source, "--all", cwd=outside)["added"]) == 42
+    shutil.rmtree(world.global_store)
+    assert 0 < max(counts.values(), default=0) <= 5 * 4, counts  # in batches of 3, 3, 6, 12 and 18
+    counts.clear()
+    assert len(json.loads(world.ok("install", "--global", "--format", "json").stdout)["installed"]) == 42
+    assert 0 < max(counts.values(), default=0) <= 5 * 4, counts
+    assert world.ok("install", "--global").stdout == "42 skills unchanged\n"
+    assert len(read_deployments()) == 84
+
+
+@pytest.mark.slow
+def test_killed_among_many(
+    world: World, home: Path, outside: Path, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[D52] Killed at any moment, each of many skills is whole or not there; adding again adds the rest."""
+    monkeypatch.setattr(store, "BATCH", 2)
+    origin.push("one", "two", "three")
+    words = ("add", f"file://{origin.bare}", "--all", "--target", "claude")
+    names = {"pdf", "email", "one", "two", "three"}
+    clean = world.root / "clean"
+    shutil.copytree(home, clean)
+    for step in range(1, LIMIT, 41):
+        is_complete = run_until(step, world.root, *words, cwd=outside)
+        for folder in world.global_store.glob("[a-z]*"):
+            assert (folder / "SKILL.md").is_file()
+        if is_complete:
+            break
+        world.ok(*words, cwd=outside)
+        assert {record.skill for record in read_deployments()} == names
+        assert set(read_lock(str(home))) == names
+        assert world.ok("install", "--global").stdout == "5 skills unchanged\n"
+        shutil.rmtree(home)
+        shutil.copytree(clean, home)
+    assert is_complete
+    assert step > 5 * 41

@@ -10,6 +10,7 @@ import pytest
 from skillc.errors import Diagnostic, OriginNotFound
 from skillc.install.discover import discover
 from skillc.install.origin import Origin
+from tests.support.growth import grows_too_fast
 
 
 def skill(name: str) -> str:
@@ -131,3 +132,16 @@ def test_path() -> None:
     assert find(files, path="x/b") == [("b", "x/b/SKILL.md")]
     with pytest.raises(OriginNotFound, match="no skill in 'y'"):
         find(files, path="y")
+
+
+@pytest.mark.slow
+def test_many_names() -> None:
+    """[SURFACES: Getting skills] As many names as there are skills take time in proportion to them."""
+
+    def run(files: Mapping[str, str]) -> None:
+        assert len(find(files, *files)) == len(find(files, *(path.split("/")[0] for path in files)))
+
+    def make(size: int) -> dict[str, str]:
+        return {f"s{number}/SKILL.md": skill(f"s{number}") for number in range(size // 64)}
+
+    assert not grows_too_fast(run, make, 1 << 18)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill
+from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill, record_publications
 from skillc.errors import Diagnostic, unexpected
-from skillc.library import Skill, check_deployments, record_deployments
+from skillc.library import Skill, check_deployments
 from skillc.settings import Settings
 from skillc.surface import SILENT, Progress
 from skillc.text import one_line
@@ -55,10 +55,9 @@ def build_skills(
     tell_publication: Callable[[Publication], None] = lambda publication: None,
 ) -> Builds:
     """Build and deploy skills; of two with one name, agents get the one that the name means, the first."""
-    built: list[Publication] = []
     failed: list[BuildFailure] = []
     names: set[str] = set()
-    with progress.steps(len(skills), "skills") as steps:
+    with record_publications(tell) as built, progress.steps(len(skills), "skills") as steps:
         for skill in skills:
             steps.step(skill.name)
             try:
@@ -73,6 +72,5 @@ def build_skills(
             built.append(result)
             steps.clear()
             tell_publication(result)
-    tell(record_deployments(record for result in built for record in result.records()))
     tell(check_deployments())
     return Builds(tuple(built), tuple(failed))

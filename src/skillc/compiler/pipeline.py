@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from skillc.compiler.agents import Target, check_agent_folder
@@ -95,8 +96,8 @@ def publish_skill(
 ) -> Publication:
     """Import, build and deploy a skill; a target that fails does not stop the others.
 
-    Without `record`, the caller puts the deployments on record, many at once. `progress` gets the number of
-    files done and of all, and may raise.
+    Without `record`, the caller puts the deployments of many on record at once (`record_publications`).
+    `progress` gets the number of files done and of all, and may raise.
     """
     note = ""
     if not skill.is_stored:
@@ -133,6 +134,18 @@ def publish_skill(
         import_note=note,
         warnings=tuple(warnings),
     )
+
+
+@contextmanager
+def record_publications(
+    tell: Callable[[Iterable[Diagnostic]], object],
+) -> Iterator[list[Publication]]:
+    """Put the deployments of publications that are added in the block on record at its end, all at once."""
+    publications: list[Publication] = []
+    try:
+        yield publications
+    finally:
+        tell(record_deployments(record for each in publications for record in each.records()))
 
 
 def _deploy(

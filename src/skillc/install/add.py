@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from skillc.compiler import (
@@ -20,9 +20,10 @@ from skillc.compiler import (
     detect_targets,
     find_targets,
     publish_skill,
+    record_publications,
 )
-from skillc.errors import AuditBlocked, Diagnostic, InvalidOption, SkillcError, unexpected
-from skillc.install.entry import COPY, LINK, make_entry
+from skillc.errors import AuditBlocked, InvalidOption, SkillcError, unexpected
+from skillc.install.entry import COPY, LINK, LockEntry, make_entry
 from skillc.install.lock import lock_folder, read_lock
 from skillc.install.offers import (
     Choice,
@@ -33,10 +34,18 @@ from skillc.install.offers import (
     describe_offers,
     is_there,
 )
-from skillc.install.store import FetchedSkill, Store, check_store, choose_store, put_skill, record_skill
+from skillc.install.store import (
+    FetchedSkill,
+    Store,
+    check_store,
+    choose_store,
+    in_batches,
+    put_skill,
+    record_entries,
+)
 from skillc.library import GLOBAL, Skill, is_path_target, lock_store
 from skillc.settings import Settings
-from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.surface import SILENT, UNATTENDED, Person, Progress, Steps
 from skillc.text import one_line, utf8_text
 
 REASON = "replaced by 'skc add'"
@@ -50,7 +59,6 @@ class Addition:
     offer: Offer
     skill: Skill
     publication: Publication
-    diagnostics: tuple[Diagnostic, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         places = [utf8_text(each.path) for each in self.publication.deployments]
@@ -146,24 +154,11 @@ def add_skills(
             person.show(text)
         else:
             targets = _agree(person, text, len(offers), targets)
-        additions: list[Addition] = []
-        failures: list[SkillcError] = []
-        with progress.steps(len(offers), "skills") as steps:
-            for offer in offers:
-                steps.step(offer.name)
-                try:
-                    addition = add_skill(offer, store, targets, settings, cwd, copy=options.copy)
-                except Exception as error:
-                    if len(offers) == 1:
-                        raise
-                    failures.append(unexpected(error))
-                    steps.say(one_line(f"{failures[-1].line()} ({offer.name})"))
-                    continue
-                additions.append(addition)
-                steps.clear()
-                tell(addition.diagnostics)
-                tell_publication(addition.publication)
-    return Additions(tuple(offers), store, tuple(targets), tuple(additions), tuple(failures))
+        with progress.steps(2 * len(offers), "steps") as steps:
+            adding = _Adding(store, targets, options.copy, steps, tell, is_alone=len(offers) == 1)
+            for batch in in_batches(offers):
+                adding.publish(adding.put(batch), settings, cwd, tell_publication)
+    return Additions(tuple(offers), store, tuple(targets), tuple(adding.additions), tuple(adding.failures))
 
 
 def _find_targets(names: str | None, store: Store, cwd: str) -> Sequence[Target]:
@@ -184,43 +179,88 @@ def _agree(person: Person, text: str, count: int, targets: Sequence[Target]) -> 
     return [target for target in targets if target[0] in chosen]
 
 
-def add_skill(
-    offer: Offer,
-    store: Store,
-    targets: Sequence[Target],
-    settings: Settings,
-    cwd: str,
-    *,
-    copy: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> Addition:
-    """Put a skill into the store and the lock, then build and deploy it."""
-    diagnostics: list[Diagnostic] = []
-    path, candidate = os.path.join(store.folder, offer.name), offer.candidate
-    check_store(store.root)
-    with lock_store(store.root):
-        entry = read_lock(store.root).get(offer.name)
-        has_it = is_there(candidate, offer.origin, store, entry)  # another process may have been faster
+@dataclass(frozen=True, slots=True)
+class _Adding:
+    """Puts offers into a store and its lock, then builds and deploys them."""
+
+    store: Store
+    targets: Sequence[Target]
+    copy: bool
+    steps: Steps
+    tell: Report
+    is_alone: bool  # an error of the only skill is that of the command
+    additions: list[Addition] = field(default_factory=list)
+    failures: list[SkillcError] = field(default_factory=list)
+
+    def put(self, offers: Sequence[Offer]) -> list[Offer]:
+        """Put skills into the store, and then all of them into the lock; return those that are there."""
+        root = self.store.root
+        successes: list[Offer] = []
+        changes: list[LockEntry] = []
+        check_store(root)
+        with lock_store(root):
+            entries = read_lock(root)
+            try:
+                for offer in offers:
+                    self.steps.step(offer.name)
+                    with self._failures_of(offer):
+                        changes += self._put(offer, entries.get(offer.name))
+                        successes.append(offer)
+            finally:
+                self.tell(record_entries(root, changes) if changes else ())
+        return successes
+
+    def _put(self, offer: Offer, last: LockEntry | None) -> Sequence[LockEntry]:
+        """Put a skill into the store; return its entry, unless the lock has it already."""
+        store, candidate = self.store, offer.candidate
+        has_it = is_there(candidate, offer.origin, store, last)  # another process may have been faster
         # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
-        agents = {name for name, _ in targets if not is_path_target(name)}
-        names = agents.union(entry.targets if entry else ())
-        new = make_entry(
+        agents = {name for name, _ in self.targets if not is_path_target(name)}
+        agents = agents.union(last.targets if last else ())
+        if has_it and last is not None and last.is_complete and agents == set(last.targets):
+            return ()
+        entry = make_entry(
             lock_folder(store.root),
             offer.download,
             candidate,
             offer.hashes,
-            last=entry,
-            targets=names,
-            mode=COPY if copy else LINK,
+            last=last,
+            targets=agents,
+            mode=COPY if self.copy else LINK,
             audit=offer.audit,
         )
-        fetched = FetchedSkill(new, candidate.folder, offer.origin.label())
-        if not has_it:
-            diagnostics += put_skill(store.root, fetched, REASON)
-        if not has_it or entry is None or not entry.is_complete or names != set(entry.targets):
-            diagnostics += record_skill(store.root, fetched)
-    skill = Skill(offer.name, os.path.realpath(path), store.scope, store.root, is_stored=True)
-    publication = publish_skill(
-        skill, PublishOptions(tuple(targets), copy=copy), settings, cwd, progress=progress
-    )
-    return Addition(offer, skill, publication, tuple(diagnostics))
+        skill = FetchedSkill(entry, candidate.folder, offer.origin.label())
+        self.tell(put_skill(store.root, skill, REASON, is_there=has_it))
+        return (entry,)
+
+    def publish(
+        self,
+        offers: Sequence[Offer],
+        settings: Settings,
+        cwd: str,
+        tell_publication: Callable[[Publication], None],
+    ) -> None:
+        """Build and deploy skills that were put into the store."""
+        store, options = self.store, PublishOptions(tuple(self.targets), copy=self.copy)
+        with record_publications(self.tell) as publications:
+            for offer in offers:
+                self.steps.step(offer.name)
+                source = os.path.realpath(os.path.join(store.folder, offer.name))
+                skill = Skill(offer.name, source, store.scope, store.root, is_stored=True)
+                with self._failures_of(offer):
+                    publication = publish_skill(skill, options, settings, cwd, record=False)
+                    publications.append(publication)
+                    self.additions.append(Addition(offer, skill, publication))
+                    self.steps.clear()
+                    tell_publication(publication)
+
+    @contextmanager
+    def _failures_of(self, offer: Offer) -> Iterator[None]:
+        """Note an error in the block as that of one skill of several."""
+        try:
+            yield
+        except Exception as error:
+            if self.is_alone:
+                raise
+            self.failures.append(unexpected(error))
+            self.steps.say(one_line(f"{self.failures[-1].line()} ({offer.name})"))

@@ -74,9 +74,10 @@ def discover(
     order = _sort(origin.path, set(files.values()).difference(inner_files), folders)
     if not names:
         return [skill for skill in _read_skills(order, read, (), report) if not skill.is_duplicate]
-    likely = [file for file in (*order, *inner_files) if _matches(file, "", names)]
+    words = set(map(_key, names))
+    likely = [file for file in (*order, *inner_files) if not words.isdisjoint(_keys(file))]
     skills = _read_skills(likely, read, likely, report)
-    if len(_choose(skills, names)[0]) < len(names):  # a name that is not its folder's
+    if _choose(skills, names)[1]:  # a name that is not its folder's
         skills = _read_skills((*order, *inner_files), read, (), report)
     matches, misses = _choose(skills, names)
     if misses:
@@ -116,23 +117,24 @@ def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> Or
 
 def _choose(skills: Sequence[MainFile], names: Sequence[str]) -> tuple[list[MainFile], list[str]]:
     """Return the first skill for each name or path that is wanted, and the names that none has."""
-    matches: list[MainFile] = []
-    misses: list[str] = []
-    for word in names:
-        exact = [skill for skill in skills if skill.name == word or skill.path == word]
-        loose = [skill for skill in skills if _matches(skill.path, skill.name, (word,))]
-        match = next(iter(exact + loose), None)
-        if match is None:
-            misses.append(word)
-        elif match not in matches:
-            matches.append(match)
-    return matches, misses
+    exact: dict[str, MainFile] = {}
+    loose: dict[str, MainFile] = {}
+    for skill in skills:
+        exact |= {key: skill for key in (skill.name, skill.path) if key not in exact}
+        loose |= {key: skill for key in _keys(skill.path, skill.name) if key not in loose}
+    found = {word: exact.get(word) or loose.get(_key(word)) for word in names}
+    matches = {skill.path: skill for skill in found.values() if skill is not None}
+    return list(matches.values()), [word for word, skill in found.items() if skill is None]
 
 
-def _matches(path: str, name: str, words: Sequence[str]) -> bool:
+def _keys(path: str, name: str = "") -> set[str]:
+    """Return what may name the skill of a SKILL.md, as `_key` writes it."""
     folder = posixpath.dirname(path)
-    names = {name.lower(), posixpath.basename(folder).lower(), folder, path}
-    return any((word if "/" in word else word.lower()) in names for word in words if word)
+    return {name.lower(), posixpath.basename(folder).lower(), folder, path} - {""}
+
+
+def _key(word: str) -> str:
+    return word if "/" in word else word.lower()
 
 
 def _main_files(paths: Iterable[str], top: str) -> dict[str, str]:

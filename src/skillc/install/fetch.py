@@ -27,6 +27,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _COMMIT = re.compile("[0-9a-f]{40}")
 
 TellStep = Callable[[str], None]
+Match = tuple[Download, Candidate]  # a download and a skill in it
 
 
 def ignore_step(name: str) -> None:
@@ -42,8 +43,8 @@ def open_origins(
     is_exact: bool,
     hosts: Iterable[str] = (),
     tell_step: TellStep = ignore_step,
-) -> Iterator[tuple[LockEntry, Download | SkillcError]]:
-    """Yield each skill with the download that has it, or with the reason why none has.
+) -> Iterator[tuple[LockEntry, Match | SkillcError]]:
+    """Yield each skill with what matches it in a download, or with the reason why nothing does.
 
     `base` is the folder of the lock, and `hosts` may be asked besides those in it. If it `is_exact`, the
     commits and versions of the lock are opened, else what is there now. Skills of one origin are asked for at
@@ -76,22 +77,22 @@ def _open_group(
     entries: Sequence[LockEntry],
     diagnostics: list[Diagnostic],
     is_exact: bool,
-) -> Iterator[tuple[LockEntry, Download | SkillcError]]:
+) -> Iterator[tuple[LockEntry, Match | SkillcError]]:
     """Yield each skill of one origin as `open_origins` does; where one is gone, each is asked for alone."""
     names = [entry.text("skillPath") or entry.name for entry in entries]
-    result: Download | SkillcError
     try:
         if is_exact:
-            result = _open_exactly(stack, origin, commit, names, diagnostics)
+            download = _open_exactly(stack, origin, commit, names, diagnostics)
         else:
-            result = stack.enter_context(open_download(origin, names=names, lazy=True))
+            download = stack.enter_context(open_download(origin, names=names, lazy=True))
     except SkillcError as error:
         if len(entries) > 1 and isinstance(error, OriginNotFound) and "there is no skill" in error.reason:
             for entry in entries:
                 yield from _open_group(stack, origin, commit, [entry], diagnostics, is_exact)
-            return
-        result = error
-    yield from ((entry, result) for entry in entries)
+        else:
+            yield from ((entry, error) for entry in entries)
+    else:
+        yield from _match(entries, download)
 
 
 def _open_exactly(
@@ -120,18 +121,21 @@ def reason_of(error: SkillcError) -> str:
     return error.reason if isinstance(error, OriginNotFound) else error.message
 
 
-def find_candidate(entry: LockEntry, download: Download) -> Candidate:
-    """Return the skill of an entry in a download: by its path, else by a name; raises OriginNotFound."""
-    path, candidates = entry.text("skillPath"), download.candidates
-    matches = [each for each in candidates if path and each.path == path]
-    matches += [each for each in candidates if each.name == entry.name]
-    matches += [each for each in candidates if posixpath.basename(posixpath.dirname(each.path)) == entry.name]
-    if download.origin.is_registry:  # it was asked for this skill alone
-        matches += candidates
-    if not matches:
+def _match(
+    entries: Iterable[LockEntry], download: Download
+) -> Iterator[tuple[LockEntry, Match | OriginNotFound]]:
+    """Yield entries with their skills in a download: by the path, else by a name."""
+    candidates = download.candidates[::-1]  # of two with one name, the first counts
+    by_path = {each.path: each for each in candidates if each.path}
+    by_name = {posixpath.basename(posixpath.dirname(path)): each for path, each in by_path.items()}
+    by_name |= {each.name: each for each in candidates}
+    for entry in entries:
+        candidate = by_path.get(entry.text("skillPath")) or by_name.get(entry.name)
+        if candidate is None and candidates and download.origin.is_registry:  # asked for this skill alone
+            candidate = candidates[-1]
         label = download.origin.label()
-        raise OriginNotFound(label, f"it is not in {label} any more")
-    return matches[0]
+        missing = OriginNotFound(label, f"it is not in {label} any more")
+        yield entry, missing if candidate is None else (download, candidate)
 
 
 def _warn_of_yank(entry: LockEntry, candidate: Candidate, diagnostics: list[Diagnostic]) -> None:
@@ -170,17 +174,16 @@ def fetch_entries(
                 fetch.failures.append(LockUnsatisfied(entry.name, reason_of(result), result.details))
                 continue
             try:
-                fetch.skills.append(_verify(base, entry, result, fetch.diagnostics))
-            except OriginNotFound as error:
-                fetch.failures.append(LockUnsatisfied(entry.name, error.reason))
+                fetch.skills.append(_verify(base, entry, *result, fetch.diagnostics))
             except SkillcError as error:
                 fetch.failures.append(error)
         yield fetch
 
 
-def _verify(base: str, entry: LockEntry, download: Download, diagnostics: list[Diagnostic]) -> FetchedSkill:
+def _verify(
+    base: str, entry: LockEntry, download: Download, candidate: Candidate, diagnostics: list[Diagnostic]
+) -> FetchedSkill:
     """Return a skill of a download, if it is what the lock says; raises LockUnsatisfied."""
-    candidate = find_candidate(entry, download)
     _warn_of_yank(entry, candidate, diagnostics)
     label = download.origin.label()
     hashes = hash_folder(candidate.folder, candidate.links, entry.executables)
@@ -283,7 +286,7 @@ def find_latest(
         stack, lock_folder(root), entries, diagnostics, is_exact=False, hosts=hosts, tell_step=tell_step
     ):
         try:
-            latest = result if isinstance(result, SkillcError) else _compare(entry, result, diagnostics)
+            latest = result if isinstance(result, SkillcError) else _compare(entry, *result, diagnostics)
         except OriginNotFound as error:  # of this skill; the others may be there
             latest = error
         if isinstance(latest, SkillcError):
@@ -305,9 +308,10 @@ def parse_age(text: str, option: str = "--min-age") -> int:
     return int(number) * UNITS[unit]
 
 
-def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]) -> Latest:
+def _compare(
+    entry: LockEntry, download: Download, candidate: Candidate, diagnostics: list[Diagnostic]
+) -> Latest:
     """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
-    candidate = find_candidate(entry, download)
     _warn_of_yank(entry, candidate, diagnostics)
     tree = entry.own_text("tree")
     if candidate.source_digest and entry.digest:

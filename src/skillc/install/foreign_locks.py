@@ -26,12 +26,12 @@ from skillc.audit import audit_folder, read_policy
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import OWN, VERSION, LockEntry, compute_hash, hash_folder, make_entry
-from skillc.install.fetch import TellStep, find_candidate, open_origins, reason_of
+from skillc.install.fetch import TellStep, open_origins, reason_of
 from skillc.install.import_plan import COPIED, Skip, Step, is_same
 from skillc.install.import_skills import ImportResult
 from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download
-from skillc.install.store import FetchedSkill, Store, has_skill, put_skill, record_skill
+from skillc.install.store import FetchedSkill, Store, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, PROJECT, is_compiled, lock_store
 from skillc.surface import SILENT, Progress
 
@@ -207,7 +207,7 @@ class Transfer:
         entries = [pin.entry for pin in ready.values()]
         diagnostics = self.result.diagnostics
         with ExitStack() as stack:
-            for entry, download in open_origins(
+            for entry, match in open_origins(
                 stack,
                 os.path.dirname(file),
                 entries,
@@ -218,9 +218,9 @@ class Transfer:
             ):
                 pin = ready[entry.name]
                 try:
-                    if isinstance(download, SkillcError):
-                        raise download
-                    self._take_one(pin, find_candidate(entry, download), download)
+                    if isinstance(match, SkillcError):
+                        raise match
+                    self._take_one(pin, *match)
                 except (SkillcError, OSError) as error:
                     self._skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
 
@@ -231,7 +231,7 @@ class Transfer:
         destination = store_folder(self.store.root, pin.name)
         return Step(os.path.basename(destination), pin.label, destination, COPIED, self.store)
 
-    def _take_one(self, pin: Pin, candidate: Candidate, download: Download) -> None:
+    def _take_one(self, pin: Pin, download: Download, candidate: Candidate) -> None:
         """Put a skill into the store and its entry into the lock, if it is the version of the pin."""
         problem = _compare(pin, candidate, download)
         if problem:
@@ -256,9 +256,8 @@ class Transfer:
             if is_there and locked is not None and locked.commit == download.commit:
                 return self._skip(pin, f"the same as '{step.destination}'")
             skill = FetchedSkill(entry, candidate.folder, pin.label)
-            if not has_skill(root, entry):
-                self.result.diagnostics.extend(put_skill(root, skill, REASON))
-            self.result.diagnostics.extend(record_skill(root, skill))
+            diagnostics = put_skill(root, skill, REASON, is_there=has_skill(root, entry))
+            self.result.diagnostics.extend((*diagnostics, *record_entries(root, [entry])))
         self.result.imported.append(step)
         return None
 

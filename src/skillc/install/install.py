@@ -22,14 +22,14 @@ from skillc.install.remove import remove_skill
 from skillc.install.store import (
     FetchedSkill,
     check_store,
-    find_locked_targets,
+    check_targets,
     has_skill,
     is_edited,
     publish_entries,
     put_skill,
     skill_of,
 )
-from skillc.install.versions import keep_version, note_versions
+from skillc.install.versions import find_version, installed_versions, note_versions
 from skillc.library import lock_store, read_deployments
 from skillc.skills import digest_skill
 
@@ -54,8 +54,7 @@ def apply_plan(
     """
     result = InstallResult([], sorted(entry.name for entry in plan.same), [], [], [])
     check_store(root)
-    for entry in (*plan.additions, *plan.idle, *plan.loose):
-        find_locked_targets(root, entry)  # raises before anything is written
+    check_targets(root, (*plan.additions, *plan.idle, *plan.loose))
     total = 2 * len(plan.additions) + len(plan.idle)  # to fetch, and to build
     absent = [*plan.additions, *plan.loose]
     with fetch_entries(lock_folder(root), absent, hosts, lambda name: tell_step(name, total)) as fetch:
@@ -113,26 +112,37 @@ def _apply(
         if name not in additions and skill.entry.hash != before[name].hash:
             continue  # its origin has other files now; those that are there are as locked
         try:
-            keep_version(skill.folder, skill.entry.content, skill.entry.executables)
-            if not has_skill(root, skill.entry):
-                result.diagnostics.extend(put_skill(root, skill, REASON))
-            note_versions(root, {name: skill.entry.content})
+            is_there = has_skill(root, skill.entry)
+            result.diagnostics.extend(put_skill(root, skill, REASON, is_there=is_there))
         except (SkillcError, OSError) as error:
             result.failures.append(unexpected(error))
             continue
-        entries.append(_with_targets(root, skill.entry))
+        entries.append(skill.entry)
+    entries = _with_targets(root, entries)
     result.diagnostics.extend(change_lock(root, record=[e for e in entries if e != before[e.name]]))
+    note_versions(root, {entry.name: entry.content for entry in (*_find_unnoted(root, plan.same), *entries)})
     result.installed.extend(sorted(entry.name for entry in entries if entry.name in additions))
     return [entry for entry in entries if entry.name in additions]
 
 
-def _with_targets(root: str, entry: LockEntry) -> LockEntry:
-    """Return an entry that another tool wrote with the agents that have the skill, if any is on record."""
-    if entry.has_targets:
-        return entry
-    source = skill_of(root, entry.name).source
-    names = {each.target for each in read_deployments() if each.source == source and not each.is_at_path}
-    return entry.with_own(targets=sorted(names)) if names else entry
+def _find_unnoted(root: str, entries: Iterable[LockEntry]) -> list[LockEntry]:
+    """Return entries whose versions are kept and not noted, because a process was killed between the two."""
+    notes = installed_versions(root)
+    others = [each for each in entries if each.content and notes.get(each.name) != each.content]
+    return [entry for entry in others if find_version(entry.content, entry.executables) is not None]
+
+
+def _with_targets(root: str, entries: Iterable[LockEntry]) -> list[LockEntry]:
+    """Return entries; those that another tool wrote with the agents that have the skill, if any do."""
+    agents: dict[str, set[str]] = {}
+    for record in read_deployments():
+        if not record.is_at_path:
+            agents.setdefault(record.source, set()).add(record.target)
+    result: list[LockEntry] = []
+    for entry in entries:
+        names = () if entry.has_targets else agents.get(skill_of(root, entry.name).source, ())
+        result.append(entry.with_own(targets=sorted(names)) if names else entry)
+    return result
 
 
 def _remove_all(root: str, names: Sequence[str], result: InstallResult) -> None:

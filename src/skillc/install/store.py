@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from skillc import atomic, paths, trash
-from skillc.compiler import PublishOptions, Target, create_store, find_targets, publish_skill
+from skillc.compiler import (
+    PublishOptions,
+    Target,
+    create_store,
+    find_targets,
+    publish_skill,
+    record_publications,
+)
 from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
 from skillc.install.entry import COPY, LockEntry
 from skillc.install.lock import change_lock, is_home, store_folder
@@ -27,6 +35,8 @@ from skillc.settings import load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 
 DEFAULT_TARGET = "claude"  # as of 'skc build'
+BATCH = 100  # skills
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +69,16 @@ def choose_store(cwd: str, scope: str = "") -> Store:
     return Store(*import_root(cwd))
 
 
-def put_skill(root: str, skill: FetchedSkill, reason: str) -> list[Diagnostic]:
+def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = False) -> Sequence[Diagnostic]:
     """Put a skill into a store in the place of what is there, complete or not at all; return warnings.
 
+    Keep the version first, which an update will be merged against; where it `is_there` already, that is all.
     What was there goes to the trash unless skc itself put it there unchanged. The skill stays untrusted until
     a person adopts it.
     """
+    keep_version(skill.folder, skill.entry.content, skill.entry.executables)
+    if is_there:
+        return ()
     path = store_folder(root, skill.entry.name)
     check_store(root)
     create_store(root)
@@ -77,13 +91,28 @@ def put_skill(root: str, skill: FetchedSkill, reason: str) -> list[Diagnostic]:
     return diagnostics
 
 
-def record_skill(root: str, skill: FetchedSkill) -> list[Diagnostic]:
-    """Write the lock's entry of a skill, and keep the version that an update will be merged against."""
-    entry = skill.entry
-    keep_version(skill.folder, entry.content, entry.executables)
-    diagnostics = change_lock(root, record=[entry])
-    note_versions(root, {entry.name: entry.content})  # after the lock, which needs the last one until now
+def record_entries(root: str, entries: Sequence[LockEntry]) -> list[Diagnostic]:
+    """Write entries of skills that were put into a store into its lock, and note what is installed."""
+    diagnostics = change_lock(root, record=entries)
+    # After the lock, which needs the last versions until now.
+    note_versions(root, {entry.name: entry.content for entry in entries})
     return diagnostics
+
+
+def in_batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Yield items in batches, each at least as large as all before it.
+
+    The files that have a line for each skill are written once for a batch: so what that costs grows with the
+    number of skills, not with its square, and a process that is killed has written at least half.
+
+    >>> [len(batch) for batch in in_batches(range(1000))]
+    [100, 100, 200, 400, 200]
+    """
+    start = 0
+    while start < len(items):
+        end = max(2 * start, BATCH)
+        yield items[start:end]
+        start = end
 
 
 def check_store(root: str) -> None:
@@ -132,11 +161,18 @@ def has_skill(root: str, entry: LockEntry) -> bool:
         return False
 
 
-def find_locked_targets(root: str, entry: LockEntry) -> tuple[list[Target], list[Diagnostic]]:
-    """Return the agents of a lock's entry, and paths that this user deployed the skill to before [D63].
+def check_targets(root: str, entries: Iterable[LockEntry]) -> None:
+    """Raise AgentFolderEscapes for agents of entries, or InvalidOption for one that is not known [D63]."""
+    for entry in entries:
+        _find_targets(root, entry, {})
 
-    A path in a lock from before counts if it is an agent's folder; any other is a warning. Raises
-    AgentFolderEscapes, and InvalidOption for an agent that is not known.
+
+def _find_targets(
+    root: str, entry: LockEntry, own: Mapping[str, Sequence[Target]]
+) -> tuple[list[Target], list[Diagnostic]]:
+    """Return the agents of an entry, and the paths that this user deployed the skill to before [D63].
+
+    A path in a lock from before counts if it is an agent's folder; any other is a warning.
     """
     scope = "user" if is_home(root) else "project"
     names = entry.targets if entry.has_targets else [DEFAULT_TARGET]
@@ -148,38 +184,46 @@ def find_locked_targets(root: str, entry: LockEntry) -> tuple[list[Target], list
                 diagnostics.append(warning("W095", target[0], entry.name))
             else:
                 targets.append(target)
-    source = skill_of(root, entry.name).source
-    own = [each for each in read_deployments() if each.source == source and each.is_at_path]
-    targets += [(record.target, os.path.dirname(record.path)) for record in own]
+    targets += own.get(skill_of(root, entry.name).source, ())
     return list(dict.fromkeys(targets)), diagnostics
 
 
 def publish_entries(
     root: str,
-    entries: Iterable[LockEntry],
+    entries: Sequence[LockEntry],
     diagnostics: list[Diagnostic],
     failures: list[SkillcError],
     tell_step: Callable[[str], None] = lambda name: None,
 ) -> None:
-    """Build and deploy skills; one that fails does not stop the others."""
-    places: dict[str, list[str]] = {}
-    for entry in entries:
-        tell_step(entry.name)
-        try:
-            places[entry.name] = _publish_entry(root, entry, diagnostics, failures)
-        except (SkillcError, OSError) as error:
-            failures.append(unexpected(error))
-    note_deployments(root, places)
+    """Build skills and deploy them as their entries say; one that fails does not stop the others."""
+    settings, own = load_settings(root), _find_own_targets()
+    for batch in in_batches(entries):
+        places: dict[str, list[str]] = {}
+        with record_publications(diagnostics.extend) as publications:
+            for entry in batch:
+                tell_step(entry.name)
+                try:
+                    targets, warnings = _find_targets(root, entry, own)
+                    options = PublishOptions(targets, copy=entry.own_text("mode") == COPY)
+                    skill = skill_of(root, entry.name)
+                    publication = publish_skill(skill, options, settings, root, record=False)
+                except (SkillcError, OSError) as error:
+                    failures.append(unexpected(error))
+                    continue
+                publications.append(publication)
+                diagnostics += (*warnings, *publication.diagnostics)
+                # Another tool may have put the skill there itself.
+                is_ours = entry.has_targets
+                failures += [e for e in publication.failures if is_ours or not isinstance(e, TargetExists)]
+                manifest = paths.manifest_file(publication.build.runtime)
+                places[entry.name] = [*(each.path for each in publication.deployments), manifest]
+        note_deployments(root, places)
 
 
-def _publish_entry(
-    root: str, entry: LockEntry, diagnostics: list[Diagnostic], failures: list[SkillcError]
-) -> list[str]:
-    """Build a skill and deploy it to the agents of its entry; return what has to exist now."""
-    targets, warnings = find_locked_targets(root, entry)
-    options = PublishOptions(targets, copy=entry.own_text("mode") == COPY)
-    publication = publish_skill(skill_of(root, entry.name), options, load_settings(root), root)
-    diagnostics += (*warnings, *publication.diagnostics)
-    # Another tool may have put the skill there itself.
-    failures += [e for e in publication.failures if entry.has_targets or not isinstance(e, TargetExists)]
-    return [each.path for each in publication.deployments] + [paths.manifest_file(publication.build.runtime)]
+def _find_own_targets() -> dict[str, list[Target]]:
+    """Return the paths that the user deployed skills to, by source."""
+    own: dict[str, list[Target]] = {}
+    for record in read_deployments():
+        if record.is_at_path:
+            own.setdefault(record.source, []).append((record.target, os.path.dirname(record.path)))
+    return own

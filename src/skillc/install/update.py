@@ -25,11 +25,11 @@ from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.store import (
     FetchedSkill,
     check_store,
-    find_locked_targets,
+    check_targets,
     keep_in_trash,
     publish_entries,
     put_skill,
-    record_skill,
+    record_entries,
 )
 from skillc.install.versions import find_version
 from skillc.library import lock_store
@@ -98,13 +98,9 @@ def update_locked(
     result = Updates()
     check_store(root)
     require_intact(entries)
-    free = []
-    for entry in entries:
-        find_locked_targets(root, entry)  # raises before anything is written
-        if entry.is_pinned:
-            result.diagnostics.append(_pinned(entry))
-        else:
-            free.append(entry)
+    check_targets(root, entries)
+    free = [entry for entry in entries if not entry.is_pinned]
+    result.diagnostics += [_pinned(entry) for entry in entries if entry.is_pinned]
     complete: list[LockEntry] = []
     with ExitStack() as stack:
         for latest in find_latest(stack, root, free, result.diagnostics, min_age, hosts, tell_step):
@@ -204,11 +200,10 @@ def _apply(root: str, latest: Latest, audit: Audit, merge: Merge | None, result:
     hashes = hash_folder(candidate.folder, candidate.links)
     entry = make_entry(lock_folder(root), download, candidate, hashes, last=old, audit=audit)
     skill = FetchedSkill(entry, candidate.folder, download.origin.label())
-    if merge is None:
-        result.diagnostics += put_skill(root, skill, REASON)
-    elif merge.changes:
+    result.diagnostics += put_skill(root, skill, REASON, is_there=merge is not None)
+    if merge is not None and merge.changes:
         result.diagnostics.append(_put_merge(store_folder(root, old.name), merge))
-    result.diagnostics += record_skill(root, skill)
+    result.diagnostics += record_entries(root, [entry])
     return entry
 
 
