@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DIRECTORY = ".skillc"
 ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
+MAX_SKILL_FILE = 1 << 20  # bytes of a SKILL.md; a larger one is quarantined [D25]
 LOCK_FILE = "skills-lock.json"  # of a project, beside its .skillc
 PIECE = 1 << 15  # bytes; memory for more takes long to allocate
 _READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)

@@ -162,7 +162,7 @@ def test_local_first_and_global(world: World) -> None:
 
 @pytest.mark.slow
 def test_errors(world: World) -> None:
-    """[RFC-0001:C-ERRORS] [RFC-0001:C-INPUT] each condition has its code."""
+    """[RFC-0001:C-ERRORS] [RFC-0001:C-INPUT] [D25] each condition has its code."""
     (world.store / "empty").mkdir()
     world.fails("E001", "build", "nowhere")
     world.fails("E010", "build", "empty")
@@ -171,6 +171,12 @@ def test_errors(world: World) -> None:
     folder = world.skill("leaving")
     (folder / "out").symlink_to("/etc/hostname")
     world.fails("E012", "build", "leaving")
+    text = f"---\nname: large\ndescription: d\n---\n{'x' * (1 << 20)}"
+    large = world.skill("large", text, store=world.root / "elsewhere")
+    for command in ("build", "add", "import"):
+        result = world.skc(command, str(large))
+        assert "SKILL.md is over 1 MiB" in result.stdout + result.stderr, command
+    world.fails("E010", "tools", str(large))
     world.fails("E100", "build", "pdf", "--nope")
     assert not (world.runtime / "silent" / "SKILL.md").exists()
 

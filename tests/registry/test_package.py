@@ -129,7 +129,7 @@ def test_no_skill(tmp_path: Path) -> None:
 
 
 def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Registry model] files and bytes are bounded, and a large file is not read to its end."""
+    """[SURFACES: Registry model] [D25] files and bytes are bounded, and no large file is read to its end."""
     made = folder(tmp_path / "pdf")
     monkeypatch.setattr(module, "MAX_BYTES", 100)
     assert isinstance(read_package("pdf", str(made)), Package)
@@ -140,3 +140,6 @@ def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_FILES", 1)
     with pytest.raises(InvalidSkill, match="more than 1 files"):
         make_package("pdf", {"SKILL.md": MAIN, "a": b""})
+    monkeypatch.undo()
+    with pytest.raises(InvalidSkill, match="over 1 MiB"):
+        make_package("pdf", {"SKILL.md": MAIN + b"x" * (1 << 20)})

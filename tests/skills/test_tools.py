@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.errors import InvalidTool
+from skillc.errors import InvalidSkill, InvalidTool
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition
 from skillc.skills.tools.definition import parse_definition
 from skillc.skills.tools.parameters import find_default
@@ -340,11 +340,11 @@ def test_defaults_in_descriptions(kind: str, description: str, default: object) 
 
 
 def test_oversized(tmp_path: Path) -> None:
-    """[D35] a SKILL.md without end is refused, not read."""
+    """[D25] a SKILL.md without end is refused, not read."""
     folder = tmp_path / "big"
     folder.mkdir()
     (folder / "SKILL.md").write_bytes((FRONT + tool()).encode() + b"x" * (1 << 20))
-    with pytest.raises(InvalidTool):
+    with pytest.raises(InvalidSkill, match="over 1 MiB"):
         read_definition(str(folder))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillc.remotes import RemoteTree, Response
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
-MAX_MAIN_FILE = 32 << 20
+MAX_READ = 32 << 20  # bytes of a file in which skills and plugins are looked for
 
 Report = Callable[[Diagnostic], None]
 
@@ -72,7 +72,7 @@ class _Folder:
 
     def read(self, names: Sequence[str]) -> Mapping[str, bytes]:
         files = {name: place for name in names if os.path.isfile(place := _place(self.root, name))}
-        return {name: paths.read_regular(place, MAX_MAIN_FILE) for name, place in files.items()}
+        return {name: paths.read_regular(place, MAX_READ) for name, place in files.items()}
 
     def require(self, folders: Iterable[str]) -> None:
         pass
@@ -185,7 +185,7 @@ class _Opening:
     def _open_file(self, origin: Origin) -> Download:
         """Give the skill of which a web server has the SKILL.md alone."""
         with origin_errors(origin):
-            response = open_session(origin).get_file(origin.address, MAX_MAIN_FILE)
+            response = open_session(origin).get_file(origin.address, paths.MAX_SKILL_FILE)
         root = os.path.realpath(self._make("files"))
         with open(os.path.join(root, paths.SKILL_FILE), "xb") as file:
             file.write(response.data)

@@ -17,7 +17,7 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, skill_index
+from skillc.index.skills import Entry, Folder, Searchable, Snapshot, skill_index
 from skillc.library import source as base
 from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId, id_prefix
@@ -68,7 +68,7 @@ class FilesystemSnapshot(base.SkillSource):
 
     def _load(self, skill_id: SkillId, path: str) -> base.SkillDocument:
         try:
-            return base.read_document(self.skills[skill_id], paths.read_regular(path, MAX_SKILL_FILE))
+            return base.read_document(self.skills[skill_id], paths.read_regular(path, paths.MAX_SKILL_FILE))
         except OSError as error:  # gone, or made unreadable, since the snapshot
             raise SkillNotFound(skill_id, error.strerror or "") from None
 

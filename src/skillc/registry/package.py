@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from skillc.errors import InvalidSkill
-from skillc.paths import SKILL_FILES
+from skillc.paths import MAX_SKILL_FILE, SKILL_FILES
 from skillc.registry.model import StoredFile, digest_of
 from skillc.skills import (
     Document,
@@ -121,6 +121,8 @@ def make_package(skill_id: str, contents: Mapping[str, bytes], executable: set[s
     main = next((name for name in SKILL_FILES if name in contents), None)
     if main is None:
         raise InvalidSkill(skill)
+    if len(contents[main]) > MAX_SKILL_FILE:
+        raise InvalidSkill(skill, f"{main} is over {MAX_SKILL_FILE >> 20} MiB")
     _check_names(skill, contents)
     names = sorted(contents, key=str.encode)
     package = Package(

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from skillc.errors import warning
+from skillc.paths import MAX_SKILL_FILE
 from skillc.remotes.addresses import is_plain
 from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_skill
 from skillc.remotes.folders import write_file, write_folder
@@ -41,7 +42,6 @@ SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 PLACES = (".well-known/agent-skills", ".well-known/skills")
 MAX_INDEX = 16 << 20  # bytes
 MAX_SKILLS = 20_000
-MAX_SKILL_FILE = 16 << 20  # bytes of a SKILL.md
 MAX_FILES = 512  # of a skill in the older form
 MAX_BYTES = 64 << 20  # of all of them
 

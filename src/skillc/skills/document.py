@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import Diagnostic, InvalidSkill, MissingField, warning
-from skillc.paths import SKILL_FILE, SKILL_FILES, read_regular
+from skillc.paths import MAX_SKILL_FILE, SKILL_FILE, SKILL_FILES, read_regular
 from skillc.skills.markdown import Heading, find_headings
 
 TYPE_CHECKING = False
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from skillc.skills.frontmatter import Frontmatter
 
 _BOM = b"\xef\xbb\xbf"
-
-MAX_MAIN_FILE = 32 << 20  # bytes of a SKILL.md that is compiled; the library takes less
 
 
 class Document:
@@ -92,8 +90,11 @@ def main_file(directory: str) -> str:
 
 
 def read_main_file(directory: str) -> bytes:
-    """Return the bytes of a skill's SKILL.md; raises InvalidSkill without one, OSError if it is too large."""
-    return read_regular(os.path.join(directory, main_file(directory)), MAX_MAIN_FILE)
+    """Return the bytes of a skill's SKILL.md; raises InvalidSkill without one, and for one over 1 MiB."""
+    path = os.path.join(directory, main_file(directory))
+    if os.path.getsize(path) > MAX_SKILL_FILE:
+        raise InvalidSkill(directory, f"{SKILL_FILE} is over {MAX_SKILL_FILE >> 20} MiB")
+    return read_regular(path, MAX_SKILL_FILE)
 
 
 def read_metadata(document: Document, directory: str) -> Metadata:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skillc.index.skills.invert import Statistics
     from skillc.index.skills.query import read_all_tags
     from skillc.index.skills.recall import Memory, recall_folder
-    from skillc.index.skills.scan import MAX_SKILL_FILE, SkillFile, Walk
+    from skillc.index.skills.scan import SkillFile, Walk
     from skillc.index.skills.snapshot import Entry, Snapshot, find_folder, stored_path
     from skillc.index.skills.writer import write_change
 else:

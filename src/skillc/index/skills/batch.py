@@ -14,11 +14,12 @@ from skillc.errors import Diagnostic, MissingField, warning
 from skillc.index import UNSETTLED, Stamp, stamp_of
 from skillc.index.skills.invert import InvertedLists, Inverter, SegmentLists, Statistics
 from skillc.index.skills.postings import MAX_SLOTS
-from skillc.index.skills.scan import MAX_SKILL_FILE, DiagnosticRow, SkillFile
+from skillc.index.skills.scan import DiagnosticRow, SkillFile
 from skillc.index.skills.snapshot import Entry, Values
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
+from skillc.paths import MAX_SKILL_FILE
 from skillc.skills import find_violations, parse, read_metadata, read_tags, read_texts, read_words
 
 # ID, name, description, needs, tags, body

@@ -11,8 +11,9 @@ from time import perf_counter, time
 
 from skillc.index import UNSETTLED, has_times, stamp_file
 from skillc.index.skills.database import LOCK_TIMEOUT, Database, checksum, verify
-from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
+from skillc.index.skills.scan import Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
+from skillc.paths import MAX_SKILL_FILE
 from skillc.startup import RLock
 
 TYPE_CHECKING = False

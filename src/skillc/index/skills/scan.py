@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 DiagnosticRow = tuple[str, str, str]  # code, severity, message
 
 COLLECTION_FILE = "COLLECTION.md"
-MAX_SKILL_FILE = 1 << 20  # bytes; a larger SKILL.md is quarantined
 MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few
 MAX_ENTRIES = 2_000_000  # names of a walk
 STEP = 200  # directories after which a walk looks at the clock

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from skillc.paths import SKILL_FILE
+from skillc.paths import MAX_SKILL_FILE, SKILL_FILE
 from skillc.remotes.addresses import is_plain
 from skillc.remotes.protocol import Failure, Listing, Omission, RemoteFile, RemoteSkill, make_listing
 from skillc.remotes.secrets import hide_secrets
@@ -22,7 +22,6 @@ from skillc.text import cut, one_line
 
 MAX_FILES = 512
 MAX_BYTES = 16 << 20  # of all files of a skill
-MAX_SKILL_FILE = 1 << 20  # bytes of a SKILL.md, as everywhere
 MAX_URI = 2048  # characters
 MAX_DESCRIPTION = 4096  # characters; the format has 1024
 SCHEMES = re.compile(r"[a-z][a-z0-9+.-]*://")

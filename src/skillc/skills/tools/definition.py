@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc.errors import Diagnostic, InvalidTool, warning
-from skillc.paths import SKILL_FILE, read_regular
-from skillc.skills.document import Document, main_file, parse
+from skillc.paths import SKILL_FILE
+from skillc.skills.document import Document, parse, read_main_file
 from skillc.skills.format import KNOWN_FIELDS, NAME_RULE
 from skillc.skills.ids import is_name
 from skillc.skills.tools.blocks import ToolBlock, find_blocks
@@ -24,7 +24,6 @@ from skillc.startup import sha256_hex
 MODES = ("Global", "Dev", "Meeting")
 _SWITCHES = ("read_only", "always_ask", "network")
 MAX_DESCRIPTION = 256
-MAX_FILE = 1 << 20  # bytes of a SKILL.md with tools
 DEFAULT_TIMEOUT = 30
 MAX_TIMEOUT = 300
 
@@ -80,10 +79,7 @@ def read_definition(directory: str, name: str = "") -> SkillDefinition:
     is checked.
     """
     name = name or os.path.basename(os.path.realpath(directory))
-    path = os.path.join(directory, main_file(directory))
-    if os.path.getsize(path) > MAX_FILE:
-        raise InvalidTool(name, f"SKILL.md is over {MAX_FILE >> 20} MiB")
-    return parse_definition(read_regular(path, MAX_FILE), name, directory)
+    return parse_definition(read_main_file(directory), name, directory)
 
 
 def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinition:
