@@ -53,6 +53,7 @@ ERRORS = {
     "E090": "the registry refused: <reason>",
     "E091": "'<skill>' has version <version> already",
     "E092": "registry '<registry>' unavailable: <reason>",
+    "E093": "<message>",
     "E100": "<message>",
     "E200": "repository '<name>' unavailable: <message>",
     "E201": "<need>: <command>",

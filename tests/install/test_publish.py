@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillc.errors import SkillcError, SkillExists, VersionExists
+from skillc.errors import SkillcError, VersionExists
 from skillc.install.publish import plan_upload, send_upload
 from skillc.registry import SYSTEM, Role, read_package
 from skillc.remotes import RegistryApi
@@ -169,8 +169,9 @@ def test_someone_else_published_it_first(ada: World, team: Team, folder: Path) -
     with RegistryApi(team.url, team.secret) as api:
         upload = plan_upload(api, read_package("refunds", str(folder)))
         team.publish("refunds")
-        with pytest.raises(SkillExists):
+        with pytest.raises(VersionExists) as caught:
             send_upload(api, upload)
+    assert "publish again" in caught.value.text()
 
 
 def test_a_digest_gets_nothing(team: Team) -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from skillc.contract import encode
-from skillc.errors import InvalidParameter, InvalidSkillId, RegistryRefused, SignInRequired, SkillcError
+from skillc.errors import (
+    EntryNotFound,
+    InvalidParameter,
+    InvalidSkillId,
+    RegistryRefused,
+    SignInRequired,
+    SkillcError,
+)
 from skillc.registry import SYSTEM, Caller, Grant, NewToken, Permission, Role
 from tests.registry.conftest import Clock, Team, package
 
@@ -128,7 +135,7 @@ def test_lists_show_what_is_ones_own(registry: Team, admin: Caller) -> None:
     assert accounts.tokens(legal) == []
     foreign = [token.id for token in accounts.tokens(admin)]
     for token_id in (*foreign, "nothing"):
-        with pytest.raises(InvalidParameter, match="there is no token"):
+        with pytest.raises(EntryNotFound, match="there is no token"):
             accounts.revoke_token(legal, token_id)
 
 
@@ -142,7 +149,7 @@ def test_tokens_in_anothers_name(registry: Team, admin: Caller) -> None:
         with pytest.raises(RegistryRefused, match="the whole registry"):
             accounts.create_token(eve, Role.READER, "legal/contracts", owner=owner)
     assert {token.owner for token in accounts.tokens(eve)} == {"eve"}
-    with pytest.raises(InvalidParameter, match="there is no token"):
+    with pytest.raises(EntryNotFound, match="there is no token"):
         accounts.revoke_token(eve, own.token.id)
     assert sign_in(registry, own).subject == "admin"
     small = sign_in(registry, accounts.create_token(admin, Role.ADMIN, "legal"))
@@ -168,7 +175,7 @@ def test_tokens_within_the_scope_of_a_token(registry: Team, admin: Caller) -> No
     reached = {made.token.id for made in (equal, reader, below, small)}
     assert {token.id for token in accounts.tokens(ana)} == reached
     for made in (wide, outside):
-        with pytest.raises(InvalidParameter, match="there is no token"):
+        with pytest.raises(EntryNotFound, match="there is no token"):
             accounts.revoke_token(ana, made.token.id)
         assert sign_in(registry, made).subject == "ana"
     for made in (equal, reader, below, small):
@@ -214,7 +221,7 @@ def test_wrong_input(registry: Team, admin: Caller) -> None:
             accounts.grant(admin, grant)
     with pytest.raises(InvalidParameter):
         accounts.create_token(admin, Role.READER, label="\0")
-    with pytest.raises(InvalidParameter, match="no grant"):
+    with pytest.raises(EntryNotFound, match="no grant"):
         accounts.remove_grant(admin, "nobody", "payments")
     for text in ("\0", "\ud800"):
         with pytest.raises(SkillcError):

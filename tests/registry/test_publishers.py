@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillc.errors import InvalidParameter, InvalidSkillId, RegistryRefused, SignInRequired
+from skillc.errors import EntryNotFound, InvalidParameter, InvalidSkillId, RegistryRefused, SignInRequired
 from skillc.registry import SYSTEM, Caller, Grant, Job, Permission, Publication, Role, TrustedPublisher
 from tests.registry.conftest import Clock, Team, package
 
@@ -170,7 +170,7 @@ def test_distrust(registry: Team, clock: Clock) -> None:
     with pytest.raises(SignInRequired):
         registry.accounts.authenticate(made.secret)
     assert registry.accounts.authenticate(other.secret).allows(Role.PUBLISHER, "billing")
-    with pytest.raises(InvalidParameter, match="there is no trusted publisher"):
+    with pytest.raises(EntryNotFound, match="there is no trusted publisher"):
         registry.publishers.distrust(SYSTEM, publisher.id)
     actions = [change.action for change in registry.changes(SYSTEM)]
     assert (actions.count("trust"), actions.count("distrust")) == (2, 1)
@@ -181,7 +181,7 @@ def test_admins_of_the_prefix(registry: Team) -> None:
     publisher = trust(registry)
     admin = Caller("ana", (Permission(Role.ADMIN, "billing"),))
     assert registry.publishers.publishers(admin) == []
-    with pytest.raises(InvalidParameter, match="there is no trusted publisher"):
+    with pytest.raises(EntryNotFound, match="there is no trusted publisher"):
         registry.publishers.distrust(admin, publisher.id)
     for prefix in ("payments", ""):
         with pytest.raises(RegistryRefused):

@@ -10,7 +10,7 @@ from threading import Barrier
 
 import pytest
 
-from skillc.errors import InvalidParameter, RegistryRefused
+from skillc.errors import EntryNotFound, InvalidParameter, RegistryRefused
 from skillc.registry import SYSTEM, Caller, Grant, Identity, NewSession, Permission, Role, SignedIn
 from tests.registry.conftest import Clock, Team
 from tests.support.cases import each
@@ -95,7 +95,7 @@ def test_a_name_stays_with_its_account(registry: Team) -> None:
     valid = [each.owner for each in registry.accounts.tokens(SYSTEM) if each.revoked_at is None]
     assert (valid, token.token.owner) == (["admin"], "ana@example.com")
     registry.sessions.sign_in(replace(ANA, id="2"))
-    with pytest.raises(InvalidParameter):
+    with pytest.raises(EntryNotFound):
         registry.sessions.remove_person(SYSTEM, "nobody@example.com")
     with pytest.raises(RegistryRefused):
         registry.sessions.remove_person(Caller("ana@example.com"), "ana@example.com")
@@ -197,7 +197,7 @@ def test_own_sessions(registry: Team) -> None:
     caller = find(registry, ana).caller
     assert registry.sessions.sessions(caller) == [ana.session]
     assert len(registry.sessions.sessions(SYSTEM)) == 2
-    with pytest.raises(InvalidParameter, match="there is no session"):
+    with pytest.raises(EntryNotFound, match="there is no session"):
         registry.sessions.revoke(caller, bob.session.id)
     registry.sessions.revoke(caller, ana.session.id)
     registry.sessions.revoke(SYSTEM, bob.session.id)
@@ -223,7 +223,7 @@ def test_sessions_within_the_scope_of_a_token(registry: Team) -> None:
     assert {each.id for each in registry.sessions.sessions(publisher)} == {own.session.id, other.session.id}
     assert len(registry.sessions.sessions(find(registry, person).caller)) == 3
     for session in (person.session, other.session):
-        with pytest.raises(InvalidParameter, match="there is no session"):
+        with pytest.raises(EntryNotFound, match="there is no session"):
             registry.sessions.revoke(reader, session.id)
     registry.sessions.revoke(publisher, own.session.id)
     registry.sessions.revoke(find(registry, person).caller, other.session.id)

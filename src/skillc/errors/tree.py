@@ -9,7 +9,8 @@
     │   ├── NoLocalLogs             E040
     │   ├── NotInTrash              E051
     │   ├── ToolNotFound            E061
-    │   └── OriginNotFound          E080
+    │   ├── OriginNotFound          E080
+    │   └── EntryNotFound           E093
     ├── Invalid
     │   ├── EmptyQuery              E004
     │   ├── InvalidSkill            E010
@@ -395,6 +396,13 @@ class RegistryUnavailable(Unavailable):
     def __init__(self, registry: str, reason: str) -> None:
         super().__init__(f"registry '{registry}' unavailable: {reason}")
         self.reason = reason
+
+
+class EntryNotFound(NotFound):
+    """What a registry lacks, or keeps from a caller: a token, session, grant, person or trusted publisher."""
+
+    code = "E093"
+    template = "{}"
 
 
 class IssuerUnavailable(RegistryUnavailable):

@@ -68,12 +68,16 @@ class Caller:
         """Raise RegistryRefused without the role there, whether or not there is anything."""
         if not self.allows(role, path):
             where = f"'{path}'" if path else "the whole registry"
-            raise RegistryRefused(f"it needs the role {role.label} for {where}")
+            raise self._refusal(f"it needs the role {role.label} for {where}")
 
     def require_anywhere(self, role: Role) -> None:
         """Raise RegistryRefused without the role below any prefix."""
         if not any(permission.role >= role for permission in self.permissions):
-            raise RegistryRefused(f"it needs the role {role.label}")
+            raise self._refusal(f"it needs the role {role.label}")
+
+    def _refusal(self, reason: str) -> RegistryRefused:
+        """Return the error for what the caller may not do; one without a token may with one."""
+        return SignInRequired() if self is PUBLIC else RegistryRefused(reason)
 
     def narrow_prefix(self, role: Role, prefix: str) -> list[str]:
         """Return the fewest prefixes below which the caller has a role, within a prefix; none without it."""

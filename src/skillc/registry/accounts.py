@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from skillc.contract import encode
-from skillc.errors import InvalidParameter, SignInRequired
+from skillc.errors import EntryNotFound, InvalidParameter, SignInRequired
 from skillc.registry.access import CI, GROUP, SYSTEM, Caller, Permission, Person, create_secret, split_token
 from skillc.registry.cache import ACCOUNTS, Cache
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
@@ -97,7 +97,7 @@ class Accounts:
         parse_name(subject, "subject")
         with self._store.write() as connection:
             if not any(grant.prefix == prefix for grant in GRANTS.filter(connection, subject=subject)):
-                raise InvalidParameter("subject", f"'{subject}' has no grant for '{prefix}'")
+                raise EntryNotFound(f"'{subject}' has no grant for '{prefix}'")
             connection.execute("DELETE FROM grants WHERE subject = ? AND prefix = ?", subject, prefix)
             _require_admin(connection)
             detail = {"subject": subject, "prefix": prefix}
@@ -139,7 +139,7 @@ class Accounts:
         with self._store.write() as connection:
             token = TOKENS.find(connection, parse_name(token_id, "token"))
             if token is None or not read_reach(connection, caller).includes(token.owner, scope_of(token)):
-                raise InvalidParameter("token", f"there is no token '{token_id}'")
+                raise EntryNotFound(f"there is no token '{token_id}'")
             revoke_token(connection, token_id, self._clock())
             record_change(connection, caller, self._clock(), "revoke-token", id=token_id)
 

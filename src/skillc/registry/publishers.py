@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from skillc.contract import encode
-from skillc.errors import InvalidParameter, RegistryRefused
+from skillc.errors import EntryNotFound, InvalidParameter, RegistryRefused
 from skillc.registry import access, accounts
 from skillc.registry.access import Caller, Job, Permission, TrustedPublisher
 from skillc.registry.model import Role, is_below, parse_name, parse_prefix
@@ -79,7 +79,7 @@ class Publishers:
         with self._store.write() as connection:
             publisher = PUBLISHERS.find(connection, parse_name(publisher_id, "publisher"))
             if publisher is None or not caller.allows(Role.ADMIN, publisher.prefix):
-                raise InvalidParameter("publisher", f"there is no trusted publisher '{publisher_id}'")
+                raise EntryNotFound(f"there is no trusted publisher '{publisher_id}'")
             for token in accounts.TOKENS.filter(connection, publisher=publisher.id):
                 accounts.revoke_token(connection, token.id, self._clock())
             connection.execute("DELETE FROM publishers WHERE id = ?", publisher.id)

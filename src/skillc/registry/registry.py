@@ -130,7 +130,7 @@ class Registry(Reader):
         be reviewed. Then it is `pending`, and gets its tag when it is approved.
         `latest` moves to a higher version alone, and to a pre-release only where there is no release; any
         other tag moves always. `expect` is the digest of what the publisher took for the latest version, or
-        "" for a skill that is to be new. Raises VersionExists, StaleVersion, SkillExists or SkillReserved.
+        "" for a skill that is to be new. Raises VersionExists, StaleVersion or SkillReserved.
 
         What is `mirrored` never extends a skill that was published here: SkillExists. What a mirror brought,
         an admin alone can publish here (RegistryRefused); from then on it is a skill of here.
@@ -154,7 +154,7 @@ class Registry(Reader):
             skill = _open_for_publication(connection, caller, package.skill, now)
             latest = skill.latest or (skill.versions[0] if skill.versions else None)
             if expect == "" and latest is not None:
-                raise SkillExists(skill.id)
+                raise VersionExists(skill.id, latest.version, _compare(latest, package.digest))
             if expect and (latest is None or latest.digest != expect):
                 raise StaleVersion(skill.id, latest.version if latest else "0")
             new_version = Version(

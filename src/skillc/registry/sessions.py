@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from skillc.errors import InvalidParameter, RegistryRefused
+from skillc.errors import EntryNotFound, RegistryRefused
 from skillc.registry import accounts
 from skillc.registry.access import LIFETIME, Caller, Identity, Person, Session, hash_secret
 from skillc.registry.accounts import GRANTS, PEOPLE, TOKENS
@@ -128,7 +128,7 @@ class Sessions:
             session = SESSIONS.find(connection, parse_name(session_id, "session"))
             reach = accounts.read_reach(connection, caller)
             if session is None or not _is_within(connection, session, reach):
-                raise InvalidParameter("session", f"there is no session '{session_id}'")
+                raise EntryNotFound(f"there is no session '{session_id}'")
             self._end(connection, session)
             record_change(connection, caller, self._clock(), "revoke-session", session=session.id)
 
@@ -147,7 +147,7 @@ class Sessions:
         now = self._clock()
         with self._store.write() as connection:
             if PEOPLE.find(connection, parse_name(subject, "subject")) is None:
-                raise InvalidParameter("subject", f"'{subject}' never signed in")
+                raise EntryNotFound(f"'{subject}' never signed in")
             for session in SESSIONS.filter(connection, subject=subject):
                 self._end(connection, session)
             for token in TOKENS.filter(connection, owner=subject):

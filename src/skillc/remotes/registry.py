@@ -52,7 +52,7 @@ _ERRORS: dict[str, type[errors.SkillcError]] = {
         *(errors.SkillNotFound, errors.InvalidSkill, errors.MissingField, errors.FileNotFound),
         *(errors.SkillExists, errors.InvalidParameter, errors.InvalidSkillId, errors.ArchiveRefused),
         *(errors.AuditBlocked, errors.RegistryRefused, errors.VersionExists, errors.RegistryUnavailable),
-        *(errors.InvalidOption, errors.EmptyQuery),
+        *(errors.InvalidOption, errors.EmptyQuery, errors.EntryNotFound),
     )
 }
 

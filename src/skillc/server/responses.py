@@ -26,6 +26,7 @@ from skillc.text import one_line
 # Errors about what the client asked for: it gets their message. Others may name paths of this machine.
 MISTAKES = (
     errors.SkillNotFound,
+    errors.EntryNotFound,
     errors.FileNotFound,
     errors.InvalidSkillId,
     errors.InvalidOption,

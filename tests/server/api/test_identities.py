@@ -240,7 +240,7 @@ def test_trusted_publishers(client: TestClient, issuer: Issuer) -> None:
     minted = mint(client, issuer.sign(issuer.claims())).json()["token"]
     assert client.delete(f"/trusted-publishers/{made['id']}").status_code == 204
     assert client.get("/whoami", headers={"Authorization": f"Bearer {minted}"}).status_code == 401
-    assert client.delete(f"/trusted-publishers/{made['id']}").status_code == 400
+    assert client.delete(f"/trusted-publishers/{made['id']}").status_code == 404
     assert client.get("/trusted-publishers").json() == {"publishers": []}
 
 
@@ -270,7 +270,7 @@ def test_roles(registry: Registry, client: TestClient, issuer: Issuer, role: Rol
         assert fault(response) == (403 if role else 401, "E090")
     other = {"Authorization": f"Bearer {token(registry, Role.ADMIN, 'other')}"}
     assert client.get("/trusted-publishers", headers=other).json() == {"publishers": []}
-    assert client.delete(f"/trusted-publishers/{made['id']}", headers=other).status_code == 400
+    assert client.delete(f"/trusted-publishers/{made['id']}", headers=other).status_code == 404
     publisher = {"issuer": issuer.url} | WORKFLOW
     assert fault(client.post("/trusted-publishers", json=publisher, headers=other)) == (403, "E090")
 
@@ -286,7 +286,7 @@ def test_sessions_and_people(registry: Registry, client: TestClient) -> None:
     assert (own["id"], own["subject"]) == (new.session.id, "ana@example.com")
     assert [person["name"] for person in client.get("/people").json()["people"]] == ["Ana"]
     assert client.delete(f"/sessions/{own['id']}").status_code == 204
-    assert client.delete("/sessions/unknown").status_code == 400
+    assert client.delete("/sessions/unknown").status_code == 404
     assert client.get("/sessions").json() == {"sessions": []}
     assert client.delete("/people", params={"subject": "ana@example.com"}).status_code == 204
     assert client.get("/people").json() == {"people": []}

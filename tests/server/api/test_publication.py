@@ -25,7 +25,7 @@ def test_publish(client: Client) -> None:
     assert (value["id"], value["version"]) == ("payments/refunds", "0.1.0")
     assert response.headers["ETag"] == client.get(PATH).headers["ETag"]
     assert client.get(response.headers["Location"]).json()["digest"] == value["digest"]
-    assert fault(client.post("/skills", json=body("payments/refunds", "Two."))) == (409, "E050")
+    assert fault(client.post("/skills", json=body("payments/refunds", "Two."))) == (409, "E091")
     assert client.put(PATH, json=body("payments/refunds", "Two.")).json()["version"] == "0.1.1"
     again = body("payments/refunds", "Three.", version="0.1.1")
     assert fault(client.put(PATH, json=again)) == (409, "E091")
@@ -39,7 +39,7 @@ def test_preconditions(client: Client) -> None:
     assert new.status_code == 201
     etag = new.headers["ETag"]
     exists = client.put(PATH, json=body("payments/refunds", "x"), headers={"If-None-Match": "*"})
-    assert fault(exists) == (409, "E050")
+    assert fault(exists) == (409, "E091")
     good = client.put(PATH, json=body("payments/refunds", "Two."), headers={"If-Match": etag})
     assert good.status_code == 201
     stale = client.put(PATH, json=body("payments/refunds", "Three."), headers={"If-Match": etag})

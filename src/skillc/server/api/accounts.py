@@ -92,7 +92,7 @@ async def list_tokens(call: Call) -> Any:
     return {"tokens": await call.run(call.service.registry.accounts.tokens)}
 
 
-@accounts.operation("DELETE", "/tokens/{token}", status=204, needs_token=True)
+@accounts.operation("DELETE", "/tokens/{token}", status=204, needs_token=True, failures=(404,))
 async def revoke_token(call: Call) -> None:
     """Revoke a token, and those that were made with it."""
     await call.run(call.service.registry.accounts.revoke_token, call.path["token"])
@@ -116,7 +116,7 @@ SUBJECT = Parameter("subject", "The person or program.")
 PREFIX = Parameter("prefix", "The prefix of the grant; empty for the whole registry.")
 
 
-@accounts.operation("DELETE", "/grants", status=204, **ADMINS, parameters=(SUBJECT, PREFIX))
+@accounts.operation("DELETE", "/grants", status=204, **ADMINS, parameters=(SUBJECT, PREFIX), failures=(404,))
 async def remove_grant(call: Call) -> None:
     """Take a grant back."""
     await call.run(call.service.registry.accounts.remove_grant, call.query["subject"], call.query["prefix"])
@@ -145,7 +145,7 @@ async def list_sessions(call: Call) -> Any:
     return {"sessions": await call.run(call.service.registry.sessions.sessions)}
 
 
-@identities.operation("DELETE", "/sessions/{session}", status=204, needs_token=True)
+@identities.operation("DELETE", "/sessions/{session}", status=204, needs_token=True, failures=(404,))
 async def end_session(call: Call) -> None:
     """End a session."""
     await call.run(call.service.registry.sessions.revoke, call.path["session"])
@@ -157,9 +157,10 @@ async def list_people(call: Call) -> Any:
     return {"people": await call.run(call.service.registry.sessions.people)}
 
 
-@identities.operation(
-    "DELETE", "/people", status=204, **ADMINS, parameters=(Parameter("subject", "The person."),)
-)
+PERSON = Parameter("subject", "The person.")
+
+
+@identities.operation("DELETE", "/people", status=204, **ADMINS, parameters=(PERSON,), failures=(404,))
 async def remove_person(call: Call) -> None:
     """Forget a person: sessions and tokens end. It needs the role admin of the whole registry."""
     await call.run(call.service.registry.sessions.remove_person, call.query["subject"])
@@ -184,7 +185,7 @@ async def trust(call: Call) -> Any:
     return await call.run(call.service.registry.publishers.trust, **encode(fields))
 
 
-@identities.operation("DELETE", "/trusted-publishers/{publisher}", status=204, **ADMINS)
+@identities.operation("DELETE", "/trusted-publishers/{publisher}", status=204, **ADMINS, failures=(404,))
 async def distrust(call: Call) -> None:
     """Trust a workflow no more; its tokens end at once."""
     await call.run(call.service.registry.publishers.distrust, call.path["publisher"])
