@@ -116,6 +116,23 @@ def test_wrong_keys(s3: S3, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "geheim" not in caught.value.text()
 
 
+def test_a_bucket_is_probed(s3: S3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry model] a wrong bucket or key is found before it is needed, and is noted."""
+    blobs = open_blobs(f"s3://{BUCKET}/x")
+    blobs.probe()
+    assert blobs.error == ""
+    with pytest.raises(RegistryUnavailable, match="no such bucket"):
+        open_blobs("s3://another/x").probe()
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
+    wrong = open_blobs(f"s3://{BUCKET}/x")
+    with Team(open_store(str(tmp_path / "registry.db")), wrong) as registry:
+        with pytest.raises(RegistryUnavailable, match="privileges"):
+            registry.probe()
+        registry.follow()
+        assert registry.feed.wait(0, 10)
+        assert "privileges" in (registry.outage() or "")
+
+
 def test_addresses(tmp_path: Path) -> None:
     """[SURFACES: Registry model] a folder by its path or as file://; what is no address is one line."""
     for address in (str(tmp_path / "a b"), f"file://{tmp_path}/a b"):

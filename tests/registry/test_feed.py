@@ -128,11 +128,12 @@ def test_an_outage(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyP
                 time.sleep(0.05)
             assert "E092" in registry.feed.error
             assert not registry.feed.is_fresh()
+            assert registry.outage() == registry.feed.error
         finally:
             cluster.start()
         registry.release("2.0.0")
         assert registry.feed.wait(2, SOON)
-        assert registry.feed.error == ""
+        assert registry.outage() == ""
 
 
 def test_a_feed_survives_a_bug(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:

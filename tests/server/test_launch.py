@@ -150,7 +150,7 @@ def test_public_read(tmp_path: Path) -> None:
         assert client.get("/skills").status_code == 401
     with serving(tmp_path, "--public-read") as server, server.client() as client:
         assert client.get("/skills/payments/refunds").status_code == 200
-        assert client.post("/skills", json=body("payments/other")).status_code == 403
+        assert client.post("/skills", json=body("payments/other")).status_code == 401
 
 
 def test_hosts_and_sites(tmp_path: Path) -> None:
@@ -277,6 +277,9 @@ def test_a_port_that_is_taken(fails: Callable[..., str]) -> None:
 def test_options(fails: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] wrong options and stores are one coded line, before anything is served."""
     monkeypatch.setattr(postgres, "WAIT_SECONDS", 0.5)
+    keys = {"ENDPOINT_URL": "http://127.0.0.1:1", "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b"}
+    for name, text in {**keys, "ALLOW_HTTP": "true"}.items():
+        monkeypatch.setenv(f"AWS_{name}", text)
     cases = [
         (["--read-only", "--store", "x.db"], "E100"),
         (["--url", "skills.example.com"], "E100"),
@@ -285,6 +288,7 @@ def test_options(fails: Callable[..., str], tmp_path: Path, monkeypatch: pytest.
         (["--store", "postgresql://me:secret@127.0.0.1:1/x"], "E092"),
         (["--store", "postgresql://me:secret@127.0.0.1:1/x", "--blobs", str(tmp_path / "b")], "E092"),
         (["--store", str(tmp_path)], "E092"),
+        (["--store", str(tmp_path / "x.db"), "--blobs", "s3://skills/x"], "E092"),
     ]
     assert [fails(*words)[6:10] for words, _ in cases] == [code for _, code in cases]
 

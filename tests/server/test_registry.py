@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,19 @@ def test_health_and_outage(registry: Registry, tmp_path: Path) -> None:
     response = client.get("/readyz")
     assert (response.status_code, response.json()["error"]["code"]) == (503, "E092")
     assert response.headers["Retry-After"] == "5"
+
+
+def test_readiness_waits_for_nothing(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[SURFACES: Registry] a server says what it knows of its store, and asks it nothing for that."""
+    with TestClient(create_registry_app(registry)) as client:
+        assert registry.feed.wait(1, 10)
+        monkeypatch.setattr(registry, "probe", lambda: pytest.fail("the store was asked"))
+        assert client.get("/readyz").json() == {"status": "ready"}
+        for path in tmp_path.glob("registry.db*"):
+            path.write_bytes(b"no database" * 1000)
+        is_known = threading.Event()
+        while not registry.outage():
+            is_known.wait(0.01)
+        assert client.get("/readyz").status_code == 503

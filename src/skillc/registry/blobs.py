@@ -31,6 +31,7 @@ _FOLDER = "sha256"
 _HEX = frozenset("0123456789abcdef")
 AT_ONCE = 8  # blobs that are written: disks and buckets answer slowly, but many requests at once
 MAX_AGE = timedelta(hours=1)  # of an upload that can be named
+_EMPTY = digest_of(b"")
 _MARK = b"skillc upload 1 "
 _CHUNK = 200  # entries of a list at once; so many are removed in one transaction
 
@@ -42,6 +43,19 @@ class Blobs:
         self._store = store
         self._name = name
         self._root = root
+        self.error = ""  # why a bucket was out of reach when it was last probed
+
+    def probe(self) -> None:
+        """Raise RegistryUnavailable for a bucket that can't be read or, where it is empty, written."""
+        if self._root:
+            return
+        try:
+            if self.find(_EMPTY) is None:
+                self.write(_EMPTY, b"")
+        except RegistryUnavailable as error:
+            self.error = error.line()
+            raise
+        self.error = ""
 
     def write(self, digest: str, data: bytes) -> None:
         """Write a blob, complete or not at all; one that is there is written again."""
@@ -49,7 +63,7 @@ class Blobs:
 
     def write_all(self, blobs: Mapping[str, bytes]) -> None:
         """Write blobs, some at once, each complete or not at all; all of them are on the disk at the end."""
-        with self._translate_errors(), ThreadPoolExecutor(AT_ONCE) as pool:
+        with self._translate_errors("there is no such bucket"), ThreadPoolExecutor(AT_ONCE) as pool:
             paths = list(pool.map(self._put, blobs, blobs.values()))
             if self._root and os.name == "posix":  # elsewhere directories can't be opened
                 folders = {folder for path in paths for folder in _folders_above(path, self._root)}
@@ -104,13 +118,13 @@ class Blobs:
                         atomic.discard(path)
 
     @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
+    def _translate_errors(self, absence: str = "a blob is missing") -> Iterator[None]:
         from obstore.exceptions import BaseError  # here, because it needs the extra
 
         try:
             yield
         except FileNotFoundError:
-            raise RegistryUnavailable(self._name, "a blob is missing") from None
+            raise RegistryUnavailable(self._name, absence) from None
         except (BaseError, OSError) as error:  # obstore describes all it was asked to do, on many lines
             reason = str(error).strip().partition("\n")[0][:300]
             raise RegistryUnavailable(self._name, reason) from None

@@ -22,6 +22,7 @@ from skillc.registry.store import Store, Watch, tables
 POLL_SECONDS = 0.5  # between two looks at the log, at most
 RETRY_SECONDS = 0.5  # after an outage
 FRESH_SECONDS = 2.0  # without a look, after which nothing is certain
+SILENT_SECONDS = 6.0  # without a look or an error, after which the store is out of reach
 PAGE = 1000  # changes that are read at once
 
 Listener = Callable[[Sequence[Change] | None], None]  # None: the log is another one, so forget everything
@@ -102,6 +103,13 @@ class Feed:
     def is_fresh(self) -> bool:
         """Return whether every change up to a moment ago is known."""
         return monotonic() - self._looked_at < FRESH_SECONDS
+
+    def outage(self) -> str | None:
+        """Return why the store is out of reach, and "" where it is not; None before the first look."""
+        if self.error or self._looked_at == float("-inf"):
+            return self.error or None
+        silence = monotonic() - self._looked_at
+        return f"it has not answered for {silence:.0f} s" if silence > SILENT_SECONDS else ""
 
     def wait(self, sequence: int, seconds: float) -> bool:
         """Wait until a change is known; return whether it is."""

@@ -76,6 +76,16 @@ class Reader:
             self.feed.start()
         return self.feed
 
+    def outage(self) -> str | None:
+        """Return why store or blobs are out of reach, "" where they are not, None where it is not known."""
+        reason = self.feed.outage()
+        return reason if reason is None else reason or self._blobs.error
+
+    def probe(self) -> None:
+        """Raise RegistryUnavailable where the store or the blobs are out of reach."""
+        self.log.find_end()
+        self._blobs.probe()
+
     def close(self) -> None:
         self.feed.close()
         self._store.close()

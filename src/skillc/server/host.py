@@ -129,7 +129,11 @@ def _work_folder() -> str:
 
 
 def _make_admin(registry: Registry, token_file: str) -> str:
-    """Make the first admin where there is none, and return its token, unless a file has it."""
+    """Make the first admin where there is none, and return its token, unless a file has it.
+
+    Raises RegistryUnavailable where the store or the blobs are out of reach, such as for wrong keys.
+    """
+    registry.probe()
     if token_file and not registry.accounts.grants(SYSTEM):
         _check_token_file(token_file)  # before the token is made, so that it is not lost
     token = registry.accounts.create_first_admin()

@@ -15,7 +15,7 @@ import tempfile
 import weakref
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -54,7 +54,8 @@ T = TypeVar("T")
 
 MAX_UPLOADS = 4  # at once; each is in memory while it is checked and stored
 UPLOAD_WAIT = 20.0  # seconds that an upload waits for its place
-COLLECT_SECONDS = 6 * 3600  # about, between two collections
+COLLECT_SECONDS = 6 * 3600  # about, between two collections of what nothing needs any more
+PROBE_SECONDS = 15  # about, between two looks whether the blobs can be reached
 UPLOAD_TIME = 300.0  # seconds for an upload to arrive
 
 
@@ -67,11 +68,14 @@ class Service:
     def __init__(self, registry: Registry, settings: ServerSettings, number: int = 0) -> None:
         self.registry = registry
         self.settings = settings
-        self.number = number
         self.metrics = Metrics(settings.metrics)
         self.proxies = Proxies(settings.trusted_proxies)
         self._limiter = Limiter(settings.rate_limit)
-        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow, self._tidy]
+        collect = partial(self._repeat, partial(registry.collect, SYSTEM), COLLECT_SECONDS)
+        probe = partial(self._repeat, registry.probe, PROBE_SECONDS)
+        # Of the processes of a server, the first one collects.
+        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]]
+        self.contexts = [self._follow, probe, *([] if number else [collect])]
         self._is_followed = False
         self.issuers = Directory(registry.now)
         self.listings = Listings(registry)
@@ -168,23 +172,22 @@ class Service:
             await self.call(self.finder.close)
 
     @asynccontextmanager
-    async def _tidy(self) -> AsyncIterator[None]:
-        """Remove now and then what nothing needs any more, in one of the processes."""
+    async def _repeat(self, operation: Callable[[], object], seconds: float) -> AsyncIterator[None]:
+        """Run an operation about as often, as long as the server runs; log what it raises."""
 
         async def run() -> None:
             while True:
-                await asyncio.sleep(COLLECT_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311
+                await asyncio.sleep(seconds * random.uniform(0.5, 1.5))  # noqa: S311
                 try:
-                    await self.call(self.registry.collect, SYSTEM)
+                    await self.call(operation)
                 except Exception as error:
-                    log.error("collecting: %s", unexpected(error).line())
+                    log.error("%s", unexpected(error).line())
 
-        task = asyncio.create_task(run()) if self.number == 0 else None
+        task = asyncio.create_task(run())
         try:
             yield
         finally:
-            if task is not None:
-                task.cancel()
+            task.cancel()
 
     def publish(
         self, caller: Caller, package: Package, *, audit: Mapping[str, Any] | None = None, **options: Any

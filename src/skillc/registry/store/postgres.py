@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
+from time import monotonic
 from typing import Any
 
 from skillc.errors import RegistryUnavailable, require_extra
@@ -20,14 +21,22 @@ with require_extra("postgres"):
 
 WRITER_LOCK = 0x736B696C6C63  # "skillc": an advisory lock is a number
 MAX_CONNECTIONS = 10  # of one process
-WAIT_SECONDS = 10.0  # for a connection: then the store is unavailable
+WAIT_SECONDS = 2.0  # for a connection: then the store is unavailable
+WRITER_SECONDS = 10.0  # for the writers of this process that were there before
+
+_NO_CONNECTION = "there is no connection to the database"
 
 # A server that hangs, or a machine that freezes while it writes, must not stop the others for long.
 _LIMITS = """SET lock_timeout = '20s'; SET statement_timeout = '60s';
 SET idle_in_transaction_session_timeout = '120s'; SET client_encoding = 'UTF8'"""
 
 
-_OPTIONS: dict[str, Any] = {"autocommit": True, "connect_timeout": 5, "application_name": "skillc"}
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": 2,
+    "tcp_user_timeout": 5000,  # milliseconds; a server that is gone without a word else holds a request
+    "application_name": "skillc",
+}
 
 
 class PostgresConnection:
@@ -89,6 +98,7 @@ class PostgresStore:
     def __init__(self, url: str) -> None:
         self._url, self._name = url, _describe(url)
         self.listeners: list[Listener] = []
+        self._failed_at = 0.0  # when there was no connection to be had
         self._writer = Lock()  # waiting writers of this process leave the connections to readers
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
             url,
@@ -114,10 +124,13 @@ class PostgresStore:
 
     @contextmanager
     def write(self) -> Iterator[PostgresConnection]:
-        if not self._writer.acquire(timeout=WAIT_SECONDS):
+        start = monotonic()
+        if not self._writer.acquire(timeout=WRITER_SECONDS):
             raise RegistryUnavailable(self._name, "too many writers wait")
         news: set[str] = set()
         try:
+            if self._failed_at > start:  # the one before had no connection: don't wait for another in turn
+                raise RegistryUnavailable(self._name, _NO_CONNECTION)
             with self._begin("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
                 transaction = PostgresConnection(connection)
@@ -136,9 +149,13 @@ class PostgresStore:
 
     @contextmanager
     def _begin(self, statement: Any) -> Iterator[psycopg.Connection[Row]]:
-        with _translate_errors(self._name), self._pool.connection() as connection:
-            connection.execute(statement)  # the pool commits, or rolls back where the block raises
-            yield connection
+        try:
+            with _translate_errors(self._name), self._pool.connection() as connection:
+                connection.execute(statement)  # the pool commits, or rolls back where the block raises
+                yield connection
+        except PoolTimeout:
+            self._failed_at = monotonic()
+            raise RegistryUnavailable(self._name, _NO_CONNECTION) from None
 
 
 @contextmanager
@@ -146,7 +163,7 @@ def _translate_errors(name: str) -> Iterator[None]:
     try:
         yield
     except PoolTimeout:
-        raise RegistryUnavailable(name, "there is no connection to the database") from None
+        raise
     except psycopg.Error as error:
         raise RegistryUnavailable(name, str(error).partition("\n")[0]) from None
 

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from skillc.errors import FileNotFound, SkillNotFound
+from skillc.errors import FileNotFound, RegistryUnavailable, SkillNotFound
 from skillc.library import SkillCollection, SkillFilter
 from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
 from skillc.server.api.contracts import (
@@ -242,8 +242,13 @@ async def show_health(call: Call) -> Any:
 
 @operating.operation("GET", "/readyz", STATUS, role=None)
 async def show_readiness(call: Call) -> Any:
-    """Say that the store answers."""
-    await call.service.call(call.service.registry.log.find_end)  # fails with 503 while it can't be reached
+    """Say that the store and the blobs answer."""
+    registry = call.service.registry
+    reason = registry.outage()  # known already, so that this waits for nothing while they are out of reach
+    if reason is None:
+        await call.service.call(registry.probe)
+    elif reason:
+        raise RegistryUnavailable("store", reason)
     return {"status": "ready"}
 
 
