@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from http.client import HTTPConnection
 
 import httpx2
 import pytest
@@ -80,6 +81,35 @@ def test_half_requests(short: None, sent: bytes) -> None:
             except OSError:
                 return
         raise AssertionError("still connected")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 413),
+        ({"Transfer-Encoding": "chunked"}, 413),
+        ({"Host": "evil.example", "Connection": "close"}, 421),
+    ],
+)
+def test_refusals_reach_clients_that_send(headers: dict[str, str], status: int) -> None:
+    """[SURFACES: Serving] a client that sends all of a large body first gets the refusal, and no reset."""
+    with live(InMemorySkillSource([])) as api:
+        size = {} if "Transfer-Encoding" in headers else {"Content-Length": str(32 << 20)}
+        pieces = [b"x" * (1 << 20)] * 32
+        with closing(HTTPConnection("127.0.0.1", api.base_url.port, timeout=20)) as client:
+            client.request("POST", "/turns", iter(pieces), headers | size, encode_chunked=not size)
+            assert client.getresponse().status == status
+
+
+def test_a_body_without_end(short: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Serving] what is read of a body after its refusal is bounded in size."""
+    monkeypatch.setattr(connections, "BODY_TIME", 20.0)
+    monkeypatch.setattr(connections, "MAX_REST", 4 << 20)
+    with live(InMemorySkillSource([])) as api, connected(api) as (client,):
+        client.sendall(b"POST /turns HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999999\r\n\r\n")
+        assert b" 413 " in client.recv(1 << 16)
+        with pytest.raises(OSError, match=r"reset|pipe"):
+            client.sendall(b"x" * (512 << 20))
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ from starlette.types import Message
 from skillc.server.responses import Refusal
 
 MAX_REQUEST = 1 << 20  # bytes of a request's body
-MAX_READ = 8 << 20  # bytes that are read and dropped, so that the client gets to see the refusal
 REQUEST_TIME = 30.0  # seconds for a request's body to arrive
 MAX_LIMIT = 1000  # entries on a page
 NO_QUERY = QueryParams()
@@ -128,24 +127,19 @@ async def receive_body(
     request: Request, write: Callable[[bytes], object], limit: int, seconds: float
 ) -> None:
     """Write the chunks of a body; raises Refusal for one that is too large, too slow or not complete."""
-    declared = request.headers.get("Content-Length", "")
-    if declared.isascii() and declared.isdigit() and int(declared) > max(limit, MAX_READ):
-        raise _too_large(limit)
+    _check_length(request, limit)
     size = 0
     try:
         async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 size += len(chunk)
-                if size <= limit:
-                    write(chunk)
-                elif size > limit + MAX_READ:
-                    break
+                if size > limit:
+                    raise _too_large(limit)
+                write(chunk)
     except TimeoutError:
         raise Refusal(408, "the request did not arrive in time") from None
     except ClientDisconnect:
         raise Refusal(400, "the request broke off") from None
-    if size > limit:
-        raise _too_large(limit)
 
 
 async def read_form(request: Request, limit: int, seconds: float, **options: int) -> FormData:
@@ -153,9 +147,7 @@ async def read_form(request: Request, limit: int, seconds: float, **options: int
 
     Raises Refusal for one that is too large, too slow or not complete.
     """
-    declared = request.headers.get("Content-Length", "")
-    if declared.isascii() and declared.isdigit() and len(declared) < 20 and int(declared) > limit:
-        raise _too_large(limit)
+    _check_length(request, limit)
     received = 0
 
     async def receive() -> Message:
@@ -173,6 +165,13 @@ async def read_form(request: Request, limit: int, seconds: float, **options: int
         raise Refusal(408, "the form did not arrive in time") from None
     except (HTTPException, MultipartParseError, ClientDisconnect, KeyError, ValueError):
         raise Refusal(400, "the form can't be read") from None
+
+
+def _check_length(request: Request, limit: int) -> None:
+    """Raise Refusal for a body that its header says is too large."""
+    declared = request.headers.get("Content-Length", "")
+    if declared.isascii() and declared.isdigit() and (len(declared) > 19 or int(declared) > limit):
+        raise _too_large(limit)
 
 
 def _too_large(limit: int) -> Refusal:

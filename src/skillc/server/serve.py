@@ -11,11 +11,13 @@ import math
 import os
 import socket
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from types import FrameType
 from typing import Any, Literal
 
 import h11
 import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skillc.engine import DefaultSkillEngine
@@ -29,6 +31,8 @@ BODY_TIME = 30.0  # seconds for its body to arrive
 READ_TIME = 30.0  # seconds in which a client must read MIN_READ bytes of a response that it is sent
 MIN_READ = 16 * 1024
 MAX_CONNECTIONS = 512
+MAX_REST = 256 << 20  # bytes of a body that are read after the response, and dropped
+REST_TIME = 60.0  # seconds for them to arrive
 BACKLOG = 128  # connections that are accepted at once, before any is closed
 
 _BUSY = (
@@ -144,6 +148,44 @@ class Connection(H11Protocol):
         self.connections.discard(oldest)  # now: others may need room before the loop comes to it
 
 
+class Rest:
+    """Middleware that reads what is left of a body once the response is sent, and drops it.
+
+    Where a connection is closed while its client still sends, the client sees a reset, not the response.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        # A client that waits for the word to go on sends nothing after a response.
+        is_left = not any(name == b"expect" for name, _ in scope["headers"])
+
+        async def receive_body() -> Message:
+            nonlocal is_left
+            message = await receive()
+            is_left = bool(message.get("more_body"))
+            return message
+
+        async def send_before_rest(message: Message) -> None:
+            is_end = message["type"] == "http.response.body" and not message.get("more_body")
+            if not (is_end and is_left):
+                await send(message)
+                return
+            await send({**message, "more_body": True})
+            size = 0
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REST_TIME):
+                    while is_left and size <= MAX_REST:
+                        size += len((await receive_body()).get("body", b""))
+            await send({"type": "http.response.body"})
+
+        await self._app(scope, receive_body, send_before_rest)
+
+
 def serve_engine(
     engine: DefaultSkillEngine,
     host: str,
@@ -203,7 +245,7 @@ def create_server(
         limit = max_connections()
         body_time = seconds
 
-    return Server(uvicorn.Config(app, **_SETTINGS, http=Limited, backlog=BACKLOG, lifespan=lifespan))
+    return Server(uvicorn.Config(Rest(app), **_SETTINGS, http=Limited, backlog=BACKLOG, lifespan=lifespan))
 
 
 def make_url(listener: socket.socket) -> str:
