@@ -170,6 +170,11 @@ def cache_directory() -> str:
     return os.path.join(require_home(), DIRECTORY, "cache")
 
 
+def recent_copies() -> str:
+    """Return the folder of notes, which say for a minute which copy the ID of a repository's skill means."""
+    return os.path.join(cache_directory(), "skills", "recent")
+
+
 def mutex_file(path: str) -> str:
     """Return the file that processes lock while they change the file at `path`; it is not beside it.
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import builtins
 import copy
+import json
 import os
 import pickle
+import sys
 import threading
 from pathlib import Path
 
@@ -141,6 +143,16 @@ def test_a_server_that_hangs_and_the_command(world: World, stub: Stub) -> None:
     assert "one" in world.ok("browse").stdout
     assert "hangs: repository 'hangs' unavailable: no " in world.ok("diagnose").stdout
     assert '<skill id="one">' in world.ok("turn", "/one go").stdout
+
+
+@pytest.mark.slow
+def test_a_mute_program_and_its_time_out(world: World) -> None:
+    """[D27] a refresh, too, waits for a program no longer than its repository says."""
+    command = json.dumps([sys.executable, "-c", "import time; time.sleep(60)"])
+    text = f'[[repositories]]\nname = "mute"\ntype = "mcp"\ncommand = {command}\ntimeout_seconds = 1\n'
+    (world.home / ".skillc").mkdir(exist_ok=True)
+    (world.home / ".skillc" / "skills.toml").write_text(text)
+    assert "no whole answer in 0.83 s" in world.fails("E200", "repo", "sync", "mute").stderr
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "true", '"5"', "1.5"])

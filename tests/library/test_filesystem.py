@@ -208,9 +208,13 @@ def test_time_out_of_a_large_folder(world: World, tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr("skillc.library.library.time.time", lambda: 0.0)  # the time was up long ago
         assert 0 < len(run(library.list())) < 1200
+        (state,) = run(library.states())
+        assert (state.status, 0 < state.skills < 1200) == ("partial", True)
+        assert (state.error or "").startswith("served in part: ")
     assert [diagnostic.code for diagnostic in library.warnings()] == ["W203"]
     assert len(run(library.list())) == 1200
     assert library.warnings() == []
+    assert run(library.states())[0].status == "ok"
 
 
 @pytest.mark.parametrize("other_kinds", [False, True])

@@ -217,6 +217,20 @@ def test_a_second_question_does_not_wake_the_library(world: World, origin: Origi
 
 
 @pytest.mark.slow
+def test_sync_renews_what_every_command_reads(world: World, origin: Origin) -> None:
+    """[D29] after `repo sync`, `show`, `open`, `search` and `outline` have what `load` has."""
+    assert "100" in world.ok("show", "billing/refunds", "--section", "Limits").stdout
+    origin.write("skills/billing/refunds/SKILL.md", REFUNDS.replace("100", "250"))
+    origin.write("skills/billing/refunds/new.md", "# News\n")
+    origin.push()
+    world.ok("repo", "sync")
+    for words in (("load",), ("show", "--section", "Limits"), ("search", "250")):
+        assert "250" in world.ok(words[0], "billing/refunds", *words[1:]).stdout
+    assert world.ok("open", "billing/refunds", "new.md").stdout == "# News\n"
+    assert "# News" in world.ok("outline", "billing/refunds").stdout
+
+
+@pytest.mark.slow
 def test_another_configuration_is_asked_anew(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders] what is recent is so for one state of skills.toml."""
     world.ok("outline", "billing/refunds")

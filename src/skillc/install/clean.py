@@ -158,7 +158,7 @@ def _copies(root: str) -> Iterator[Waste]:
         os.path.realpath(record.source) for record in read_deployments() if os.path.lexists(record.path)
     }
     for folder in list_folders(root):
-        if os.path.basename(folder) == "recent":
+        if folder == paths.recent_copies():
             yield make_waste(CACHE, "notes on skills that were used", folder)
             continue
         for copy in list_folders(folder):

@@ -53,7 +53,7 @@ class NamedSource:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The state of a repository: `ok`, `stale`, `unavailable` or `unused`."""
+    """The state of a repository: `ok`, `partial`, `stale`, `unavailable` or `unused`."""
 
     name: str
     type: str
@@ -308,4 +308,6 @@ def _state(member: NamedSource, merge: _Merge) -> SourceState:
     quarantined = getattr(member.source, "quarantined", 0)
     status = "unused" if getattr(member.source, "unused", False) else getattr(member.source, "status", "ok")
     error = getattr(member.source, "error", None)
+    if not error and (part := getattr(member.source, "partial", "")):
+        status, error = "partial", f"served in part: {part}"
     return SourceState(member.name, kind, status, skills, quarantined, shadows, str(error) if error else None)

@@ -226,4 +226,4 @@ def remember(skill: Skill, cwd: str, seconds: float) -> None:
 def _note(name: str, cwd: str) -> str:
     """Return the note's path: another for each name and each state of the configuration."""
     key = sha256_hex(repr((name, paths.config_stamps(cwd))).encode("utf-8", "surrogateescape"))[:16]
-    return os.path.join(paths.cache_directory(), "skills", "recent", f"{folder_name(name)[:64]}-{key}")
+    return os.path.join(paths.recent_copies(), f"{folder_name(name)[:64]}-{key}")

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata, util
 
-from skillc import paths
+from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
 from skillc.index.skills import Searchable
 from skillc.library.config import (
@@ -40,7 +40,7 @@ ALLOW = "SKILLC_ALLOW_COMMANDS"
 
 # How long a server may be silent, as a part of its repository's time-out: less than the composite
 # waits, so that the source can say what is wrong, and no thread outlives its question.
-GIT_SILENCE = 5 / 6
+SILENCE = 5 / 6
 HTTP_SILENCE = 1 / 3
 
 log = logging.getLogger("skillc.library")
@@ -156,7 +156,7 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     settings = repository.expand_settings()
     check_variables(repository)
     if repository.type == "git":
-        return _git_source(repository, settings, round(patience * GIT_SILENCE, 2))
+        return _git_source(repository, settings, round(patience * SILENCE, 2))
     return _server_source(repository, settings, patience)
 
 
@@ -195,6 +195,7 @@ def _server_source(
         auth=auth,
         cwd=repository.base or None,
         cache_ttl=refresh,
+        time_out=round(patience * SILENCE, 2),
         problem=problem,
     )
 
@@ -244,9 +245,13 @@ async def refresh_repositories(
 ) -> list[Refresh]:
     """Refresh all at once, whatever their intervals say; a failure of one affects no other.
 
-    `time_out` is how many seconds a repository may take, in place of its own.
+    Copies of their skills are brought up to date when they are next used. `time_out` is how many seconds a
+    repository may take, in place of its own.
     """
-    return await asyncio.gather(*(_refresh(repository, time_out) for repository in repositories))
+    results = await asyncio.gather(*(_refresh(repository, time_out) for repository in repositories))
+    if paths.home() is not None:
+        await asyncio.to_thread(atomic.discard, paths.recent_copies())
+    return results
 
 
 async def _refresh(repository: SkillRepositoryConfig, time_out: float | None) -> Refresh:
