@@ -74,10 +74,11 @@ def test_nothing_but_protocol_on_stdout(world: World) -> None:
 
 @pytest.mark.slow
 def test_rubbish_is_survived(world: World) -> None:
-    """[SURFACES: Serving] lines that are no messages do not end it; methods that are none are errors."""
+    """[SURFACES: Serving] lines that are no messages are answered, as unknown methods are; it goes on."""
     world.skill("pdf")
     deep = "[" * 100_000
     lines = ["", "rubbish", deep, "{}", '{"jsonrpc":"2.0"}', "\ud800".encode("utf-8", "replace").decode()]
+    lines += ['{"jsonrpc":"2.0","id":3,"method":"\\ud800"}', "[]"]
     lines += [request(1, "no/such/method"), request(2, "tools/call", name="skc_list", arguments={})]
 
     async def last() -> list[dict[str, Any]]:
@@ -100,7 +101,10 @@ def test_rubbish_is_survived(world: World) -> None:
         assert await asyncio.wait_for(process.wait(), 60) == 0
         return found
 
-    answers = {message.get("id"): message for message in asyncio.run(last())}
+    messages = asyncio.run(last())
+    codes = [message["error"]["code"] for message in messages if message.get("id", 0) is None]
+    assert codes == [-32700, -32700, -32600, -32600, -32700, -32700, -32600]
+    answers = {message.get("id"): message for message in messages}
     assert answers[1]["error"]["code"] == -32601
     assert answers[2]["result"]["structuredContent"]["total"] == 1
 

@@ -22,7 +22,17 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import ListenHandler
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, NotificationParams, ServerCapabilities
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    NotificationParams,
+    ServerCapabilities,
+)
+from pydantic import ValidationError
 
 from skillc import __version__
 from skillc.engine import run_sync
@@ -186,8 +196,17 @@ def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[s
     server = create_server(workspace, groups, preload)
 
     async def run() -> None:
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+        async with stdio_server() as (read, write), anyio.create_task_group() as group:
+            lines, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def relay() -> None:
+                async with lines:
+                    async for item in read:
+                        answer = _refuse_line(item) if isinstance(item, Exception) else None
+                        await (write.send(SessionMessage(answer)) if answer else lines.send(item))
+
+            group.start_soon(relay)
+            await server.run(messages, write, server.create_initialization_options())
 
     # End at once: the thread that reads stdin would hold up an orderly end until the next line. Files are
     # written whole or not at all, so any moment is a good one.
@@ -195,6 +214,18 @@ def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[s
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
     collect_often()
     anyio.run(run)
+
+
+def _refuse_line(error: Exception) -> JSONRPCError | None:
+    """Return the answer to a line that is no message, which the SDK skips; None for an empty one."""
+    code, text = INVALID_REQUEST, "the line is no message of JSON-RPC"
+    if isinstance(error, ValidationError):
+        fault = error.errors(include_url=False)[0]
+        if fault["input"] in ("\n", "\r\n"):
+            return None
+        if fault["type"] == "json_invalid":
+            code, text = PARSE_ERROR, "the line is no JSON"
+    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=text))
 
 
 def serve_http(
