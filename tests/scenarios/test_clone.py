@@ -127,11 +127,22 @@ def test_journal_that_names_a_file(world: World, log: Path) -> None:
         log.unlink(missing_ok=True)
 
 
+def test_a_link_in_place_of_the_lock(world: World, log: Path) -> None:
+    """[D11] a build whose lock is a link says so, and creates nothing where it leads."""
+    lock = log.with_name("build.lock")
+    lock.unlink()
+    lock.symlink_to(world.root / "elsewhere")
+    for words in (("build", "pdf", "--force"), ("remove", "pdf")):
+        assert f"something else is at '{lock}'" in world.fails("E052", *words).stderr
+    assert not (world.root / "elsewhere").exists()
+
+
 @pytest.mark.slow
 def test_fifo_in_place_of_files(world: World, log: Path) -> None:
-    """[RFC-0007] a pipe in place of the log, the manifest or the lock blocks nothing."""
+    """[RFC-0007] a pipe in place of the log, the manifest, the index or the lock blocks nothing."""
     manifest = world.runtime / "pdf" / ".skillc" / "manifest.json"
-    for path in (log, manifest, log.with_name("build.lock")):
+    (index,) = log.parent.glob("search-*.db")
+    for path in (log, manifest, index, log.with_name("build.lock")):
         path.unlink(missing_ok=True)
         os.mkfifo(path)
         for words in (["outline", "pdf"], ["search", "pdf", "text"], ["stats", "pdf"], ["build", "pdf"]):
@@ -174,7 +185,7 @@ def test_build_through_a_link(world: World, place: str) -> None:
     link = Path(f"{world.runtime}{place}")
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(elsewhere)
-    assert "is a link" in world.fails("E999", "build", "pdf").stderr
+    assert "is a link" in world.fails("E052", "build", "pdf").stderr
     assert [path.read_text() for path in mine] == ["mine"] * 3
     assert sorted(p.name for p in elsewhere.iterdir()) == [".notes.tmp", "SKILL.md", "pdf"]
 

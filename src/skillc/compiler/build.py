@@ -14,7 +14,7 @@ from time import gmtime, sleep, strftime, time_ns
 
 from skillc import atomic, paths
 from skillc.compiler.assets import attach_assets, find_assets
-from skillc.errors import Diagnostic, IndexCollision, InvalidSkill, SkillcError, warning
+from skillc.errors import Diagnostic, IndexCollision, InvalidSkill, PlaceTaken, SkillcError, warning
 from skillc.index import EXACT, SETTLED_NS, UNSETTLED, sections, settle, stamp_of
 from skillc.index.sections import FileState, SectionWriter
 from skillc.library import Skill, is_compiled
@@ -68,11 +68,11 @@ def build_skill(
     runtime = skill.global_runtime() if to_global else skill.runtime()
     for directory in _runtime_directories(runtime):
         if os.path.islink(directory):  # a project that was cloned may bring it; a build would write elsewhere
-            raise SkillcError(f"'{directory}' is a link, and a build writes there; remove it")
+            raise PlaceTaken(directory, "hint: it is a link, and a build writes there; remove it")
     try:
         for directory in _runtime_directories(runtime):
             os.makedirs(directory, exist_ok=True)
-        with atomic.Lock(os.path.join(paths.meta_directory(runtime), "build.lock")):
+        with lock_build(runtime):
             for _ in range(ATTEMPTS):
                 try:
                     return _Build(skill, runtime, main, tokenizer, formats, progress).run(force)
@@ -90,6 +90,14 @@ def keep_index_current(skill: Skill, cwd: str) -> None:
         build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
     except (SkillcError, OSError):
         pass
+
+
+def lock_build(runtime: str) -> atomic.Lock:
+    """Return the lock of a runtime directory; raises PlaceTaken where something else is in its place."""
+    path = os.path.join(paths.meta_directory(runtime), "build.lock")
+    if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        raise PlaceTaken(path, "hint: a build keeps a file of its own there; remove what is there")
+    return atomic.Lock(path)
 
 
 def _runtime_directories(runtime: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from enum import Enum
 
 from skillc import atomic, paths, trash
 from skillc.compiler.agents import agent_directories
+from skillc.compiler.build import lock_build
 from skillc.compiler.deploy import digest_folder, is_link, source_of
 from skillc.errors import Diagnostic, warning
 from skillc.index.sections import UnreadableIndex, read_index_meta, read_manifest
@@ -121,7 +122,7 @@ def remove_runtime(skill: Skill, runtime: str, *, purge: bool = False) -> tuple[
         return ()  # of another project's skill of that name, or none
     meta = paths.meta_directory(runtime)
     os.makedirs(meta, exist_ok=True)
-    with atomic.Lock(os.path.join(meta, "build.lock")):
+    with lock_build(runtime):
         generated = find_generated(runtime, skill.source, [_stub_of_build(skill, runtime)])
         manifests = os.path.dirname(paths.manifest_file(runtime))
         if os.path.isdir(manifests) and os.listdir(manifests) == ["manifest.json"]:

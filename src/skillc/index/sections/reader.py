@@ -202,7 +202,7 @@ def unsegment(text: str) -> str:
 
 def connect(path: str) -> Connection:
     """Open an index file read-only; raises UnreadableIndex."""
-    if not os.path.exists(path):
+    if not os.path.isfile(path):  # a pipe would block
         raise UnreadableIndex(path)
     try:
         if not is_as_written(path):
