@@ -60,7 +60,7 @@ NEAR_MISSES = [
     ("trash lst", "E100", "did you mean list?"),
     ("token lits", "E100", "did you mean list?"),
     ("completion fsh", "E100", "did you mean fish?"),
-    ("mcp --tools gatway", "E100", "did you mean gateway?"),
+    ("mcp --tools gatway", "E100", "did you mean 'gateway'?"),
     ("help nams", "E100", "did you mean names?"),
     ("grant add ada", "E100", "<role> is missing; usage: skc grant add <subject> <role>; see"),
     ("grant list ada", "E100", "that is a word too many; usage: skc grant list; see"),

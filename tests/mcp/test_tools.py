@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 import sys
 from typing import Any
@@ -15,7 +16,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from skillc.mcp.server import TOOLS
+from skillc.mcp.server import DEFAULT, TOOLS, choose_tools, create_server
+from skillc.workspace import Workspace
 from tests.conftest import World, save
 from tests.support.mcp import ERAS, NEW, YES, answering, call_tools, near, over_stdio, talk
 
@@ -418,6 +420,22 @@ def logged_errors(world: World) -> list[str]:
         log.close()
 
 
+def test_tools_by_default(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D78] seven tools in 6,000 characters, and no text names another; running is asked for by name."""
+    monkeypatch.chdir(world.project)
+    every = {tool.name for tool in choose_tools(["all", "run"])}
+    assert {tool.name for tool in choose_tools(["all"])} == every - {"run_tool"}
+    for words in (DEFAULT, ("gateway",), ("library",), ("skc_find",)):
+        server = create_server(Workspace(), words)
+        chosen = [tool.declaration for tool in choose_tools(words)]
+        schemas = "".join(json.dumps(tool.input_schema, separators=(",", ":")) for tool in chosen)
+        text = "".join(tool.name + (tool.description or "") for tool in chosen) + schemas
+        assert len(text) < 6_000
+        said = {*re.findall(r"\w+", f"{text} {server.instructions}")} & every
+        assert said <= {tool.name for tool in chosen}
+        assert all(tool.description for tool in chosen)
+
+
 @pytest.mark.slow
 def test_groups_of_tools(world: World) -> None:
     """[SURFACES: Serving] --tools offers some groups alone; a group that is none is E100."""
@@ -432,7 +450,9 @@ def test_groups_of_tools(world: World) -> None:
         async with Client(server, mode=NEW) as client:
             return {tool.name for tool in (await client.list_tools()).tools}
 
-    assert asyncio.run(names(["--tools", "library"])) == {"skc_find", "browse_skills", "load_skill"}
+    library = {"skc_find", "browse_skills", "load_skill"}
+    assert asyncio.run(names(["--tools", "library"])) == library
+    assert asyncio.run(names(["--tools", "run_tool,library"])) == {*library, "run_tool"}
     world.fails("E100", "mcp", "--tools", "gateway,nonsense")
     world.fails("E100", "mcp", "--http", "127.0.0.1:99999")
     world.fails("E100", "mcp", "--print")

@@ -63,7 +63,7 @@ async def instructions_for(client: Client, era: str) -> str | None:
 
 def near(era: str = NEW, **more: Any) -> Client:
     """A client of a server in this process and working directory."""
-    return Client(create_server(Workspace()), mode=era, **more)
+    return Client(create_server(Workspace(), ("all", "run")), mode=era, **more)
 
 
 def talk(conversation: Callable[[Client], Awaitable[Result]], era: str = NEW, **more: Any) -> Result:
@@ -89,7 +89,7 @@ def call_tools(*calls: tuple[str, dict[str, Any]], era: str = NEW, **more: Any) 
 @asynccontextmanager
 async def over_stdio(world: World, era: str = "auto", **more: Any) -> AsyncIterator[Client]:
     """A client of `skc mcp` as a process."""
-    words = ["-m", "skillc", "mcp"]
+    words = ["-m", "skillc", "mcp", "--tools", "all,run"]
     server = StdioServerParameters(command=sys.executable, args=words, cwd=world.project, env=world.env)
     async with Client(server, mode=era, **more) as client:
         yield client
@@ -104,7 +104,7 @@ def over_http(
 ) -> Iterator[tuple[str, Popen[str]]]:
     """The URL of `skc mcp --http` as a process, and the process; `program` is run in its place."""
     env = world.env | ({"SKILLC_MCP_TOKEN": token} if token else {})
-    words = ("mcp", "--http", "127.0.0.1:0", *words)
+    words = ("mcp", "--tools", "all,run", "--http", "127.0.0.1:0", *words)
     streams: dict[str, Any] = {"stdout": PIPE, "stderr": PIPE, "encoding": "utf-8"}
     with (
         Popen([sys.executable, *program, *words], cwd=world.project, env=env, **streams)

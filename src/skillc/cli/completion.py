@@ -212,7 +212,7 @@ OFFERS: dict[str, Callable[[CommandLine], Iterable[str]]] = {
     "collections": lambda line: _parents(_ids(line)),
     "directories": lambda line: _parents(_files(line)),
     "environment": lambda line: sorted(os.environ),
-    "groups": lambda line: ("gateway", "library", "run"),
+    "groups": lambda line: ("all", "gateway", "library", "authoring", "run"),
     "hosts": lambda line: (use.host for use in _uses()),
     "ids": _ids,
     "locked": lambda line: sorted(install.read_lock(line.root)),

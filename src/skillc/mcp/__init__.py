@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillc.mcp.server import (
+    DEFAULT as DEFAULT,
     create_server as create_server,
     serve_http as serve_http,
     serve_stdio as serve_stdio,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
@@ -60,8 +62,9 @@ IDS = ("skill", "preload_skills", "skill_references")  # arguments that are comp
 
 
 class Prompts:
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, name_tools: Callable[[str], str] = str) -> None:
         self._workspace = workspace
+        self._name_tools = name_tools
 
     async def list(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -94,7 +97,7 @@ class Prompts:
         preload = _ids(arguments.get("preload_skills"))
         references = _ids(arguments.get("skill_references"))
         result = await model_input(self._workspace.engine(), arguments["message"], preload, references)
-        texts = [result.system, result.turn.message] if preload else [result.turn.message]
+        texts = [self._name_tools(result.system), result.turn.message] if preload else [result.turn.message]
         messages = [types.PromptMessage(role="user", content=types.TextContent(text=text)) for text in texts]
         events = [event.as_json() for event in result.turn.events]
         notices = "\n".join(result.turn.notices) or None
@@ -105,8 +108,9 @@ class Prompts:
         if name == USE:
             (skill,) = await engine.resolve_and_render([arguments["skill"].strip().lstrip("/")])
             return f"{skill.rendered_body}\n\n{arguments.get('task') or 'Follow this skill.'}"
+        inventory = self._name_tools(await engine.inventory_section())
         return (
-            f"{await engine.inventory_section()}\n\nTask: {arguments['task']}\n\nChoose the skill that fits"
+            f"{inventory}\n\nTask: {arguments['task']}\n\nChoose the skill that fits"
             " this task best, say why in a sentence, load it with load_skill, and follow it. If none fits,"
             " say so."
         )

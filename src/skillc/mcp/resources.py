@@ -86,10 +86,12 @@ class Resources:
         engine: Callable[[Context], DefaultSkillEngine],
         skills: Callable[[Context], Skills],
         on_use: Callable[[], None] = lambda: None,
+        name_tools: Callable[[str], str] = str,
     ) -> None:
         self._engine = engine
         self._skills = skills
         self._on_use = on_use
+        self._name_tools = name_tools
 
     def handlers(self) -> dict[str, Any]:
         """Return what the SDK's server is given for resources."""
@@ -132,7 +134,7 @@ class Resources:
     async def _read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         if uri == INVENTORY:
-            text = await _answer(self._engine(ctx).inventory_section())
+            text = self._name_tools(await _answer(self._engine(ctx).inventory_section()))
             inventory = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
             return types.ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
         data, path = await _answer(self._skills(ctx).read(uri), uri)

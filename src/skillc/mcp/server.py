@@ -7,11 +7,14 @@ process's own at stderr, where everything else is printed.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -31,19 +34,22 @@ from mcp_types import (
     JSONRPCError,
     NotificationParams,
     ServerCapabilities,
+    Tool,
 )
 from pydantic import ValidationError
 
 from skillc import __version__
 from skillc.engine import run_sync
+from skillc.errors import InvalidOption
 from skillc.mcp.prompts import Prompts
 from skillc.mcp.resources import Resources
 from skillc.mcp.skills import ServedSkills
 from skillc.mcp.toolbox import Toolbox
 from skillc.mcp.tools.agent import GATEWAY_TOOLS, LIBRARY_TOOLS, RUN_TOOLS
 from skillc.mcp.tools.author import AUTHOR_TOOLS
-from skillc.mcp.tools.definition import GROUPS, Call, ToolDefinition
+from skillc.mcp.tools.definition import Call, ToolDefinition
 from skillc.mcp.watch import Watch
+from skillc.spelling import did_you_mean
 from skillc.startup import collect_often
 from skillc.workspace import Workspace
 
@@ -53,10 +59,14 @@ TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
 IDLE_TIME = 15 * 60.0  # seconds after which a session without requests ends
 MAX_SESSIONS = 100
 
+# What a stub names, and what finds and loads a skill [D78].
+DEFAULT = ("skc_find", "load_skill", "skc_outline", "skc_show", "skc_search", "skc_open", "skc_sources")
+ALL = "all"  # in place of names: every tool but `run`, which is named
+
 INSTRUCTIONS = """\
 Skills are folders of instructions, references and scripts for certain kinds of tasks. When a task may \
-have one, look with skc_find or browse_skills, then load_skill to get its instructions and follow them. For \
-large skills, read piece by piece instead: skc_outline, then skc_show or skc_search. Files of a skill: \
+have one, look with skc_find. Call load_skill to get a skill's instructions, and follow them. For large \
+skills, read piece by piece instead: skc_outline, then skc_show or skc_search. Files of a skill: \
 skc_sources and skc_open, or the resources skill://<id>/<path>."""
 
 # What a server answers whose skills are switched off: empty lists, and errors for every use.
@@ -72,20 +82,62 @@ REFUSED = {"tools/call", "prompts/get", "resources/read", "resources/subscribe",
 REFUSED |= {"skills/get", "resources/directory/read"}
 
 
+def choose_tools(words: Iterable[str]) -> list[ToolDefinition]:
+    """Return the tools that are named by themselves, by their groups or by `all`; raises InvalidOption [D78].
+
+    What they say of others is left out where those are not chosen.
+    """
+    groups = {tool.group for tool in TOOLS}
+    names: set[str] = set()
+    for word in words:
+        more = {t.name for t in TOOLS if word in (t.name, t.group) or (word == ALL and t.group != "run")}
+        if not more:
+            choices = [ALL, *sorted(groups), *sorted(tool.name for tool in TOOLS)]
+            hint = (
+                did_you_mean(word, choices) or f"it takes {ALL}, {', '.join(choices[1:5])} or names of tools"
+            )
+            raise InvalidOption(f"--tools has no '{word}'; {hint}")
+        names |= more
+    others = {tool.name for tool in TOOLS} - names
+    chosen = [tool for tool in TOOLS if tool.name in names]
+    return [replace(tool, declaration=_without(tool.declaration, others)) for tool in chosen]
+
+
+def _without(declaration: Tool, names: Collection[str]) -> Tool:
+    return declaration.model_copy(update={"description": leave_out(declaration.description or "", names)})
+
+
+def leave_out(text: str, names: Collection[str]) -> str:
+    """Return a text without the sentences that speak of these names.
+
+    >>> leave_out("Find skills. Then load_skill.", ["load_skill"])
+    'Find skills.'
+    """
+    sentences = re.split(r"(?<=\.) ", text)
+    return " ".join(each for each in sentences if not {*names} & {*re.findall(r"\w+", each)})
+
+
+def _name_tools(text: str, others: Collection[str]) -> str:
+    """Return an inventory that speaks of the tool which is offered."""
+    return text.replace("browse_skills", "skc_find") if "browse_skills" in others else text
+
+
 def create_server(
-    workspace: Workspace, groups: Iterable[str] = GROUPS, preload: Iterable[str] = ()
+    workspace: Workspace, tools: Iterable[str] = DEFAULT, preload: Iterable[str] = ()
 ) -> Server[Any]:
-    """Return a server over a workspace, with the tools of some groups.
+    """Return a server over a workspace, with some tools, as `choose_tools` takes them.
 
     Its instructions have the skills to `preload`; raises SkillNotFound for one that is not there.
     """
     blocks = [] if workspace.switched_off_by() else run_sync(_render(workspace, preload))
-    tools = [tool for tool in TOOLS if tool.group in set(groups)]
-    toolbox = Toolbox(tools, lambda ctx: Call(workspace, ctx))
+    chosen = choose_tools(tools)
+    others = {tool.name for tool in TOOLS} - {tool.name for tool in chosen}
+    toolbox = Toolbox(chosen, lambda ctx: Call(workspace, ctx))
     skills = ServedSkills(workspace)
     watch = Watch(skills)
-    resources = Resources(lambda _: workspace.engine(), lambda _: skills, watch.ask)
-    prompts = Prompts(workspace)
+    name_tools = partial(_name_tools, others=others)
+    resources = Resources(lambda _: workspace.engine(), lambda _: skills, watch.ask, name_tools)
+    prompts = Prompts(workspace, name_tools)
 
     @asynccontextmanager
     async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -104,7 +156,7 @@ def create_server(
         version=__version__,
         title="skillc: Agent Skills",
         description="Find, read, check and build Agent Skills; every skill is served over MCP, too.",
-        instructions="\n\n".join([INSTRUCTIONS, *blocks]),
+        instructions="\n\n".join([leave_out(INSTRUCTIONS, others), *blocks]),
         lifespan=lifespan,
         **toolbox.handlers(),
         **resources.handlers(),
@@ -191,9 +243,9 @@ class _Switch:
         raise MCPError(INVALID_PARAMS, f"skills are switched off in {file}")
 
 
-def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[str] = ()) -> None:
+def serve_stdio(workspace: Workspace, tools: Iterable[str], preload: Iterable[str] = ()) -> None:
     """Serve one client over stdin and stdout until it leaves."""
-    server = create_server(workspace, groups, preload)
+    server = create_server(workspace, tools, preload)
 
     async def run() -> None:
         async with stdio_server() as (read, write), anyio.create_task_group() as group:
@@ -230,7 +282,7 @@ def _refuse_line(error: Exception) -> JSONRPCError | None:
 
 def serve_http(
     workspace: Workspace,
-    groups: Iterable[str],
+    tools: Iterable[str],
     host: str,
     port: int,
     names: Iterable[str],
@@ -246,7 +298,7 @@ def serve_http(
     from skillc.server import Guard, read_token, run_app  # stdio needs none of it, and agents wait for that
 
     token = read_token(TOKEN, host, "--http") or _make_token()
-    app = create_server(workspace, groups, preload).streamable_http_app(
+    app = create_server(workspace, tools, preload).streamable_http_app(
         streamable_http_path=PATH,
         host=host,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # Guard has it

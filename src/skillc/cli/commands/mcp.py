@@ -9,17 +9,19 @@ from skillc.cli import workspace
 from skillc.cli.options import is_port
 from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.cli.usage_errors import unknown_choice
 from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import current_directory
 from skillc.workspace import Workspace
 
-GROUPS = ("gateway", "library", "run")
 COMMAND = Command(
     "mcp",
     options=(
         Option("--http <host:port>", "Serve over HTTP at this address instead of over stdin and stdout."),
-        Option("--tools <a,b>", "Groups of tools to offer.", "groups", default="gateway,library,run"),
+        Option(
+            "--tools <a,b>",
+            "Tools to offer: names, groups (gateway, library, authoring, run), or all but running them.",
+            "groups",
+        ),
         Option("--allow-host <name>...", "Accept requests for this host name, too. Can be repeated."),
         Option("--preload <id>...", "Put this skill into the server's instructions. Can be repeated.", "ids"),
         Option(
@@ -37,11 +39,14 @@ COMMAND = Command(
         "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
         " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN. If"
         " that is not set, it makes a token and prints it on stderr.\n"
+        "By default it offers what reads and finds skills: skc_find, load_skill, skc_outline, skc_show,"
+        " skc_search, skc_open and skc_sources. Each tool costs a part of every conversation.\n"
         "docs/mcp.md lists tools, resources and prompts."
     ),
     examples=(
         "skc mcp",
         "skc mcp --http 127.0.0.1:8765",
+        "skc mcp --tools all,run",
         "skc mcp --preload house-style --capability shell",
         "skc mcp --install claude --print",
         "skc mcp --install cursor --project",
@@ -51,11 +56,8 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    text = arguments.text("tools")
-    groups = [group.strip() for group in text.split(",") if group.strip()]
-    wrong = next((group for group in groups if group not in GROUPS), None)
-    if wrong is not None or not groups:
-        raise unknown_choice("--tools", wrong or text, GROUPS)
+    text = arguments.optional("tools")
+    tools = None if text is None else [word.strip() for word in text.split(",")]
     agent, old_agent = arguments.optional("install"), arguments.optional("uninstall")
     if agent is not None and old_agent is not None:
         raise InvalidOption("give either --install or --uninstall")
@@ -68,18 +70,18 @@ def run(arguments: Arguments) -> int:
     address = arguments.optional("http")
     if arguments.as_json and address is None:
         raise InvalidOption("--format json goes with --http, --install and --uninstall; stdout is MCP's here")
-    from skillc.mcp import serve_http, serve_stdio  # the SDK is slow to import
+    from skillc.mcp import DEFAULT, serve_http, serve_stdio  # the SDK is slow to import
 
     workspace()  # says on stderr which directories are not used
     here, preload = Workspace(capabilities=arguments.texts("capability")), arguments.texts("preload")
     if address is None:
-        serve_stdio(here, groups, preload)
+        serve_stdio(here, tools or DEFAULT, preload)
         return 0
     host, port = _address(address)
     names = arguments.texts("allow_host")
     serve_http(
         here,
-        groups,
+        tools or DEFAULT,
         host,
         port,
         names,

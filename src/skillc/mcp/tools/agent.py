@@ -29,8 +29,8 @@ def skc_outline(
     skill: SkillName,
     level: Annotated[Level | None, Field(description="Only headings down to this level, 1 to 6.")] = None,
 ) -> Answer:
-    """List the headings of all Markdown files of a skill, so that you can fetch just the sections you need
-    with skc_show. Start here when a skill is large or new to you."""
+    """List the headings of all Markdown files of a skill. Fetch just the sections you need with skc_show.
+    Start here when a skill is large or new to you."""
     entries = call.workspace.outline(skill, level)
     return Answer({"headings": entries}, "\n".join(render_outline(entries)))
 
@@ -45,8 +45,8 @@ def skc_show(
     ] = None,
     max_lines: MaxLines = None,
 ) -> Answer:
-    """Return one section of a skill, its subsections included. The heading is matched in any case, as
-    skc_outline or skc_search show it; where none matches, headings like it are suggested."""
+    """Return one section of a skill, its subsections included. The heading is matched in any case; where none
+    matches, headings like it are suggested. skc_outline and skc_search name headings."""
     value = call.workspace.show(skill, section, file=file, max_lines=max_lines).as_json()
     return Answer(value, value["content"])
 
@@ -55,7 +55,7 @@ def skc_show(
 def skc_open(
     call: Call,
     skill: SkillName,
-    path: Annotated[str, Field(description="The file, relative to the skill, as skc_sources lists it.")],
+    path: Annotated[str, Field(description="The file, relative to the skill.")],
     max_lines: MaxLines = None,
 ) -> Answer:
     """Return a file of a skill as it is: a script, a template, a reference. Prefer skc_show for a part of a
@@ -137,8 +137,8 @@ def skc_find(
     all: Annotated[bool, Field(description="Show copies of a skill as results of their own.")] = False,
 ) -> Answer:
     """Find the skills that fit a task, over all repositories, best first, each with the reasons and the
-    section to read first. Copies of a skill are one result. Start here when there are many skills; then
-    load_skill."""
+    section to read first. Copies of a skill are one result. Start here when there are many skills.
+    Then call load_skill."""
     call.workspace.tell_owners()
     scope = Scope(repository, collection, capability, tag, all)
     skills = call.workspace.find(task, limit, scope)

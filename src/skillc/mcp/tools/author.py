@@ -28,7 +28,7 @@ from skillc.workspace import Workspace
 Global = Annotated[bool, Field(description="Use the home directory's store instead of the project's.")]
 
 
-@tool("New skill", "gateway", "init", writes=True, idempotent=False)
+@tool("New skill", "authoring", "init", writes=True, idempotent=False)
 def skc_init(
     call: Call,
     name: Annotated[str | None, Field(description="The new skill's name: a-z, 0-9 and hyphens.")] = None,
@@ -42,7 +42,7 @@ def skc_init(
     return Answer({"name": name, "path": path}, describe_creation(name, path))
 
 
-@tool("Skills in the stores", "gateway", "list", slow=True)
+@tool("Skills in the stores", "authoring", "list", slow=True)
 def skc_list(
     call: Call,
     scope: Annotated[Literal["project", "global", "all"], Field(description="Which stores.")] = "all",
@@ -57,8 +57,7 @@ def skc_list(
         bool, Field(description="Find out whether the sources changed since the build.")
     ] = False,
 ) -> Answer:
-    """List the skills of this project and of the home directory, and whether each is built. The other skc_
-    tools take these names."""
+    """List the skills of this project and of the home directory, and whether each is built."""
     here = call.workspace
     listing = list_skills(
         here.cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
@@ -72,7 +71,7 @@ def skc_list(
     return Answer(listing, "\n".join([*lines, listing.total_line()]))
 
 
-@tool("Build a skill", "gateway", "build", slow=True, writes=True, destructive=True)
+@tool("Build a skill", "authoring", "build", slow=True, writes=True, destructive=True)
 def skc_build(
     call: Call,
     skill: Annotated[str, Field(description="A skill's name or ID.")],
@@ -89,8 +88,8 @@ def skc_build(
         Field(description="Start from nothing; replace what skc deployed there from elsewhere."),
     ] = False,
 ) -> Answer:
-    """Compile a skill into a stub with a search index, and deploy it to agents. Needed once before skc_show
-    and skc_search, and again after its files changed."""
+    """Compile a skill into a stub with a search index, and deploy it to agents. Needed once before it is read
+    piece by piece, and again after its files changed."""
     here = call.workspace
     targets = find_targets(target, deploy, here.cwd, may_be_path=False)
     publication = here.build(
@@ -111,7 +110,7 @@ def _find_own(here: Workspace, name: str) -> Skill:
     raise InvalidOption(f"'{name}' is a folder outside of the stores and repositories; {advice}")
 
 
-@tool("Check a skill", "gateway", "lint", slow=True)
+@tool("Check a skill", "authoring", "lint", slow=True)
 def skc_lint(
     call: Call,
     skill: SkillName,
@@ -129,7 +128,7 @@ def skc_lint(
     return Answer(value, "\n".join([*lines, *summarise_report(report)]))
 
 
-@tool("What agents used", "gateway", "stats", slow=True)
+@tool("What agents used", "authoring", "stats", slow=True)
 def skc_stats(
     call: Call,
     skill: Annotated[str | None, Field(description="A skill's name, ID or folder; all without it.")] = None,

@@ -29,7 +29,6 @@ from skillc.tools import Envelope
 from skillc.workspace import Workspace
 
 Function = Callable[..., "Answer | Awaitable[Answer]"]
-GROUPS = ("gateway", "library", "run")
 MAX_COUNT = 10**9 - 1
 REPORT_INTERVAL = 0.1  # seconds between two reports of progress
 
@@ -286,8 +285,5 @@ def result_of(answer: Answer, lines: Sequence[str]) -> CallToolResult:
 
 SkillName = Annotated[
     str,
-    pydantic.Field(
-        description="Name of the skill as skc_list shows it, the ID that browse_skills shows, or the path of"
-        " its folder."
-    ),
+    pydantic.Field(description="The skill's name or ID, or the path of its folder."),
 ]
