@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 def inspect(world: World, era: str, method: str, *words: str, status: int = 0) -> str:
     """What the Inspector prints for one method."""
-    server = [sys.executable, "-m", "skillc", "mcp"]
+    server = [sys.executable, "-m", "skillc", "mcp", "--tools", "all,run"]
     options = ["--method", method, *words, "--cwd", str(world.project), "--protocol-era", era, "-q"]
     options += ["-e", f"HOME={world.home}", "--connect-timeout", "60000"]
     ran = subprocess.run(

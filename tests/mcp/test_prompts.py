@@ -93,7 +93,7 @@ def test_capabilities(library: World) -> None:
     async def views(*words: str) -> list[Any]:
         server = StdioServerParameters(
             command=sys.executable,
-            args=["-m", "skillc", "mcp", *words],
+            args=["-m", "skillc", "mcp", "--tools", "all", *words],
             cwd=library.project,
             env=library.env,
         )

@@ -334,7 +334,7 @@ def test_what_cannot_be_read(library: World, unprivileged: tuple[str, ...]) -> N
     if not unprivileged:
         with pytest.raises(PermissionError):
             (library.store / "pdf" / "SKILL.md").read_bytes()
-    program = [sys.executable, "-m", "skillc", "mcp"]
+    program = [sys.executable, "-m", "skillc", "mcp", "--tools", "all,run"]
 
     async def calls() -> tuple[list[str], MCPError]:
         command, *words = [*unprivileged, *program]

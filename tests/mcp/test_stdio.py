@@ -40,7 +40,7 @@ def shout(call):
 
 server.TOOLS = (*server.TOOLS, shout)
 from skillc.cli import main
-sys.exit(main(["mcp"]))
+sys.exit(main(["mcp", "--tools", "all,run"]))
 """
 
 
@@ -83,7 +83,7 @@ def test_rubbish_is_survived(world: World) -> None:
 
     async def last() -> list[dict[str, Any]]:
         process = await asyncio.create_subprocess_exec(
-            *[sys.executable, "-m", "skillc", "mcp"],
+            *[sys.executable, "-m", "skillc", "mcp", "--tools", "all,run"],
             cwd=world.project,
             env=world.env,
             stdin=asyncio.subprocess.PIPE,
@@ -163,7 +163,7 @@ def server_of(world: World) -> int:
 def test_interrupted(world: World) -> None:
     """[SURFACES: Serving] Ctrl+C ends it without a traceback."""
     with subprocess.Popen(
-        [sys.executable, "-m", "skillc", "mcp"],
+        [sys.executable, "-m", "skillc", "mcp", "--tools", "all,run"],
         cwd=world.project,
         env=world.env,
         stdin=subprocess.PIPE,

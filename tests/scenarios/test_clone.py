@@ -256,7 +256,7 @@ def test_directory_of_another_user_is_told_everywhere(world: World, theirs: Path
     assert line in world.ok("sync", "--project", str(inner), cwd=world.home).stderr
 
     async def lines() -> list[str]:
-        async with Client(create_server(Workspace(str(inner)))) as client:
+        async with Client(create_server(Workspace(str(inner)), ("all",))) as client:
             results = [await client.call_tool(name, {}) for name in ("skc_list", "browse_skills", "skc_init")]
             results.append(await client.call_tool("skc_find", {"task": "x"}))
             return [str(result.content) for result in results]
