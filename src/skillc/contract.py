@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from skillc.text import utf8_text
@@ -90,12 +91,21 @@ def encode(value: Any) -> Any:
 def encode_fields(value: Any) -> dict[str, Any]:
     """Return the JSON of a dataclass by its fields, whatever its `as_json` adds."""
     result = {}
-    for each in fields(value):
-        content = getattr(value, each.name)
-        key = key_of(each)
-        if key and not (is_optional(each) and (each.default is not MISSING and content == each.default)):
-            result[key] = content if JSON in each.metadata else encode(content)
+    for name, key, default, is_json in _members(value.__class__):
+        content = getattr(value, name)
+        if default is MISSING or content != default:
+            result[key] = content if is_json else encode(content)
     return result
+
+
+@cache  # of each class of results
+def _members(kind: type) -> list[tuple[str, str, Any, bool]]:
+    """Return name and key of each field, the default that leaves the key out, and whether it has JSON."""
+    return [
+        (each.name, key_of(each), each.default if is_optional(each) else MISSING, JSON in each.metadata)
+        for each in fields(kind)
+        if key_of(each)
+    ]
 
 
 def _encode_other(value: Any) -> Any:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Publishing,
         Removals,
         Restoration,
+        SkillInfo,
         TrashContents,
         Updates,
         Waste,
@@ -211,6 +212,12 @@ class Operations:
         from skillc.install import check_lock, find_root, verify_store
 
         return (verify_store if by_file else check_lock)(find_root(self.cwd, is_global=is_global))
+
+    def info(self, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
+        """Return everything about a skill, an installed one first [D69], and what is wrong around it."""
+        from skillc.install import describe_skill
+
+        return describe_skill(self.locate_installed(name))
 
     def import_skills(
         self,

@@ -347,6 +347,14 @@ def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:
     return tuple(stamps)
 
 
+def short_path(path: str) -> str:
+    """Return a path for people: on one line, with `~` for the home."""
+    from skillc.text import one_line  # no command that agents call shows paths so
+
+    home = user_home()
+    return one_line(f"~{path[len(home) :]}" if home and home != os.sep and is_inside(path, home) else path)
+
+
 def refer_to_folder(skill_id: str, directory: str) -> str:
     """Return what `skc show` takes wherever it runs: a name in a store, else the folder."""
     parent, name = os.path.split(directory)

@@ -14,19 +14,21 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from skillc.compiler import Listing, Publication
+from skillc.compiler import Publication
 from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
 from skillc.install import (
     Disablement,
     EmptiedTrash,
+    InstalledSkills,
     InstallResult,
     LockedSkills,
     LockProblems,
     Pins,
     Removals,
     Restoration,
+    SkillInfo,
     Skip,
     Step,
 )
@@ -143,13 +145,14 @@ RESULTS: dict[str, Shape] = {
     "grant list": {"grants": [_texts("subject role prefix")]},
     "grant remove": {"subject": str, "prefix": str, "removed": bool, "registry": str},
     "import": {"imported": [Step], "skipped": [Skip]},
+    "info": SkillInfo,
     "init": {"name": Text, "path": str},
     "install": InstallResult,
     "inventory": _texts("mode xml"),
     "lint": Summary,
     "lint --statistics": {"rules": [{"rule": str, "name": str, "count": int}], "skills": int, "failed": int},
     "lint --explain": {"rules": [Rule]},
-    "list": Listing,
+    "list": InstalledSkills,
     "listing": Listings,
     "load": ResolvedSkill,
     "lock": LockedSkills,

@@ -30,6 +30,7 @@ FAILURES = {
     "find": (["task"], "E071"),
     "grant": (["list"], "E100"),
     "import": (["nowhere"], "E022"),
+    "info": (["nowhere"], "E001"),
     "init": (["pdf"], "E050"),
     "install": (["--frozen"], "E071"),
     "inventory": ([], "E071"),

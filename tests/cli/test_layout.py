@@ -215,7 +215,7 @@ def test_ascii(pdf: World, term: str) -> None:
     (pdf.store / "pdf" / "notes.md").write_text("# Notes\n\na → b … 日本\n")
     env = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "POSIX", "TERM": term, "NO_COLOR": "1"}
     assert "|-- SKILL.md\n`-- notes.md" in show_on_terminal(pdf, "sources", "pdf", env=env)
-    assert "  .../.skillc/skills/pdf" in show_on_terminal(pdf, "list", "--verbose", env=env, columns=46)
+    assert "...ct/.skillc/skills/pdf" in show_on_terminal(pdf, "list", "--verbose", env=env, columns=64)
     assert "a -> b ... \\u65e5\\u672c" in show_on_terminal(pdf, "open", "pdf", "notes.md", env=env)
     assert "'Use when ...'" in " ".join(show_on_terminal(pdf, "lint", "pdf", env=env).split())
     (pdf.store / "pdf" / "SKILL.md").write_text(

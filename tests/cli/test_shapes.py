@@ -122,6 +122,7 @@ def _write(world: World, check: Check) -> None:
     check("lint --statistics", "lint", "pdf", "--statistics", status=1)
     check("lint --explain", "lint", "--explain", "SKL301")
     assert check("list")["total"] == 2
+    assert check("info", "info", "pdf")["tokens"]["files"]
     check("completion", "completion", "zsh")
 
 

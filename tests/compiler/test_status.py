@@ -31,56 +31,78 @@ def manifest(world: World, name: str) -> Path:
 
 
 def test_json_to_the_letter(world: World) -> None:
-    """[RFC-0007] the JSON is exactly this."""
+    """[RFC-0007] [SURFACES: Installed skills] the JSON is exactly this."""
     world.skill("pdf")
     world.skill("everywhere", store=world.global_store)
     world.ok("build", "pdf")
+    own: dict[str, Any] = {
+        **dict.fromkeys(("version", "origin", "ref", "commit"), ""),
+        **dict.fromkeys(("edited", "pinned"), False),
+        **dict.fromkeys(("outdated", "latest", "checked")),
+        "conflicts": [],
+    }
+    place = str(world.home / ".claude/skills/pdf")
     assert listed(world) == {
         "skills": [
             {
+                "id": "pdf",
                 "name": "pdf",
                 "scope": "project",
                 "status": "normal",
                 "source_path": str(world.store / "pdf"),
                 "runtime_path": str(world.runtime / "pdf"),
+                "description": "What pdf is for",
+                "tokens": {"metadata": 5, "body": 9},
+                "path": str(world.store / "pdf"),
+                "agents": [{"agent": "claude", "path": place, "method": "symlink", "state": "link"}],
+                **own,
             },
             {
+                "id": "everywhere",
                 "name": "everywhere",
                 "scope": "global",
                 "status": "not-built",
                 "source_path": str(world.global_store / "everywhere"),
                 "runtime_path": str(world.home / ".skillc" / "runtime" / "everywhere"),
+                "description": "What everywhere is for",
+                "tokens": {"metadata": 7, "body": 10},
+                "path": str(world.global_store / "everywhere"),
+                "agents": [],
+                **own,
             },
         ],
         "total": 2,
         "filtered": 2,
+        "foreign": [],
     }
 
 
 def test_empty(world: World) -> None:
     """[RFC-0007] no skills is an empty list, not an error."""
-    assert listed(world) == {"skills": [], "total": 0, "filtered": 0}
+    nothing = {"skills": [], "total": 0, "filtered": 0, "foreign": []}
+    assert listed(world) == nothing
     result = world.ok("list")
     assert "No skills" in result.stdout
     assert result.stderr == ""
-    assert listed(world, cwd=world.root) == {"skills": [], "total": 0, "filtered": 0}
+    assert listed(world, cwd=world.root) == nothing
 
 
 def test_columns(world: World) -> None:
-    """[RFC-0007] [D60] text has the columns SKILL SCOPE STATUS, with --verbose SOURCE; then the total."""
+    """[RFC-0007] [D60] text has the columns SKILL SCOPE STATUS and more, with --verbose SOURCE; the total."""
     folder = world.skill("pdf")
     world.skill("a-longer-name")
     rows = [line.split() for line in world.ok("list").stdout.splitlines()]
+    columns = ["SKILL", "SCOPE", "VERSION", "FROM", "AGENTS", "TOKENS", "STATUS"]
     assert rows == [
-        ["SKILL", "SCOPE", "STATUS"],
-        ["a-longer-name", "project", "not-built"],
-        ["pdf", "project", "not-built"],
+        columns,
+        ["a-longer-name", "project", "26", "not-built"],
+        ["pdf", "project", "14", "not-built"],
         ["2", "skills"],
     ]
     assert world.ok("list", "--limit", "1").stdout.endswith("\n1 of 2 skills\n")
     header, *_, last, _ = world.ok("list", "--verbose").stdout.splitlines()
-    assert header.split() == ["SKILL", "SCOPE", "STATUS", "SOURCE"]
-    assert last.split() == ["pdf", "project", "not-built", str(folder)]
+    assert header.split() == [*columns, "SOURCE"]
+    assert last.split() == ["pdf", "project", "14", "not-built", str(folder)]
     assert header.index("SOURCE") == last.index(str(folder))
 
 

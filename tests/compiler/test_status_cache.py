@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
-from skillc.compiler import list_skills, status
+from skillc.compiler import status
+from skillc.contract import encode
+from skillc.install import list_installed
 from tests.conftest import SkcRun, World, save
 
 USABLE = "---\nname: x\ndescription: d\n---\n# x\n"
@@ -64,8 +65,8 @@ def _links(world: World) -> None:
 
 
 def told(world: World) -> tuple[object, list[str]]:
-    listing = list_skills(str(world.project))
-    return listing.as_json(), [diagnostic.line() for diagnostic in listing.diagnostics]
+    listing = list_installed(str(world.project))
+    return encode(listing), [diagnostic.line() for diagnostic in listing.diagnostics]
 
 
 def as_read(world: World) -> tuple[object, list[str]]:
@@ -167,11 +168,11 @@ def test_a_warm_start_parses_nothing(many: World, monkeypatch: pytest.MonkeyPatc
 
 
 def test_small_stores_are_not_kept(world: World) -> None:
-    """[RFC-0007] few skills are read as they are, and nothing is written for them."""
+    """[RFC-0007] few skills are read as they are, without the index of skills."""
     for number in range(status.MANY):
         world.skill(f"plain-{number:03}", USABLE)
     listed(world)
-    assert list(world.home.iterdir()) == []
+    assert not (world.home / ".skillc" / "cache" / "library.db").exists()
     world.skill("one-more", USABLE)
     listed(world)
     assert (world.home / ".skillc" / "cache" / "library.db").is_file()
@@ -181,9 +182,9 @@ def test_each_store_by_its_own_size(many: World) -> None:
     """[RFC-0007] a small store beside a large one: order and scopes stay."""
     many.skill("aaa", USABLE, store=many.global_store)
     many.skill("bad", "bad", store=many.global_store)
-    listing = list_skills(str(many.project))
+    listing = list_installed(str(many.project))
     assert [entry.skill.scope for entry in listing.skills] == ["project"] * MANY + ["global"]
-    assert [Path(skill.source).name for skill, _ in listing.problems] == ["bad"]
+    assert [each.path.rpartition("/")[2] for each in listing.diagnostics] == ["bad"]
 
 
 def test_time_out_of_a_large_store(many: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,10 +193,10 @@ def test_time_out_of_a_large_store(many: World, monkeypatch: pytest.MonkeyPatch)
         patch.setattr(status, "TIME_OUT", -1.0)
         counts = []
         for _ in range(3):
-            listing = list_skills(str(many.project))
+            listing = list_installed(str(many.project))
             counts.append(listing.total)
             assert [diagnostic.code for diagnostic in listing.diagnostics] == ["W203"]
             assert str(many.store) in listing.diagnostics[0].message
     assert 0 < counts[0] < counts[1] < counts[2] < MANY
-    listing = list_skills(str(many.project))
+    listing = list_installed(str(many.project))
     assert (listing.total, listing.diagnostics) == (MANY, [])

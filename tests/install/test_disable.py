@@ -52,7 +52,7 @@ def test_for_all(world: World, pdf: Path) -> None:
     world.ok("build", "--all", cwd=world.home)
     assert present(world) == set()
     assert listed(world) == "disabled"
-    assert "normal (disabled)" in world.ok("list", cwd=world.home).stdout
+    assert "  disabled\n" in world.ok("list", cwd=world.home).stdout
     assert "Text." in world.ok("show", "pdf", "--section", "Usage", cwd=world.home).stdout
     assert call(world, "enable", "pdf") == {"id": "pdf", "disabled": False, "deployments": places}
     assert present(world) == {"claude", "cursor"}

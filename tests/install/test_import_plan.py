@@ -162,8 +162,8 @@ def test_list_names_the_command(world: World, claude: Path) -> None:
     skill(claude, "pdf")
     skill(world.home / ".codex/skills", "docx")
     assert world.ok("list").stdout == (
-        f"No skills yet, but 2 skills in {claude}, {world.home / '.codex/skills'}; "
-        "'skc import' takes them over.\n"
+        "No skills yet. 2 skills in ~/.claude/skills, ~/.codex/skills came from elsewhere;"
+        " 'skc import' takes them over.\n"
     )
     assert json.loads(world.ok("list", "--format", "json").stdout)["skills"] == []
 

@@ -148,7 +148,7 @@ HEAD = "---\nname: {}\ndescription: Goes.\nversion: 1.0.0\n---\n# x\n"
 # and hashes for programs.
 ALIKE: list[tuple[str, dict[str, Any], str]] = [
     ("skc_init", {"name": "new"}, ""),
-    ("skc_list", {}, "source_path runtime_path filtered"),
+    ("skc_list", {}, "source_path runtime_path filtered path method state description metadata body"),
     ("skc_build", {"skill": "pdf"}, "source_path source_hash"),
     ("skc_lint", {"skill": "pdf"}, "path tokens file total"),
     ("skc_stats", {"skill": "pdf", "group_by": "commands"}, "skill_path"),

@@ -53,6 +53,8 @@ THEME = Theme(
     inherit=False,
 )
 UNBOUNDED = 1 << 20  # columns of what is no terminal, where colour was asked for
+READABLE = 12  # columns in which most cells can be told apart
+CUT_LAST = ("ID", "STATUS")
 MIN_WIDTH = 8  # columns that text keeps beside its indent, and a cell in its column
 _WORD = re.compile(r"'skc [^']*'\S*|\S+")  # a command is one, so that it can be copied from one line
 _LABEL = re.compile(r" *(?:\S+(?: \S+)*  +)?")
@@ -133,7 +135,8 @@ def printable(text: str) -> str:
 def _align(table: Table, console: Console) -> str:
     """Return the lines of a table that fit the terminal: the widest columns are cut.
 
-    The first column, which says what a row is about, and IDs, which people type elsewhere, are cut last.
+    The first column, which says what a row is about, IDs, which people type elsewhere, and what asks for
+    something are cut last.
     Not by rich's tables, which take two seconds for the skills of a large library.
     """
     header, *rows = [[printable(one_line(cell)) for cell in row] for row in (table.header, *table.rows)]
@@ -141,9 +144,10 @@ def _align(table: Table, console: Console) -> str:
     widths = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
     if sum(widths) + 2 * (len(widths) - 1) > console.width:
         columns = [n for n in columns if any(row[n] for row in rows)] or columns
+        columns = _leave_out(table, columns, widths, console.width)
     wanted = {n: min(widths[n], console.width) for n in columns}
     room = console.width - 2 * (len(columns) - 1)
-    _shrink(wanted, room, [n for n in columns if n and header[n] != "ID"])
+    _shrink(wanted, room, [n for n in columns if n and table.header[n] not in CUT_LAST])
     _shrink(wanted, room, columns)
     is_number = {n: _is_count([row[n] for row in rows]) for n in columns}
     lines = []
@@ -157,6 +161,18 @@ def _align(table: Table, console: Console) -> str:
             parts.append(fill + text if is_number[n] else text + fill)
         lines.append("  ".join(parts).rstrip())
     return "\n".join(lines)
+
+
+def _leave_out(table: Table, columns: Sequence[int], widths: Sequence[int], room: int) -> Sequence[int]:
+    """Return the columns without those that can be spared, until the others can be read."""
+    for name in table.spare:
+        shares = (
+            widths[n] if not n or table.header[n] in CUT_LAST else min(widths[n], READABLE) for n in columns
+        )
+        if sum(shares) + 2 * (len(columns) - 1) <= room:
+            break
+        columns = [n for n in columns if table.header[n] != name]
+    return columns
 
 
 def _shrink(widths: dict[int, int], room: int, columns: Sequence[int]) -> None:

@@ -48,12 +48,18 @@ class Line(str):
 
 
 class Table(str):
-    """A table for people; a cell stays on its line whatever it holds."""
+    """A table for people; a cell stays on its line whatever it holds.
+
+    Where it is far too wide for a terminal, the columns in `spare` are left out, the first of them first.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    spare: Sequence[str]
 
-    def __new__(cls, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    def __new__(
+        cls, header: Sequence[str], rows: Sequence[Sequence[str]], spare: Sequence[str] = ()
+    ) -> Table:
         table = super().__new__(cls, "\n".join(format_table(header, rows)))
-        table.header, table.rows = header, rows
+        table.header, table.rows, table.spare = header, rows, spare
         return table

@@ -8,7 +8,8 @@ GROUPS = {
         "init": "Create a new skill, or an empty store.",
         "lint": "Check skills against the format and good practice, and estimate their token cost.",
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
-        "list": "List the skills of this project and of the home directory, with their status.",
+        "list": "List the skills that are here: version, origin, agents, tokens, status.",
+        "info": "Say everything about one skill, and what to do with it.",
     },
     "Bring skills in": {
         "import": "Bring the skills of agents and of folders into a store, all at once.",

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill, record_publications
     from skillc.compiler.scaffold import create_skill, create_store, describe_creation
     from skillc.compiler.status import (
-        LIST_HEADER,
-        Listing,
         SkillStatus,
+        Statuses,
         find_damaged_manifests,
         find_damaged_stubs,
-        list_skills,
+        find_edited_builds,
+        find_status,
+        find_statuses,
     )
     from skillc.compiler.undeploy import (
         DeploymentState,

@@ -1,15 +1,14 @@
-"""The list of skills with the status of their builds: the value behind `skc list` (RFC-0007)."""
+"""The skills of the stores with the status of their builds (RFC-0007), and stubs that were edited."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from time import time
 
 from skillc.compiler.deploy import digest_folder, source_of
-from skillc.contract import JSON, KEY, Result, optional
 from skillc.errors import Diagnostic, MissingField, SkillcError, warning
 from skillc.index.sections import (
     UnreadableIndex,
@@ -20,7 +19,7 @@ from skillc.index.sections import (
     read_manifest,
 )
 from skillc.index.skills import Entry, Snapshot
-from skillc.library import Skill, read_deployments, read_switches, stored_skills
+from skillc.library import PROJECT, Skill, find_switch, read_deployments, read_switches, stored_skills
 from skillc.paths import SKILL_FILES, index_file, manifest_file, skills_store, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex
@@ -33,33 +32,31 @@ TIME_OUT = 15.0  # seconds for reading the new skills of such a store
 
 @dataclass(frozen=True, slots=True)
 class SkillStatus:
-    """A skill of a store; `disabled` says in words where it is."""
+    """A skill of a store, and whether it is built.
 
-    skill: Skill = field(metadata={KEY: ""})
-    # Names as the file system has them, which may be no UTF-8
-    name: str = field(metadata={JSON: True})
-    scope: str
+    `disabled` says in words where it is, and `shadow` is the folder of the skill that its name means here.
+    """
+
+    skill: Skill
     status: str
-    source_path: str = field(metadata={JSON: True})
-    runtime_path: str = field(metadata={JSON: True})
-    disabled: str = optional("")
-
-    def status_text(self) -> str:
-        return f"{self.status} ({self.disabled})" if self.disabled else self.status
+    runtime: str
+    disabled: str = ""
+    shadow: str = ""
 
 
 def find_damaged_stubs(skill: Skill) -> list[str]:
     """Return the stubs of a skill, in runtime directories and in copies, that are not as skc wrote them."""
-    builds = ((runtime, meta["stub"].encode()) for runtime, meta in _find_builds(skill))
-    damaged = [
-        stub_file(runtime)
-        for runtime, stub in builds
-        if _read_start(stub_file(runtime), len(stub) + 1) != stub
-    ]
+    damaged = [stub_file(runtime) for runtime in find_edited_builds(skill)]
     source = utf8_text(skill.source)
     copies = [r for r in read_deployments() if r.source == source and r.method == "copy"]
     damaged += [stub_file(r.path) for r in copies if digest_folder(r.path) != r.digest]
     return damaged
+
+
+def find_edited_builds(skill: Skill) -> list[str]:
+    """Return the runtime directories of a skill whose stub is not as the last build wrote it."""
+    builds = ((runtime, meta["stub"].encode()) for runtime, meta in _find_builds(skill))
+    return [r for r, stub in builds if _read_start(stub_file(r), len(stub) + 1) != stub]
 
 
 def find_damaged_manifests(skill: Skill) -> list[str]:
@@ -96,11 +93,8 @@ def _read_start(path: str, size: int) -> bytes:
         return b""
 
 
-LIST_HEADER = ("SKILL", "SCOPE", "STATUS", "SOURCE")  # the last for those that want to know more
-
-
 @dataclass(frozen=True, slots=True)
-class Listing(Result):
+class Statuses:
     """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all.
 
     `partial` has the stores that could not be read whole in time, and how much of each was.
@@ -109,27 +103,16 @@ class Listing(Result):
     skills: list[SkillStatus]
     total: int
     filtered: int
-    problems: list[tuple[Skill, SkillcError]] = field(metadata={KEY: ""})
-    partial: list[tuple[str, str]] = field(metadata={KEY: ""})
+    problems: list[tuple[Skill, SkillcError]]
+    partial: list[tuple[str, str]]
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
         problems = [warning("W005", error.message, error.code).at(s.source) for s, error in self.problems]
         return [*problems, *(warning("W203", store, reason) for store, reason in self.partial)]
 
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Return the table for people: the name, scope, status and folder of each skill."""
-        return [(e.name, e.scope, e.status_text(), e.source_path) for e in self.skills]
 
-    def total_line(self) -> str:
-        """Return how many skills there are, and how many of them are listed."""
-        if not self.skills:
-            return f"No skills match, of {self.total:,}." if self.total else "No skills."
-        count = f"{len(self.skills):,} of " if len(self.skills) < self.total else ""
-        return f"{count}{self.total:,} skill{'' if self.total == 1 else 's'}"
-
-
-def list_skills(
+def find_statuses(
     cwd: str,
     *,
     scope: str = "all",
@@ -137,14 +120,15 @@ def list_skills(
     pattern: str | None = None,
     limit: int | None = None,
     check_obsolete: bool = False,
-) -> Listing:
-    """List the skills of the stores; one with an unusable SKILL.md is skipped and reported."""
+) -> Statuses:
+    """Return the status of the skills of the stores; one with an unusable SKILL.md is a problem."""
     stores: dict[str, list[Skill]] = {}
     for skill in stored_skills(cwd):
         stores.setdefault(skill.root, []).append(skill)
     compare = check_obsolete or status == OBSOLETE
     switches = read_switches()
     entries: list[SkillStatus] = []
+    sources: dict[str, str] = {}  # of the first skill of each name, which is the one that it means
     problems: list[tuple[Skill, SkillcError]] = []
     partial: list[tuple[str, str]] = []
     total = 0
@@ -162,13 +146,22 @@ def list_skills(
                 problems.append((skill, error))
                 continue
             total += 1
+            first = sources.setdefault(skill.name, skill.source)
             if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
                 switch = switches.get(utf8_text(skill.source))
-                entry = _find_status(skill, places[0], directories, compare, switch.text if switch else "")
-                if status in ("all", entry.status):
-                    entries.append(entry)
-    entries.sort(key=lambda entry: (entry.scope != "project", entry.name))  # nearest first stays
-    return Listing(entries[:limit], total, len(entries), problems, partial)
+                state, runtime = _find_build(skill, places[0], directories, compare)
+                if status in ("all", state):
+                    shadow = "" if first == skill.source else first
+                    entries.append(SkillStatus(skill, state, runtime, switch.text if switch else "", shadow))
+    entries.sort(key=lambda entry: (entry.skill.scope != PROJECT, entry.skill.name))  # nearest first stays
+    return Statuses(entries[:limit], total, len(entries), problems, partial)
+
+
+def find_status(skill: Skill) -> SkillStatus:
+    """Return whether one skill, of any place, is built and up to date."""
+    stores = skill.runtime_stores()
+    state, runtime = _find_build(skill, stores[0] if stores else "", stores, compare=True)
+    return SkillStatus(skill, state, runtime, find_switch(skill.source).text)
 
 
 def _read_index(store: list[Skill]) -> Snapshot | None:
@@ -198,10 +191,11 @@ def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | Non
     return None
 
 
-def _find_status(
-    skill: Skill, default: str, stores: list[str], compare: bool, switch_text: str
-) -> SkillStatus:
-    """Return a skill's status from the first of `stores` that has its build; `default` is where to build."""
+def _find_build(skill: Skill, default: str, stores: list[str], compare: bool) -> tuple[str, str]:
+    """Return status and runtime directory from the first of `stores` that has a skill's build.
+
+    `default` is the one to build in.
+    """
     for store in stores:
         runtime = os.path.join(store, skill.folder)
         fields = parse_manifest(data) if (data := read_manifest(runtime)) else {}
@@ -210,11 +204,8 @@ def _find_status(
         is_same = fields.get("source", skill.source) == utf8_text(skill.source)
         if is_same and digest and isinstance(digest, str):
             is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
-            status = OBSOLETE if is_obsolete else NORMAL
-            break
-    else:
-        status, runtime = NOT_BUILT, os.path.join(default, skill.folder)
-    return SkillStatus(skill, skill.name, skill.scope, status, skill.source, runtime, switch_text)
+            return OBSOLETE if is_obsolete else NORMAL, runtime
+    return NOT_BUILT, os.path.join(default, skill.folder)
 
 
 def _build_hash(skill: Skill, runtime: str, digest: str) -> str:

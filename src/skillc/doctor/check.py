@@ -25,9 +25,9 @@ from skillc.library import (
     is_skill,
     read_deployments,
 )
+from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.settings import load_settings
-from skillc.text import one_line
 
 OK, WARNING, ERROR = "ok", "warning", "error"
 
@@ -58,14 +58,6 @@ class Place:
     def own(self) -> str | None:
         """The home's `.skillc`, which may not exist."""
         return os.path.join(self.home, paths.DIRECTORY) if self.home else None
-
-
-def short(path: str) -> str:
-    """Return a path for people: on one line, with `~` for the home."""
-    home = paths.user_home()
-    if home and home != os.sep and paths.is_inside(path, home):
-        path = f"~{path[len(home) :]}"
-    return one_line(path)
 
 
 def build_command(source: str, records: Sequence[DeploymentRecord], *, force: bool = False) -> str:

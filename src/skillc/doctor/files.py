@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from skillc import paths, records, trash
-from skillc.doctor.check import ERROR, OK, WARNING, Check, Place, change_mode, discard, short
+from skillc.doctor.check import ERROR, OK, WARNING, Check, Place, change_mode, discard
 from skillc.errors import InvalidConfiguration, unexpected
 from skillc.install import accepted_rules, find_leftovers, find_orphans, list_names, measure_size
 from skillc.library import allowed_variables, read_switches
+from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.remotes import read_credentials
 from skillc.text import count_of, size_of

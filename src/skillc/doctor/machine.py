@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib import metadata
 
 from skillc import __version__
-from skillc.doctor.check import ERROR, OK, WARNING, Check, Place, short
+from skillc.doctor.check import ERROR, OK, WARNING, Check, Place
 from skillc.errors import InvalidConfiguration, install_command, required_libraries, unexpected
 from skillc.library import (
     Refresh,
@@ -27,6 +27,7 @@ from skillc.library import (
     refresh_repositories,
     variables_used,
 )
+from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.settings import load_settings
 from skillc.startup import sqlite

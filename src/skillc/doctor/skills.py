@@ -13,8 +13,8 @@ from skillc.compiler import (
     existing_directories,
     find_damaged_manifests,
     find_damaged_stubs,
+    find_statuses,
     inspect_deployment,
-    list_skills,
     read_agents,
 )
 from skillc.doctor.check import (
@@ -27,7 +27,6 @@ from skillc.doctor.check import (
     discard,
     rebuild,
     redeploy,
-    short,
     unlink,
 )
 from skillc.errors import InvalidConfiguration, SkillcError
@@ -54,6 +53,7 @@ from skillc.library import (
     stored_skills,
 )
 from skillc.listing import list_agents
+from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.skills import parse, read_main_file, read_metadata
 from skillc.text import count_of
@@ -126,7 +126,7 @@ def check_builds(place: Place) -> Iterator[Check]:
         read_switches()
     except (InvalidConfiguration, OSError):
         return  # the list needs them; a check of its own
-    listing = list_skills(place.cwd, check_obsolete=True)
+    listing = find_statuses(place.cwd, check_obsolete=True)
     for skill, error in listing.problems:
         text = f"'{short(skill.source)}' can't be used: {error.message}"
         yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")

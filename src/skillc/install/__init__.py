@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     )
     from skillc.install.download import open_download
     from skillc.install.fetch import Outdated, list_latest, parse_age
+    from skillc.install.foreign import ForeignSkill, advise_first_skill, find_foreign
     from skillc.install.foreign_locks import import_locks
-    from skillc.install.import_plan import Skip, Step, advise_first_skill
+    from skillc.install.import_plan import Skip, Step
     from skillc.install.import_skills import ImportResult, import_folders
     from skillc.install.install import apply_plan
     from skillc.install.lock import (
@@ -68,6 +69,21 @@ if TYPE_CHECKING:
         remove_skills,
         require_stored,
         restore_item,
+    )
+    from skillc.install.skill_info import (
+        AgentSkill,
+        InstalledSkills,
+        SkillInfo,
+        describe_skill,
+        list_installed,
+    )
+    from skillc.install.skill_views import (
+        HEADER,
+        advise,
+        list_commands,
+        list_facts,
+        row_of,
+        total_line,
     )
     from skillc.install.store import Store
     from skillc.install.update import Update, Updates, update_locked

@@ -41,6 +41,8 @@ SERVERS = {  # folders of the cache with one folder for each server
 }
 WHOLE = {  # folders that go as a whole
     "installed": "hashes of installed skills",
+    "latest": "versions that origins have",
+    "list": "descriptions and sizes of skills",
     "notes": "lists of servers' skills, of an older skc",
 }
 DATABASES = {"library.db": "index of all skills"}

@@ -19,6 +19,7 @@ from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidOption, LockUnsatisfied, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
+from skillc.install.latest import NEW_FILES, note_latest
 from skillc.install.lock import lock_folder, store_folder
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.store import FetchedSkill
@@ -231,7 +232,7 @@ class Latest:
     def latest_name(self) -> str:
         if not self.is_changed:
             return self.current_name
-        return self.candidate.version or self.download.commit[:12] or "new files"
+        return self.candidate.version or self.download.commit[:12] or NEW_FILES
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -293,6 +294,7 @@ def find_latest(
             diagnostics.append(warning("W088", entry.name, reason_of(latest)))
         elif _is_old_enough(latest, min_age, diagnostics):
             versions.append(with_edits(root, latest))
+    note_latest(root, [(each.entry, each.latest_name if each.is_changed else "") for each in versions])
     return versions
 
 

@@ -16,7 +16,6 @@ from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, 
 from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
 from skillc.spelling import did_you_mean
-from skillc.text import count_of, one_line
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
 MAX_DEPTH = 6  # directories between a folder and the skills in it
@@ -75,24 +74,6 @@ def plan_import(folders: Sequence[str], agents: str, cwd: str, scope: str = "") 
         survey.add_folder(os.path.abspath(os.path.join(cwd, os.path.expanduser(folder))), folder)
     survey.explain_links()
     return Plan(tuple(survey.steps.values()), tuple(survey.skips))
-
-
-def count_agent_skills() -> tuple[int, list[str]]:
-    """Return how many skills in the user's directories of agents could be imported, and the directories."""
-    if paths.home() is None:
-        return 0, []
-    steps = plan_import((), "all", paths.require_home()).steps
-    return len(steps), list(dict.fromkeys(step.target[1] for step in steps if step.target))
-
-
-def advise_first_skill() -> str:
-    """Return what to do where there is no skill: agents may have some."""
-    count, directories = count_agent_skills()
-    if not count:
-        return "No skills yet. 'skc init <name>' makes one."
-    skills = count_of(count, "skill")
-    places = one_line(", ".join(directories))
-    return f"No skills yet, but {skills} in {places}; 'skc import' takes them over."
 
 
 @dataclass(slots=True)

@@ -55,6 +55,16 @@ class Merge:
     conflicts: tuple[str, ...]
 
 
+def find_marks(folder: str) -> list[str]:
+    """Return the names of the files in which a conflict of an update is still open."""
+    marks = [f"{sign * 7} {name}".encode() for sign, name in (("<", YOURS), (">", NEW))]
+    return [
+        name
+        for name, file in read_tree(folder).items()
+        if all(any(line.startswith(mark) for line in file.read().split(b"\n")) for mark in marks)
+    ]
+
+
 def read_tree(folder: str) -> dict[str, TreeFile]:
     """Return the files of a skill's folder by name."""
     tree = {}

@@ -1,37 +1,30 @@
 """Compare a store with its lock: what 'skc install' has to do, and the value that says what it did.
 
 Hooks run 'skc install' each time, and mostly there is nothing to do. So this module loads little, and hashes
-are computed anew only for folders that changed: a folder whose files have the same names, sizes and times as
-before has the same hashes. What is noted of them is a cache with an entry for each skill of the lock, safe to
-delete: ~/.skillc/cache/installed/<hash of the root>.json. `install` is loaded where there is something to do.
+are computed anew only for folders that changed. Notes on them have an entry for each skill of the lock, in
+~/.skillc/cache/installed (`notes`). `install` is loaded where there is something to do.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import time_ns
 
-from skillc import atomic, errors, paths
+from skillc import errors
 from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, SkillcError
 from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.lock import lock_file, read_lock, require_intact, store_folders
+from skillc.install.notes import read_notes, stamp_folder, write_notes
 from skillc.install.versions import installed_versions
 from skillc.skills import digest_files, digest_skill
-from skillc.startup import new_sha256
 
 Notes = dict[str, list[object]]
 
 
-RECENT = (
-    2_000_000_000  # nanoseconds; a file that changed so lately may change again within one tick of its clock
-)
-MAX_BYTES = 64 << 20
-LEFT_OUT = ".git"
+KIND = "installed"
 HASHES = 4  # values of a note before the deployments: the stamp and three hashes
 
 
@@ -131,7 +124,7 @@ def read_states(
             with suppress(FileNotFoundError):  # another command takes it out just now
                 notes[name] = _note(folder, last.get(name), entries[name].executables)
     if notes != last:
-        _write(root, notes)
+        write_notes(KIND, root, notes)
     return {name: _state(note) for name, note in notes.items()}
 
 
@@ -140,16 +133,16 @@ def note_deployments(root: str, deployments: Mapping[str, list[str]]) -> None:
     notes = _read(root)
     for name, places in deployments.items():
         notes[name] = [*notes.get(name, [""] * HASHES)[:HASHES], sorted(places)]
-    _write(root, notes)
+    write_notes(KIND, root, notes)
 
 
 def _note(folder: str, last: list[object] | None, executables: Collection[str]) -> list[object]:
     """Return stamp, hashes and deployments of a folder; what can't be told by its stamp has none."""
-    stamp, newest = _stamp(folder)
-    if last is not None and last[0] == stamp:
+    stamp = stamp_folder(folder)
+    if stamp and last is not None and last[0] == stamp:
         return last
     hashes = _compute(folder, executables)
-    is_stable = time_ns() - newest > RECENT and _stamp(folder)[0] == stamp
+    is_stable = stamp and stamp_folder(folder) == stamp
     return [stamp if is_stable else "", *hashes, last[HASHES] if last is not None else None]
 
 
@@ -168,53 +161,7 @@ def _compute(folder: str, executables: Collection[str]) -> tuple[str, str, str]:
         return "", compute_hash(folder), ""
 
 
-def _stamp(folder: str) -> tuple[str, int]:
-    """Return a digest of the names, sizes and times of everything in a folder, and the newest time."""
-    lines: list[str] = []
-    newest = 0
-    stack = [folder]
-    while stack:
-        directory = stack.pop()
-        with os.scandir(directory) as scan:
-            entries = sorted(scan, key=_name)
-        for entry in entries:
-            status = entry.stat(follow_symlinks=False)
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name != LEFT_OUT:
-                    stack.append(entry.path)
-                continue
-            newest = max(newest, status.st_mtime_ns, status.st_ctime_ns)
-            numbers = status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-            lines.append(f"{numbers} {entry.path[len(folder) :]}")
-    whole = new_sha256()
-    whole.update("\0".join(lines).encode("utf-8", "surrogateescape"))
-    return whole.hexdigest(), newest
-
-
-def _name(entry: os.DirEntry[str]) -> str:
-    return entry.name
-
-
-def _file(root: str) -> str:
-    return os.path.join(
-        paths.cache_directory(), "installed", f"{paths.path_hash(os.path.realpath(root))}.json"
-    )
-
-
 def _read(root: str) -> Notes:
-    try:
-        notes = json.loads(paths.read_regular(_file(root), MAX_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    if not isinstance(notes, dict):
-        return {}
+    notes = read_notes(KIND, root)
     is_valid = all(isinstance(note, list) and len(note) == HASHES + 1 for note in notes.values())
     return notes if is_valid else {}
-
-
-def _write(root: str, notes: Notes) -> None:
-    try:
-        os.makedirs(os.path.dirname(_file(root)), mode=0o700, exist_ok=True)
-        atomic.write(_file(root), json.dumps(notes).encode(), private=True)
-    except OSError:
-        pass  # a home that can't be written has no cache

@@ -20,6 +20,7 @@ from skillc.errors import Diagnostic, LockUnsatisfied, MergeConflict, SkillcErro
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
 from skillc.install.fetch import Latest, TellStep, fetch_entries, find_latest, ignore_step, with_edits
+from skillc.install.latest import note_latest
 from skillc.install.lock import lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.store import (
@@ -118,6 +119,7 @@ def update_locked(
                 continue
             complete += [new] if new is not None else []
     publish_entries(root, complete, result.diagnostics, result.failures)
+    note_latest(root, [(entry, "") for entry in complete])
     return result
 
 

@@ -35,4 +35,8 @@ from skillc.lint.rules import (
     require_rules as require_rules,
     suggest_rule as suggest_rule,
 )
-from skillc.lint.tokens import estimate as estimate
+from skillc.lint.tokens import (
+    estimate as estimate,
+    measure_main as measure_main,
+    measure_skill as measure_skill,
+)

@@ -19,9 +19,9 @@ from functools import cache
 
 from skillc.index import WIDE
 from skillc.lint.config import Settings
-from skillc.lint.page import Folder, Page
+from skillc.lint.page import Folder, Page, read_folder
 from skillc.lint.report import FileTokens, Problem, Tokens
-from skillc.skills import SourceFile, line_count, newlines
+from skillc.skills import Document, SourceFile, line_count, newlines
 
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
@@ -97,13 +97,23 @@ def _estimate_ascii(text: str) -> int:
 
 def measure(folder: Folder, main: Page) -> Tokens:
     """Estimate what the parts of a skill cost."""
-    document = main.document
+    pages = {page.name: page.document.data for page in folder.pages.values()}
+    files = _measure_files([file for file in folder.files if file.name != main.name], pages)
+    return Tokens.of(*measure_main(main.document), files)
+
+
+def measure_skill(source: str) -> Tokens | None:
+    """Estimate what the parts of the skill in a folder cost; None if its SKILL.md can't be read."""
+    folder = read_folder(source)
+    return measure(folder, folder.main) if folder.main else None
+
+
+def measure_main(document: Document) -> tuple[int, int]:
+    """Estimate what name and description of a SKILL.md cost, and its body."""
     front = document.frontmatter
     metadata = [front.text(field) or "" for field in ("name", "description")] if front else []
     body = document.data[document.body :].decode("utf-8", "replace")
-    pages = {page.name: page.document.data for page in folder.pages.values()}
-    files = _measure_files([file for file in folder.files if file.name != main.name], pages)
-    return Tokens.of(sum(map(estimate, metadata)), estimate(body), files)
+    return sum(map(estimate, metadata)), estimate(body)
 
 
 def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> tuple[FileTokens, ...]:

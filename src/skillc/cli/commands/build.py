@@ -66,7 +66,7 @@ def run(arguments: Arguments) -> int:
             lambda skill: _show(arguments, here.build(skill, options)),
         )
     if name is None:
-        return _show_all(arguments, here.build_all(options))
+        return _show_all(arguments, here.cwd, here.build_all(options))
     return _show(arguments, here.build(here.locate(name, index=False), options))
 
 
@@ -75,8 +75,8 @@ def _show(arguments: Arguments, publication: compiler.Publication) -> int:
     return 1 if publication.failures else 0
 
 
-def _show_all(arguments: Arguments, result: compiler.Builds) -> int:
+def _show_all(arguments: Arguments, cwd: str, result: compiler.Builds) -> int:
     skills = f"{len(result.built)} of {count_of(result.total, 'skill')}"
     line = f"{skills} built ({result.unchanged} unchanged), {result.failures} failed"
-    show(arguments, result, [line if result.total else install.advise_first_skill()])
+    show(arguments, result, [line if result.total else install.advise_first_skill(cwd)])
     return 1 if result.failures else 0

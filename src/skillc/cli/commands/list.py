@@ -1,17 +1,20 @@
-"""`skc list`: the skills of the stores and whether each is built."""
+"""`skc list`: the skills of the stores, where they come from, and what there is to do about them."""
 
 from __future__ import annotations
 
-from skillc import compiler, install, library
+from collections.abc import Iterator
+
+from skillc import install, library
 from skillc.cli import show, workspace
-from skillc.cli.lines import WARNING, Mark
-from skillc.cli.output import table
+from skillc.cli.commands.info import describe
+from skillc.cli.lines import WARNING, Mark, Table
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import warning
 
 COMMAND = Command(
     "list",
     options=(
+        Option("--long", "Everything about each skill, as 'skc info' shows it."),
         Option("--scope", "Which stores to list.", choices=("project", "global", "all"), default="all"),
         Option(
             "--status",
@@ -23,13 +26,14 @@ COMMAND = Command(
         Option("--pattern <glob>", "List only names that match, such as 'pdf-*'.", "stored"),
         Option("--check-obsolete", "Check whether files changed since the last build."),
     ),
-    examples=("skc list", "skc list --status obsolete", "skc list --format json"),
+    examples=("skc list", "skc list --long --pattern 'pdf*'", "skc list --format json"),
 )
+SPARE = ("SCOPE", "FROM", "VERSION", "SOURCE")  # columns that go, in this order, where there is no room
 
 
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    listing = compiler.list_skills(
+    skills = install.list_installed(
         here.cwd,
         scope=arguments.text("scope"),
         status=arguments.text("status"),
@@ -37,18 +41,38 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit"),
         check_obsolete=arguments.has("check_obsolete"),
     )
-    here.tell((*listing.diagnostics, *library.check_deployments()))
+    here.tell((*skills.diagnostics, *library.check_deployments()))
     file = here.switched_off_by()
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
-    if not listing.total:
-        return show(arguments, listing.as_json(), [install.advise_first_skill()])
-    width = 4 if arguments.has("verbose") else 3
-    rows = [(name, scope, _mark(status), path)[:width] for name, scope, status, path in listing.rows()]
-    lines = table(compiler.LIST_HEADER[:width], rows) if rows else ()
-    return show(arguments, listing.as_json(), [*lines, listing.total_line()])
+    if not skills.total:
+        return show(arguments, skills, [install.advise_first_skill(here.cwd)])
+    return show(arguments, skills, _describe(skills, arguments))
+
+
+def _describe(skills: install.InstalledSkills, arguments: Arguments) -> Iterator[str]:
+    is_long = arguments.has("long")
+    yield from _describe_all(skills) if is_long else _tabulate(skills, arguments.has("verbose"))
+    yield install.total_line(skills)
+    yield from install.advise(skills)
+
+
+def _describe_all(skills: install.InstalledSkills) -> Iterator[str]:
+    for skill in skills.skills:
+        yield from describe(skill)
+        yield ""
+
+
+def _tabulate(skills: install.InstalledSkills, with_source: bool) -> Iterator[str]:
+    header, rows = list(install.HEADER), [list(install.row_of(skill)) for skill in skills.skills]
+    for row, skill in zip(rows, skills.skills, strict=True):
+        row[-1] = _mark(row[-1])
+        row += [skill.source_path] if with_source else []
+    if rows:
+        yield Table([*header, *(["SOURCE"] if with_source else [])], rows, SPARE)
 
 
 def _mark(status: str) -> str:
     """Return a status that asks for something so that it stands out."""
-    return Mark(status, WARNING) if status.startswith(("not-built", "obsolete")) else status
+    is_fine = all(word in ("normal", "pinned") or word.startswith("disabled") for word in status.split(", "))
+    return status if is_fine else Mark(status, WARNING)

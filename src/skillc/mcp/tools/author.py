@@ -6,17 +6,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from skillc.compiler import (
-    LIST_HEADER,
     PublishOptions,
     create_skill,
     create_store,
     describe_creation,
     find_targets,
-    list_skills,
 )
 from skillc.contract import encode
 from skillc.errors import InvalidOption
-from skillc.install import advise_first_skill
+from skillc.install import HEADER, advise, advise_first_skill, list_installed, row_of, total_line
 from skillc.library import Skill, check_deployments
 from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
@@ -59,16 +57,15 @@ def skc_list(
 ) -> Answer:
     """List the skills of this project and of the home directory, and whether each is built."""
     here = call.workspace
-    listing = list_skills(
+    listing = list_installed(
         here.cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
     )
     here.tell_owners()
     here.tell((*listing.diagnostics, *check_deployments()))
     if not listing.total:
-        return Answer(listing, advise_first_skill())
-    rows = [row[:3] for row in listing.rows()]
-    lines = format_table(LIST_HEADER[:3], rows) if rows else ()
-    return Answer(listing, "\n".join([*lines, listing.total_line()]))
+        return Answer(listing, advise_first_skill(here.cwd))
+    lines = format_table(HEADER, list(map(row_of, listing.skills))) if listing.skills else ()
+    return Answer(listing, "\n".join([*lines, total_line(listing), *advise(listing)]))
 
 
 @tool("Build a skill", "authoring", "build", slow=True, writes=True, destructive=True)

@@ -1,0 +1,49 @@
+"""`skc info`: everything about one skill, and the commands for what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skillc import install
+from skillc.cli import show, workspace
+from skillc.cli.lines import CODE, FAINT, STRONG, WORDS, Line, Mark
+from skillc.cli.output import warn
+from skillc.cli.syntax import Argument, Arguments, Command
+from skillc.tables import pad, width_of
+from skillc.text import fold_line, one_line
+
+COMMAND = Command(
+    "info",
+    arguments=(Argument("<skill>", "A skill's name or ID, or a path such as ./pdf.", "skills"),),
+    description=(
+        "Where it comes from and where it is, which agents have it, what it costs a context, how often it was"
+        " read, what was edited, and the commands for what comes next. Asks no network: of newer versions it"
+        " knows what 'skc outdated' last learned."
+    ),
+    examples=("skc info pdf", "skc info pdf --format json"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    info, diagnostics = workspace().info(arguments.text("skill"))
+    warn(diagnostics)
+    return show(arguments, info, [*describe(info), "", *_next(info)])
+
+
+def describe(info: install.SkillInfo) -> Iterator[str]:
+    """Yield a skill's name and what is known of it, in lines."""
+    version = f"  {one_line(info.version)}" if info.version else ""
+    yield Line(Mark(one_line(info.id), STRONG), version, Mark(f"  {info.scope}", FAINT), breaks=WORDS)
+    if info.description:
+        yield Line("  ", fold_line(info.description), hang=2)
+    for label, text in install.list_facts(info):
+        yield Line(Mark(f"  {label:<9} ", FAINT), one_line(text), hang=12, breaks=WORDS)
+
+
+def _next(info: install.SkillInfo) -> Iterator[str]:
+    commands = [(one_line(command), purpose) for command, purpose in install.list_commands(info)]
+    width = max((width_of(command) for command, _ in commands), default=0)
+    for command, purpose in commands:
+        yield Line(
+            "  ", Mark(pad(command, width), CODE), f"  {one_line(purpose)}", hang=width + 4, breaks=WORDS
+        )

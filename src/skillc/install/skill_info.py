@@ -1,0 +1,346 @@
+"""What is known of the skills that are here: one value, which 'skc list' and 'skc info' show.
+
+It is put together from the stores, their locks, deployments and what the origins said last; none is asked.
+What takes reading a file or a folder is noted with its stamp (`notes`), and read again once that changes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from skillc import paths
+from skillc.compiler import SkillStatus, find_statuses
+from skillc.contract import JSON, KEY, hidden, optional
+from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
+from skillc.install.foreign import ForeignSkill, find_foreign
+from skillc.install.notes import Memo, stamp_files, stamp_folder
+from skillc.library import DeploymentRecord, Skill, read_deployments, read_import
+from skillc.text import utf8_text
+
+if TYPE_CHECKING:  # many have no lock, and one without deployments has nothing to inspect
+    from skillc.install.entry import LockEntry
+    from skillc.install.latest import KnownVersion
+
+KIND = "list"  # of notes
+TIME_OUT = 5.0  # seconds for reading the texts of new skills; the next list goes on with the rest
+COPY = "copy"  # the method of a deployment
+LINK, EDITED, OTHER = "link", "edited", "other"  # states of a deployment, besides `folder` and `gone`
+_AS_IS = {JSON: True}  # names as the file system has them, which may be no UTF-8
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """An estimate of tokens: of name and description, of the body of SKILL.md, and of all other files."""
+
+    metadata: int
+    body: int
+    files: int | None = optional()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSkill:
+    """A deployment: `state` is `link`, `folder` (a copy), `edited`, `other` (not ours) or `gone`."""
+
+    agent: str
+    path: str
+    method: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How often agents read of a skill, and when last."""
+
+    read: int
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillInfo:
+    """A skill that is here. What is optional is known to 'skc info' alone, or says what is seldom so.
+
+    `tokens` and `description` are missing where there was no time to read a large store.
+    """
+
+    skill: Skill = field(metadata={KEY: ""})
+    id: str = field(metadata=_AS_IS)
+    name: str = field(metadata=_AS_IS)
+    scope: str
+    status: str
+    source_path: str = field(metadata=_AS_IS)
+    runtime_path: str = field(metadata=_AS_IS)
+    description: str
+    version: str
+    origin: str
+    ref: str
+    commit: str
+    path: str = field(metadata=_AS_IS)
+    agents: tuple[AgentSkill, ...]
+    tokens: TokenCounts | None
+    edited: bool
+    pinned: bool
+    outdated: bool | None
+    latest: str | None
+    checked: str | None
+    conflicts: tuple[str, ...]
+    disabled: str = optional("")
+    shadowed_by: str = optional("")
+    digest: str = optional("")
+    used: Use | None = optional()
+    is_locked: bool = hidden(False)
+
+    @property
+    def edits(self) -> list[AgentSkill]:
+        """The deployments that were edited where they are."""
+        return [each for each in self.agents if each.state == EDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledSkills:
+    """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all.
+
+    `foreign` are the skills in agents' folders that came from elsewhere.
+    """
+
+    skills: Sequence[SkillInfo]
+    total: int
+    filtered: int
+    foreign: Sequence[ForeignSkill]
+    diagnostics: Sequence[Diagnostic] = hidden(())
+
+
+def list_installed(
+    cwd: str,
+    *,
+    scope: str = "all",
+    status: str = "all",
+    pattern: str | None = None,
+    limit: int | None = None,
+    check_obsolete: bool = False,
+) -> InstalledSkills:
+    """Return the skills of the stores; one with an unusable SKILL.md is a diagnostic."""
+    found = find_statuses(
+        cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
+    )
+    survey = _Survey(monotonic() + TIME_OUT)
+    skills = []
+    for each in found.skills:
+        with suppress(InvalidSkill, OSError):  # another command took it out just now
+            skills.append(survey.describe(each))
+    survey.keep(is_all=len(skills) == found.total)
+    diagnostics = [*found.diagnostics, *survey.diagnostics]
+    return InstalledSkills(skills, found.total, found.filtered, find_foreign(cwd), diagnostics)
+
+
+def describe_skill(skill: Skill) -> tuple[SkillInfo, list[Diagnostic]]:
+    """Return everything about one skill, installed or not, and what is wrong around it."""
+    from skillc.compiler import find_deployments, find_status
+    from skillc.lint import measure_skill
+    from skillc.skills import digest_skill
+    from skillc.usage import compute_stats
+
+    survey = _Survey(monotonic() + TIME_OUT)
+    info = survey.describe(find_status(skill), find_deployments(skill))
+    survey.keep(is_all=False)
+    tokens = measure_skill(skill.source)
+    try:
+        digest = digest_skill(skill.source).digest
+    except SkillcError:  # a link that leaves the folder [D64]
+        digest = ""
+    use = compute_stats(skill)
+    details = replace(
+        info,
+        tokens=TokenCounts(tokens.metadata, tokens.body, tokens.in_files) if tokens else None,
+        digest=digest,
+        used=Use(use.data["total_accesses"], use.end),
+    )
+    return details, [*survey.diagnostics, *use.diagnostics]
+
+
+class _Survey:
+    """Goes through skills, and reads what several of them share once: locks, notes and deployments."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._stores: dict[str, _Store] = {}
+        self.diagnostics: list[Diagnostic] = []
+
+    @cached_property
+    def _deployments(self) -> dict[str, list[DeploymentRecord]]:
+        records: dict[str, list[DeploymentRecord]] = {}
+        for record in read_deployments():
+            records.setdefault(record.source, []).append(record)
+        return records
+
+    def describe(self, status: SkillStatus, records: Sequence[DeploymentRecord] | None = None) -> SkillInfo:
+        """Return what is known of a skill; without `records`, its deployments are those on record."""
+        skill = status.skill
+        store = self._stores.get(skill.root)
+        if store is None:
+            store = self._stores[skill.root] = _Store(skill.root, self.diagnostics)
+        entry, is_edited = store.entries.get(skill.name if skill.is_stored else "", (None, False))
+        known = store.latest.get(entry.name) if entry else None
+        main = store.read_main(skill, monotonic() < self._deadline)
+        if records is None:
+            records = self._deployments.get(utf8_text(skill.source), ())
+        agents = tuple(store.inspect(skill, records))
+        version, is_outdated, latest = _describe_version(entry, known, main["version"])
+        others = [each.path for each in agents if each.state == OTHER]
+        return SkillInfo(
+            skill=skill,
+            id=skill.name,
+            name=skill.name,
+            scope=skill.scope,
+            status=status.status,
+            source_path=skill.source,
+            runtime_path=status.runtime,
+            description=main["description"],
+            version=version,
+            origin=_describe_origin(skill, entry) if entry else main["origin"],
+            ref=entry.text("ref") if entry else "",
+            commit=entry.commit if entry else "",
+            path=skill.source,
+            agents=agents,
+            tokens=TokenCounts(*main["tokens"]) if main["tokens"] else None,
+            edited=is_edited,
+            pinned=entry is not None and entry.is_pinned,
+            outdated=is_outdated,
+            latest=latest,
+            checked=known.time if known else None,
+            conflicts=(*others, *(store.find_marks(skill) if is_edited else ())),
+            disabled=status.disabled,
+            shadowed_by=status.shadow,
+            is_locked=entry is not None,
+        )
+
+    def keep(self, *, is_all: bool) -> None:
+        for store in self._stores.values():
+            store.memo.keep(is_all=is_all)
+
+
+class _Store:
+    """A store with its lock, and the notes on its skills."""
+
+    def __init__(self, root: str, diagnostics: list[Diagnostic]) -> None:
+        self.memo = Memo(KIND, root)
+        self.entries: dict[str, tuple[LockEntry, bool]] = {}  # by folder, and whether that was edited
+        self.latest: dict[str, KnownVersion] = {}
+        places = (root, os.path.join(root, paths.DIRECTORY))  # of the lock of a project, or of the home
+        if not root or not any(os.path.lexists(os.path.join(each, paths.LOCK_FILE)) for each in places):
+            return
+        from skillc.install.latest import recall_latest
+        from skillc.install.lock import lock_file, read_lock, store_folder
+        from skillc.install.plan import is_exact, read_states
+
+        try:
+            entries = read_lock(root)
+        except InvalidConfiguration as error:
+            diagnostics.append(warning("W071", lock_file(root), error.message))
+            return
+        folders = {name: store_folder(root, name) for name in entries}
+        states = read_states(root, folders, entries)
+        self.latest = recall_latest(root, entries)
+        for name, entry in entries.items():
+            is_edited = name in states and not entry.is_damaged and not is_exact(entry, states[name])
+            self.entries[os.path.basename(folders[name])] = entry, is_edited
+
+    def read_main(self, skill: Skill, is_in_time: bool) -> dict[str, Any]:
+        """Return what a SKILL.md says, and its tokens; nothing of a new one once time is over."""
+        stamp = stamp_files(next(filter(os.path.exists, _main_files(skill)), ""))
+        key = f"main {skill.source}"
+        if not is_in_time and self.memo.find(key, stamp) is None:
+            return {"description": "", "version": "", "origin": "", "tokens": None}
+        main: dict[str, Any] = self.memo.get(key, stamp, lambda: _read_main(skill))
+        return main
+
+    def inspect(self, skill: Skill, records: Sequence[DeploymentRecord]) -> Iterator[AgentSkill]:
+        """Yield the deployments of a skill, with what is in their places."""
+        edits = {runtime: self._is_edited(skill, runtime) for runtime in {each.runtime for each in records}}
+        for record in records:
+            state = self._inspect(record)
+            if state == LINK and edits[record.runtime]:
+                state = EDITED
+            yield AgentSkill(record.target, record.path, record.method, state)
+
+    def _inspect(self, record: DeploymentRecord) -> str:
+        from skillc.compiler import inspect_deployment
+
+        def inspect() -> str:
+            return inspect_deployment(record).value
+
+        is_copy = record.method == COPY and os.path.isdir(record.path) and not os.path.islink(record.path)
+        stamp = f"{record.digest} {folder}" if is_copy and (folder := stamp_folder(record.path)) else ""
+        return str(self.memo.get(f"copy {record.path}", stamp, inspect)) if stamp else inspect()
+
+    def _is_edited(self, skill: Skill, runtime: str) -> bool:
+        """Return whether the stub in a runtime directory, which links lead to, is not as it was built."""
+        from skillc.compiler import find_edited_builds
+
+        stamp = stamp_files(paths.stub_file(runtime), paths.index_file(runtime, skill.source))
+        return bool(self.memo.get(f"stub {runtime}", stamp, lambda: runtime in find_edited_builds(skill)))
+
+    def find_marks(self, skill: Skill) -> list[str]:
+        """Return the files in which a conflict of an update is open."""
+        from skillc.install.merge import find_marks
+
+        def find() -> list[str]:
+            try:
+                return [os.path.join(skill.source, name) for name in find_marks(skill.source)]
+            except (SkillcError, OSError):  # a link that leaves the folder
+                return []
+
+        return list(self.memo.get(f"marks {skill.source}", stamp_folder(skill.source), find))
+
+
+def _main_files(skill: Skill) -> list[str]:
+    return [os.path.join(skill.source, name) for name in paths.SKILL_FILES]
+
+
+def _read_main(skill: Skill) -> dict[str, Any]:
+    from skillc.lint import measure_main
+    from skillc.skills import parse, read_main_file, read_metadata
+
+    document = parse(read_main_file(skill.source))
+    metadata = read_metadata(document, skill.segment)
+    more = metadata.fields.get("metadata")
+    version = metadata.fields.get("version", more.get("version") if isinstance(more, dict) else None)
+    is_version = isinstance(version, str | int | float) and not isinstance(version, bool)
+    return {
+        "description": utf8_text(metadata.description),
+        "version": utf8_text(str(version)) if is_version else "",
+        "tokens": measure_main(document),
+        "origin": utf8_text(_find_folder(skill)),
+    }
+
+
+def _find_folder(skill: Skill) -> str:
+    """Return the folder or the repository that a skill without a lock is a copy of; empty for none."""
+    if skill.repository or not skill.is_stored:
+        return skill.repository
+    return read_import(os.path.join(os.path.realpath(paths.skills_store(skill.root)), skill.name))[0]
+
+
+def _describe_version(
+    entry: LockEntry | None, known: KnownVersion | None, own: str
+) -> tuple[str, bool | None, str | None]:
+    """Return the version of a skill, whether there is another, and that one's name; None if not known."""
+    version = (entry.own_text("version") if entry else "") or own
+    if known is None:
+        return version, None, None
+    return version, bool(known.name), known.name or version or (entry.commit[:12] if entry else "")
+
+
+def _describe_origin(skill: Skill, entry: LockEntry) -> str:
+    """Return where a locked skill came from."""
+    from skillc.install.lock import lock_folder
+
+    source = entry.text("sourceUrl" if entry.text("sourceType") == "well-known" else "source")
+    if entry.text("sourceType") == "local":
+        return os.path.normpath(os.path.join(lock_folder(skill.root), source))
+    return source
