@@ -124,7 +124,7 @@ def test_expansion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(InvalidConfiguration, match="the variable COMPANY_TOKEN is not set"):
             company.expand_settings()
     broken = write(tmp_path, TWO.replace("${COMPANY_TOKEN}", "abc${COMPANY"))
-    with pytest.raises(InvalidConfiguration, match="not closed") as caught:
+    with pytest.raises(InvalidConfiguration, match="of COMPANY is not closed") as caught:
         SkillsConfig.load_from_paths(None, broken).repositories[1].expand_settings()
     assert "abc" not in caught.value.message
 

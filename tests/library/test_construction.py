@@ -58,6 +58,9 @@ WRONG: dict[str, Callable[[], object]] = {
     "a key": lambda: SshKey(ANY),
     "a passphrase": lambda: SshKey("key", SECRET),
     "a URL": lambda: HttpSkillSource(ANY),
+    "an empty URL": lambda: HttpSkillSource(""),
+    "no URL": lambda: HttpSkillSource("notaurl"),
+    "no URL of an MCP server": lambda: McpSkillSource("x", url="notaurl"),
     "a token alone": lambda: HttpSkillSource("https://h", SECRET),  # type: ignore[arg-type]
     "a TTL": lambda: HttpSkillSource("https://h", cache_ttl=-1),
     "a bearer": lambda: BearerAuth(ANY),

@@ -307,11 +307,11 @@ def test_settings_that_are_wrong(world: World, settings: str) -> None:
 
 
 def test_urls_that_are_wrong(world: World) -> None:
-    """[D28] a URL that can't be asked is the repository's failure; nothing secret is in the words."""
+    """[D28] a URL that can't be asked is refused; nothing secret is in the words."""
     for url in ("ftp://x/mcp", "http://user:s3cret@x/mcp", "http://", "http://[::1/mcp", "not a url"):
-        with pytest.raises(RepositoryUnavailable) as failed:
-            run(McpSkillSource("c", url=url).list())
-        assert "s3cret" not in failed.value.message
+        with pytest.raises(InvalidConfiguration) as failed:
+            McpSkillSource("c", url=url)
+        assert "s3cret" not in failed.value.text()
     with pytest.raises(InvalidConfiguration):
         McpSkillSource("c")
     with pytest.raises(RepositoryUnavailable, match="no connection"):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 import pytest
 
-from skillc.errors import InvalidConfiguration, InvalidOption, OriginNotFound, RepositoryUnavailable
+from skillc.errors import InvalidConfiguration, InvalidOption, OriginNotFound
 from skillc.install import parse_origin, recall_origin
 from skillc.library import (
     ClawHubSkillSource,
     GitSkillConfig,
     HttpSkillSource,
     McpSkillSource,
-    SkillSource,
     WellKnownSkillSource,
 )
 from skillc.remotes import GitRemote, is_plain, parse_registry
@@ -50,10 +48,6 @@ def test_quoted_without_end() -> None:
     assert not is_plain("https://host/%" + "25" * 500_000 + "0A")
 
 
-def _list(source: SkillSource) -> None:
-    asyncio.run(source.list())
-
-
 @pytest.mark.parametrize(
     ("read", "error"),
     [
@@ -61,10 +55,10 @@ def _list(source: SkillSource) -> None:
         (GitSkillConfig, InvalidConfiguration),
         (parse_registry, InvalidOption),
         (lambda text: resolve_url(text, "http", "/"), InvalidOption),
-        (lambda text: _list(HttpSkillSource(text)), RepositoryUnavailable),
-        (lambda text: _list(WellKnownSkillSource(text)), RepositoryUnavailable),
-        (lambda text: _list(ClawHubSkillSource(text)), RepositoryUnavailable),
-        (lambda text: _list(McpSkillSource("m", url=text)), RepositoryUnavailable),
+        (lambda text: HttpSkillSource(text), InvalidConfiguration),
+        (lambda text: WellKnownSkillSource(text), InvalidConfiguration),
+        (lambda text: ClawHubSkillSource(text), InvalidConfiguration),
+        (lambda text: McpSkillSource("m", url=text), InvalidConfiguration),
         (lambda text: parse_origin(text, "/"), OriginNotFound),
         (lambda text: parse_origin(f"git+{text}", "/"), OriginNotFound),
         (lambda text: parse_origin(f"{text}.zip", "/"), OriginNotFound),

@@ -21,6 +21,7 @@ FILE = "skills.toml"
 DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the design document
 REPOSITORIES = "repositories"
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_UNCLOSED = re.compile(r"\$\{([A-Za-z_]\w*)?", re.ASCII)
 _HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")  # in lower case, maybe with a port
 MAX_FILE = 1 << 20  # bytes of a skills.toml
 
@@ -105,8 +106,9 @@ class SkillRepositoryConfig:
         return cast(RepositorySettings, values)
 
     def _expand(self, text: str) -> str:
-        if "${" in VARIABLE.sub("", text):
-            raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
+        if opened := _UNCLOSED.search(VARIABLE.sub("", text)):
+            what = f"the '${{' of {opened[1]}" if opened[1] else "a '${'"
+            raise InvalidConfiguration(self.file, f"repository '{self.name}': {what} is not closed")
         for name in VARIABLE.findall(text):  # before any value is read, so that no error can hold one
             if not os.environ.get(name):
                 reason = f"repository '{self.name}': the variable {name} is not set"

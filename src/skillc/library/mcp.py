@@ -83,12 +83,10 @@ class McpSkillSource(RemoteSource):
         headers = dict([auth.header()]) if auth else {}
         parent = os.path.abspath(os.fspath(cache_dir) if cache_dir else paths.cache_directory())
         folders = SkillFolders("mcp", self.label, parent)
-        remote = McpRemote(
-            McpServer(tuple(command), url, headers, dict(environment or {}), cwd),
-            folders,
-            base.to_seconds(time_out, "time_out"),
-            problem,
-        )
+        server = McpServer(tuple(command), url, headers, dict(environment or {}), cwd)
+        if fault := server.find_problem():
+            raise InvalidConfiguration("mcp repository", fault)
+        remote = McpRemote(server, folders, base.to_seconds(time_out, "time_out"), problem)
         super().__init__(label, remote, folders, cache_ttl)
         self._refusals: dict[SkillId, str] = {}  # of skills that failed a check when they were loaded
         # Skills that were fetched one by one since the last list, each with its expiry.

@@ -13,7 +13,8 @@ import asyncio
 import builtins
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata, util
 
@@ -160,6 +161,16 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     return _server_source(repository, settings, patience)
 
 
+@contextmanager
+def _names_repository(repository: SkillRepositoryConfig) -> Iterator[None]:
+    """Say of wrong settings which file and which repository has them."""
+    try:
+        yield
+    except InvalidConfiguration as error:
+        reason = error.message.rpartition(": ")[2]
+        raise InvalidConfiguration(repository.file, f"repository '{repository.name}': {reason}") from None
+
+
 def _server_source(
     repository: SkillRepositoryConfig, settings: RepositorySettings, patience: float
 ) -> SkillSource:
@@ -174,30 +185,32 @@ def _server_source(
         source = next(each for each in classes if each.kind == repository.type)
         if auth is None and repository.type != "well-known" and (stored := find_token(settings["url"])):
             auth = StoredAuth(stored)
-        return source(
-            settings["url"],
-            auth,
-            refresh,
-            name=repository.name,
-            time_out=round(patience * HTTP_SILENCE, 2),
-            allow_hosts=settings.get("allow_hosts", ()),
-        )
+        with _names_repository(repository):
+            return source(
+                settings["url"],
+                auth,
+                refresh,
+                name=repository.name,
+                time_out=round(patience * HTTP_SILENCE, 2),
+                allow_hosts=settings.get("allow_hosts", ()),
+            )
     from skillc.library.mcp import McpSkillSource
 
     command, problem = settings.get("command", []), ""
     if command and repository.of_project and os.environ.get(ALLOW) != "1":
         # A project that was only cloned must not start programs.
         problem = f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
-    return McpSkillSource(
-        repository.name,
-        command=command,
-        url=settings.get("url", ""),
-        auth=auth,
-        cwd=repository.base or None,
-        cache_ttl=refresh,
-        time_out=round(patience * SILENCE, 2),
-        problem=problem,
-    )
+    with _names_repository(repository):
+        return McpSkillSource(
+            repository.name,
+            command=command,
+            url=settings.get("url", ""),
+            auth=auth,
+            cwd=repository.base or None,
+            cache_ttl=refresh,
+            time_out=round(patience * SILENCE, 2),
+            problem=problem,
+        )
 
 
 def _git_source(
@@ -206,7 +219,7 @@ def _git_source(
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 
     token, key = settings.get("auth_token"), settings.get("ssh_key")
-    try:
+    with _names_repository(repository):
         config = GitSkillConfig(
             settings["url"],
             GitRef(settings.get("ref_type", "branch"), settings.get("git_ref", "main")),
@@ -218,9 +231,6 @@ def _git_source(
             time_out=silence,
             allow_hosts=tuple(settings.get("allow_hosts", ())),
         )
-    except InvalidConfiguration as error:
-        reason = error.message.rpartition(": ")[2]
-        raise InvalidConfiguration(repository.file, f"repository '{repository.name}': {reason}") from None
     return GitSkillSource(config)
 
 

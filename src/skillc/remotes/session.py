@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from skillc import __version__
-from skillc.errors import SkillcError
+from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.remotes.addresses import LOOPBACK
 from skillc.remotes.credentials import (
     BearerAuth,
@@ -102,7 +102,6 @@ class Session:
     redirects: int = MAX_REDIRECTS
     attempts: int = 1  # where a server is busy
     tell_wait: Callable[[float], None] = lambda _: None  # gets the seconds of each wait for a busy server
-    problem: str = ""  # why nothing is asked at all
     _loop: asyncio.AbstractEventLoop | None = field(default=None, init=False, repr=False)
     _client: httpx2.AsyncClient | None = field(default=None, init=False, repr=False)
 
@@ -116,11 +115,13 @@ class Session:
         time_out: float,
         plain: str,
     ) -> Session:
-        """Return requests to a repository of skills.toml; `problem` says what is wrong with its settings."""
+        """Return requests to a repository of skills.toml; raises InvalidConfiguration for wrong settings."""
         address, user, problem = parse_base_url(base_url)
         credentials = dict([auth.header()]) if auth else user
         if not all(is_valid_header(*header) for header in credentials.items()):
             problem = "the credentials can't be sent in a header"
+        if problem:
+            raise InvalidConfiguration("repository", problem)
         return cls(
             address,
             credentials=credentials,
@@ -128,7 +129,6 @@ class Session:
             time_out=time_out,
             plain=plain,
             resend=not isinstance(auth, StoredAuth),
-            problem=problem or "",
         )
 
     @classmethod
@@ -277,8 +277,6 @@ class Session:
 
     def _check(self, url: str) -> None:
         """Raise Failure for an address that must not be asked."""
-        if self.problem:
-            raise Failure(self.problem)
         if self.plain and not is_secure(url):
             raise Failure(self.plain.format(one_line(url)))
         if refusal := self._refusal(url):

@@ -32,7 +32,7 @@ class McpRemote(Remote):
         self._server = server
         self._folders = folders
         self._time_out = time_out
-        self._problem = problem or server.find_problem()
+        self._problem = problem
 
     def list(self, last: Answer | None = None) -> Answer:
         return Answer(read_listing(self._talk(lambda skills: skills.list())))
