@@ -127,14 +127,9 @@ async def receive_body(
     request: Request, write: Callable[[bytes], object], limit: int, seconds: float
 ) -> None:
     """Write the chunks of a body; raises Refusal for one that is too large, too slow or not complete."""
-    _check_length(request, limit)
-    size = 0
     try:
         async with asyncio.timeout(seconds):
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > limit:
-                    raise _too_large(limit)
+            async for chunk in _limit(request, limit).stream():
                 write(chunk)
     except TimeoutError:
         raise Refusal(408, "the request did not arrive in time") from None
@@ -147,7 +142,22 @@ async def read_form(request: Request, limit: int, seconds: float, **options: int
 
     Raises Refusal for one that is too large, too slow or not complete.
     """
-    _check_length(request, limit)
+    try:
+        async with asyncio.timeout(seconds):
+            return await _limit(request, limit).form(**options)
+    except TimeoutError:
+        raise Refusal(408, "the form did not arrive in time") from None
+    except (HTTPException, MultipartParseError, ClientDisconnect, KeyError, ValueError):
+        raise Refusal(400, "the form can't be read") from None
+
+
+def _limit(request: Request, limit: int) -> Request:
+    """Return a request that raises Refusal where its body is too large, or says that it will be."""
+    size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
+    refusal = Refusal(413, f"the request is over {size}")
+    declared = request.headers.get("Content-Length", "")
+    if declared.isascii() and declared.isdigit() and (len(declared) > 19 or int(declared) > limit):
+        raise refusal
     received = 0
 
     async def receive() -> Message:
@@ -155,25 +165,7 @@ async def read_form(request: Request, limit: int, seconds: float, **options: int
         message = await request.receive()
         received += len(message.get("body", b""))
         if received > limit:
-            raise _too_large(limit)
+            raise refusal
         return message
 
-    try:
-        async with asyncio.timeout(seconds):
-            return await Request(request.scope, receive).form(**options)
-    except TimeoutError:
-        raise Refusal(408, "the form did not arrive in time") from None
-    except (HTTPException, MultipartParseError, ClientDisconnect, KeyError, ValueError):
-        raise Refusal(400, "the form can't be read") from None
-
-
-def _check_length(request: Request, limit: int) -> None:
-    """Raise Refusal for a body that its header says is too large."""
-    declared = request.headers.get("Content-Length", "")
-    if declared.isascii() and declared.isdigit() and (len(declared) > 19 or int(declared) > limit):
-        raise _too_large(limit)
-
-
-def _too_large(limit: int) -> Refusal:
-    size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
-    return Refusal(413, f"the request is over {size}")
+    return Request(request.scope, receive)
