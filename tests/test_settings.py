@@ -222,3 +222,17 @@ def test_registry(world: World) -> None:
     (world.home / ".skillc" / "config.toml").write_text("registry = 3\n")
     assert load_settings(str(world.home)).registry == ""
     assert "in quotes" in load_settings(str(world.home)).diagnostics[0].message
+
+
+def test_agents(world: World) -> None:
+    """[D70] `[agents] default` counts in the home's file alone, and is a list of names."""
+    write(world.project, '[agents]\ndefault = ["codex"]\n')
+    assert config(world).agents == ()
+    assert ["'agents' counts in the home's" in line for line in warnings(world)] == [True]
+    write(world.project, "")
+    write(world.home, '[agents]\ndefault = ["codex", "claude"]\n')
+    assert (config(world).agents, warnings(world)) == (("codex", "claude"), [])
+    for wrong in ('agents = "codex"', '[agents]\ndefault = "codex"', "[agents]\ndefault = [1]"):
+        write(world.home, f"{wrong}\n")
+        assert config(world).agents == ()
+        assert ["list of names" in line for line in warnings(world)] == [True]

@@ -55,6 +55,15 @@ class Attendance(TypedDict):
     progress: Progress
 
 
+class BuildOptions(TypedDict, total=False):
+    """What `PublishOptions` says besides where to."""
+
+    to_global: bool
+    copy: bool
+    force: bool
+    own_only: bool
+
+
 class Operations:
     """What `Workspace` can do besides reading."""
 
@@ -75,6 +84,31 @@ class Operations:
         ) -> Result: ...
         def tell(self, diagnostics: Iterable[Diagnostic]) -> None: ...
         def tell_publication(self, publication: Publication) -> None: ...
+
+    def publish_options(
+        self,
+        targets: str | None = None,
+        deploy: str | None = None,
+        *,
+        may_be_path: bool = True,
+        **options: Unpack[BuildOptions],
+    ) -> PublishOptions:
+        """Return the options of a build for agents, or paths, with commas between them.
+
+        `deploy` is `user` or `project`. With neither, what a skill is deployed to is renewed, and `targets`
+        are for one that is deployed nowhere: claude, or the agents of config.toml [D70].
+        """
+        from skillc.compiler import PublishOptions, default_targets, find_targets
+        from skillc.settings import load_settings  # what is wrong with them is told by the build
+
+        settings, scope = load_settings(self.cwd), deploy or "user"
+        if targets is not None or not settings.agents:
+            names = "claude" if targets is None else targets
+            places = find_targets(names, scope, self.cwd, may_be_path=may_be_path)
+        else:
+            places, diagnostics = default_targets(settings, scope, self.cwd)
+            self.tell(diagnostics)
+        return PublishOptions(places, renew=targets is None and deploy is None, **options)
 
     def build_all(self, options: PublishOptions) -> Builds:
         """Build and deploy every skill of the stores; one that fails does not stop the others."""
@@ -363,8 +397,8 @@ class Operations:
 
         skill = require_stored(self.locate_installed(name), name)
         result = enable_skill(skill, targets, self.settings(), self.cwd, dry_run=dry_run)
-        for publication in result.publications:
-            self.tell_publication(publication)
+        if result.publication is not None:
+            self.tell_publication(result.publication)
         return result
 
     def restore(self, name: str) -> Restoration:

@@ -18,9 +18,10 @@ VERSION = 1
 MAX_FILE = 1 << 18  # bytes of a config.toml
 MAX_KEY = 100  # parts of a dotted key in a TOML file
 KEYS = {
-    "": ("version", "registry", "search", "listing"),
+    "": ("version", "registry", "search", "listing", "agents"),
     "search": ("tokenizer", "formats"),
     "listing": ("window",),
+    "agents": ("default",),
 }  # by table
 TOKENIZERS = ("ascii", "cjk")
 WINDOW = 200_000  # tokens of a model, where nothing else is said
@@ -31,7 +32,7 @@ FORMATS = ("csv", "json", "yaml", "toml", "code")
 class Settings:
     """The settings in force, and diagnostics about the files they came from."""
 
-    __slots__ = ("diagnostics", "formats", "registry", "tokenizer", "window")
+    __slots__ = ("agents", "diagnostics", "formats", "registry", "tokenizer", "window")
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Settings:
         diagnostics: tuple[Diagnostic, ...],
         registry: str = "",
         window: int = WINDOW,
+        agents: tuple[str, ...] = (),
     ) -> None:
         self.tokenizer = tokenizer
         self.formats = formats
@@ -47,6 +49,7 @@ class Settings:
         # From the home's file alone [D76]:
         self.registry = registry  # that 'skc publish' and others write to
         self.window = window  # tokens of the model that listings are for
+        self.agents = agents  # that skills are deployed to where none are named [D70]
 
 
 def load_settings(cwd: str) -> Settings:
@@ -64,6 +67,7 @@ def load_settings(cwd: str) -> Settings:
         tuple(diagnostics),
         first("registry", ""),
         first("window", WINDOW),
+        first("agents", ()),
     )
 
 
@@ -102,7 +106,7 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
         return {}
     if version > VERSION:
         warn(f"version {version} is newer than this skc knows ({VERSION}); reading what is known")
-    own: dict[str, Any] = {key: data.pop(key) for key in ("registry", "listing") if key in data}
+    own: dict[str, Any] = {key: data.pop(key) for key in ("registry", "listing", "agents") if key in data}
     layer = _check(data, warn)
     root = paths.home()
     if root is not None and path == paths.config_file(root):
@@ -115,11 +119,18 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
 def _check_own(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
     """Return the valid values of the keys that count in the home's file alone."""
     layer: dict[str, Any] = {}
-    registry, listing = data.get("registry", ""), data.get("listing", {})
+    registry, listing, agents = data.get("registry", ""), data.get("listing", {}), data.get("agents", {})
     if not isinstance(registry, str):
         warn("'registry' must be an address, in quotes")
     elif registry:
         layer["registry"] = registry
+    names = agents.pop("default", []) if isinstance(agents, dict) else None
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        warn('\'agents\' must be a table with a list of names: default = ["claude", "codex"]')
+    else:
+        layer["agents"] = tuple(names)
+        for key in agents:
+            _warn_unknown(f"agents.{key}", warn)
     if not isinstance(listing, dict):
         warn("'listing' must be a table")
         return layer

@@ -227,6 +227,45 @@ def test_names_in_any_case(world: World) -> None:
         find_targets("ＣＬＡＵＤＥ", "user", "/x")
 
 
+# Where it goes without --target
+
+
+def test_renews_what_is_deployed(world: World, source: Path) -> None:
+    """[D70] a build without --target goes to all places of the skill, in the way that each has it."""
+    build(world, "--target", "codex")
+    build(world, "--target", "cursor,./mine", "--copy")
+    (source / "more.md").write_text("# More\n")
+    places = {each["path"]: each["method"] for each in build(world)["deployments"]}
+    methods = {".codex/skills/pdf": "symlink", ".cursor/skills/pdf": "copy"}
+    expected = {str(world.home / path): method for path, method in methods.items()}
+    assert places == expected | {str(world.project / "mine/pdf"): "copy"}
+    assert all("More" in Path(path, "SKILL.md").read_text() for path in places)
+    assert not (world.home / ".claude").exists()
+    (source / "last.md").write_text("# Last\n")
+    world.ok("build", "--all")
+    assert all("Last" in Path(path, "SKILL.md").read_text() for path in places)
+    assert [each["target"] for each in build(world, "--deploy", "project")["deployments"]] == ["claude"]
+
+
+def test_renews_from_where_it_was_built(world: World, source: Path) -> None:
+    """[D70] what leads to the home's runtime directory goes on leading there."""
+    build(world, "--global")
+    runtime = str(world.home / ".skillc/runtime/pdf")
+    assert build(world)["runtime_path"] == runtime
+    assert os.readlink(world.home / ".claude/skills/pdf") == runtime
+
+
+def test_default_agents(world: World, source: Path) -> None:
+    """[D70] a skill that is deployed nowhere goes to '[agents] default' of the home's config.toml."""
+    config = world.home / ".skillc" / "config.toml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text('[agents]\ndefault = ["codex", "Cursor", "nobody"]\n')
+    result = world.ok("build", "pdf")
+    assert "'nobody' is no agent" in result.stderr
+    assert {path.parts[-3] for path in world.home.glob("*/skills/pdf")} == {".codex", ".cursor"}
+    assert build(world, "--target", "claude")["deployments"][0]["target"] == "claude"
+
+
 # What stands there already
 
 
@@ -295,7 +334,7 @@ def test_own_copy(world: World, source: Path, place: Path) -> None:
     (source / "more.md").write_text("# More\n")
     build(world, "--copy")
     assert "More" in (place / "SKILL.md").read_text()
-    build(world)
+    build(world, "--target", "claude")
     assert place.is_symlink()
     build(world, "--copy")
     assert is_copy(place)
@@ -448,7 +487,8 @@ def test_never_missing(world: World, source: Path, capsys: pytest.CaptureFixture
     watcher.start()
     try:
         for turn in range(60):
-            assert main(["build", "pdf", *["--copy"] * (turn % 2 == 0), *["--force"] * (turn % 5 == 0)]) == 0
+            words = [*["--copy"] * (turn % 2 == 0), *["--force"] * (turn % 5 == 0)]
+            assert main(["build", "pdf", "--target", "claude", *words]) == 0
             assert place.is_symlink() == (turn % 2 == 1)
     finally:
         done = 1

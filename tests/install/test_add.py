@@ -114,6 +114,22 @@ def test_only_installed_agents(world: World, outside: Path, origin: Origin) -> N
     assert not (world.home / ".agents/skills").exists()
 
 
+def test_default_agents(world: World, home: Path, outside: Path, origin: Origin) -> None:
+    """[D70] The agents of '[agents] default' are those that skills are added for, installed or not."""
+    (home / ".skillc").mkdir()
+    (home / ".skillc/config.toml").write_text('[agents]\ndefault = ["codex", "cursor"]\n')
+    value = add(world, f"file://{origin.bare}", "--skill", "pdf", cwd=outside)
+    assert value["added"][0]["targets"] == [str(home / f".{name}/skills/pdf") for name in ("codex", "cursor")]
+    fields = json.loads((home / ".skillc/skills-lock.json").read_text())
+    del fields["skills"]["pdf"]["skillc"]  # another tool wrote it
+    (home / ".skillc/skills-lock.json").write_text(json.dumps(fields))
+    world.ok("remove", "pdf", "--keep-source", cwd=outside)
+    (home / ".skillc/skills-lock.json").write_text(json.dumps(fields))
+    world.ok("install", "--global")
+    assert not (home / ".claude/skills").exists()
+    assert (home / ".codex/skills/pdf/SKILL.md").exists()
+
+
 def test_targets(world: World, home: Path, outside: Path, origin: Origin) -> None:
     """[SURFACES: Getting skills][D63] --target names agents and paths; the lock has the agents alone."""
     value = add(world, f"file://{origin.bare}", "--skill", "pdf", "--target", "claude", "--copy", cwd=outside)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Agent,
         Target,
         check_agent_folder,
+        default_targets,
         detect_targets,
         existing_directories,
         find_targets,
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
     from skillc.compiler.build import build_skill, keep_index_current, read_indexes
     from skillc.compiler.build_all import Builds, build_skills
     from skillc.compiler.deploy import is_link, source_of
-    from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill, record_publications
+    from skillc.compiler.pipeline import (
+        Publication,
+        PublishOptions,
+        publish_skill,
+        record_publications,
+        renewal,
+    )
     from skillc.compiler.scaffold import create_skill, create_store, describe_creation
     from skillc.compiler.status import (
         SkillStatus,

@@ -6,9 +6,10 @@ import os
 from dataclasses import dataclass
 
 from skillc import paths
-from skillc.errors import AgentFolderEscapes, InvalidOption, SkillcError
+from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, warning
 from skillc.library import is_path_target
-from skillc.spelling import did_you_mean
+from skillc.settings import Settings
+from skillc.spelling import did_you_mean, near_miss
 
 USER, PROJECT = "user", "project"
 SHARED = (".agents/skills", ".config/agents/skills")
@@ -71,7 +72,7 @@ def find_targets(
     `root`, or else the one around `cwd`.
     """
     root = root or next(paths.project_roots(cwd), cwd)
-    agents = {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
+    agents = _agents_by_name()
     targets: dict[str, str] = {}
     for word in filter(None, map(str.strip, names.split(","))):
         if not may_be_path and word.lower() not in agents:
@@ -81,6 +82,29 @@ def find_targets(
     if not targets:
         raise InvalidOption("--target needs at least one agent or path")
     return [(name, directory) for directory, name in targets.items()]
+
+
+def default_targets(settings: Settings, scope: str, cwd: str) -> tuple[list[Target], list[Diagnostic]]:
+    """Return the agents of `[agents] default` in config.toml, else those that are installed [D70].
+
+    Return warnings, too. An agent that has no directory of that scope is left out.
+    """
+    agents = _agents_by_name()
+    names = {name.lower(): name for name in settings.agents}
+    unknown = [name for key, name in names.items() if key not in agents]
+    diagnostics = [
+        warning("W071", "[agents] default", f"'{name}' is no agent{near_miss(name, agents)}")
+        for name in unknown
+    ]
+    known = [agents[key] for key in names if key in agents]
+    if not known:
+        return detect_targets(scope, cwd), diagnostics
+    usable = [agent.name for agent in known if (agent.user if scope == USER else agent.project)]
+    return (find_targets(",".join(usable), scope, cwd) if usable else []), diagnostics
+
+
+def _agents_by_name() -> dict[str, Agent]:
+    return {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
 
 
 def detect_targets(scope: str, cwd: str) -> list[Target]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill, record_publications
+from skillc.compiler.pipeline import (
+    Publication,
+    PublishOptions,
+    publish_skill,
+    record_publications,
+    renewal,
+)
 from skillc.errors import Diagnostic, unexpected
-from skillc.library import Skill, check_deployments
+from skillc.library import Skill, check_deployments, deployments_by_source
 from skillc.settings import Settings
 from skillc.surface import SILENT, Progress
-from skillc.text import one_line
+from skillc.text import one_line, utf8_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +63,16 @@ def build_skills(
 ) -> Builds:
     """Build and deploy skills; of two with one name, agents get the one that the name means, the first."""
     failed: list[BuildFailure] = []
+    records = deployments_by_source() if options.renew else {}
     names: set[str] = set()
     with record_publications(tell) as built, progress.steps(len(skills), "skills") as steps:
         for skill in skills:
             steps.step(skill.name)
             try:
                 deploy = skill.name not in names
-                result = publish_skill(skill, options, settings, cwd, deploy=deploy, record=False)
+                own = [r for r in records.get(utf8_text(skill.source), ()) if os.path.lexists(r.path)]
+                new = renewal(skill, own, options)
+                result = publish_skill(skill, new, settings, cwd, deploy=deploy, record=False)
             except Exception as error:
                 failure = unexpected(error)
                 failed.append(BuildFailure(skill.name, skill.name, failure.code, failure.message))

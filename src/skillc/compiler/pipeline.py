@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skillc.compiler.agents import Target, check_agent_folder
 from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.deploy import Deployment, deploy_skill, record_of
 from skillc.compiler.scaffold import import_skill
-from skillc.compiler.undeploy import remove_runtime
+from skillc.compiler.undeploy import find_deployments, remove_runtime
 from skillc.contract import KEY, Result, hidden
 from skillc.errors import Diagnostic, SkillcError, SkillNotFound, unexpected, warning
 from skillc.library import (
@@ -33,7 +33,8 @@ class PublishOptions:
 
     `to_global` builds into the home's runtime directory, `copy` deploys copies instead of links, and
     `force` builds from scratch and replaces whatever stands where the skill is imported or deployed; with
-    `own_only` nothing but what skc deployed.
+    `own_only` nothing but what skc deployed. With `renew`, a skill that is deployed goes to where it is, and
+    `targets` are for any other [D70]. `copies` are paths that get copies in any case.
     """
 
     targets: Sequence[Target] = ()
@@ -41,6 +42,34 @@ class PublishOptions:
     copy: bool = False
     force: bool = False
     own_only: bool = False
+    renew: bool = False
+    copies: frozenset[str] = frozenset()
+
+
+def renewal(skill: Skill, records: Iterable[DeploymentRecord], options: PublishOptions) -> PublishOptions:
+    """Return options that deploy a skill to where it is on record, in the same way.
+
+    In a project `build` makes copies by itself where git ignores the runtime directory, with links to assets.
+    """
+    records = list(records)
+    if not records:
+        return replace(options, renew=False)
+    copies = [record.path for record in records if record.method == "copy"]
+    return replace(
+        options,
+        targets=[record.place for record in records],
+        to_global=options.to_global or {record.runtime for record in records} == {skill.global_runtime()},
+        copies=frozenset(path for path in copies if not _has_links(skill, path)),
+        renew=False,
+    )
+
+
+def _has_links(skill: Skill, folder: str) -> bool:
+    """Return whether a deployed copy has, or had, links to assets."""
+    if not os.path.isdir(folder):
+        return skill.scope == PROJECT
+    with os.scandir(folder) as entries:
+        return any(entry.is_symlink() for entry in entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +132,8 @@ def publish_skill(
     if not skill.is_stored:
         may_replace = options.force and not options.own_only
         skill, note = import_skill(skill, cwd, force=may_replace)
+    if options.renew:
+        options = renewal(skill, find_deployments(skill), options)
     build = build_skill(
         skill,
         tokenizer=config.tokenizer,
@@ -157,8 +188,9 @@ def _deploy(
     warnings: list[Diagnostic] = []
     switch = find_switch(skill.source)
     for target in options.targets:
+        path = os.path.join(target[1], skill.segment)
         try:
-            if switch.covers(os.path.join(target[1], skill.segment)):
+            if switch.covers(path):
                 warnings.append(warning("W090", skill.name, target[0]))
                 continue
             if skill.scope == PROJECT:
@@ -167,7 +199,7 @@ def _deploy(
                 skill,
                 build.runtime,
                 target,
-                copy=options.copy,
+                copy=options.copy or path in options.copies,
                 force=options.force,
                 own_only=options.own_only,
             )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillc import paths
-from skillc.compiler import DeploymentState, PublishOptions, inspect_deployment, publish_skill
+from skillc.compiler import DeploymentState, PublishOptions, inspect_deployment, publish_skill, renewal
 from skillc.contract import hidden
 from skillc.errors import SkillcError
 from skillc.install import Waste, remove_waste
@@ -98,21 +98,11 @@ def redeploy(record: DeploymentRecord, cwd: str) -> str:
     skill = at_path(record.source)
     if not is_skill(record.source) or not skill.is_stored:
         raise SkillcError(f"'{record.source}' is no skill of a store any more")
-    target = (record.target, os.path.dirname(record.path))
-    to_global = paths.is_own_runtime(record.runtime) and skill.scope != "global"
-    options = PublishOptions(
-        targets=[target], to_global=to_global, copy=is_copy and not _has_links(record.path), own_only=True
-    )
+    options = renewal(skill, [record], PublishOptions(own_only=True))
     publication = publish_skill(skill, options, load_settings(cwd), cwd)
     for failure in publication.failures:
         raise failure
     return f"deployed '{skill.name}' again as '{short(record.path)}'"
-
-
-def _has_links(folder: str) -> bool:
-    """Return whether a deployed folder has links to assets, as one in a project that git tracks."""
-    with os.scandir(folder) as entries:
-        return any(entry.is_symlink() for entry in entries)
 
 
 def discard(waste: Waste) -> str:

@@ -17,7 +17,7 @@ from skillc.compiler import (
     Publication,
     PublishOptions,
     Target,
-    detect_targets,
+    default_targets,
     find_targets,
     publish_skill,
     record_publications,
@@ -139,7 +139,7 @@ def add_skills(
     written.
     """
     store = choose_store(cwd, options.scope)
-    targets = _find_targets(options.targets, store, cwd)
+    targets = _find_targets(options.targets, store, settings, cwd, tell)
     with ExitStack() as stack:
         offers = OfferMaker(choice, store, cwd, stack, person, progress, tell).make()
         text = "\n".join(describe_offers(offers, store, targets))
@@ -161,9 +161,15 @@ def add_skills(
     return Additions(tuple(offers), store, tuple(targets), tuple(adding.additions), tuple(adding.failures))
 
 
-def _find_targets(names: str | None, store: Store, cwd: str) -> Sequence[Target]:
+def _find_targets(
+    names: str | None, store: Store, settings: Settings, cwd: str, tell: Report
+) -> Sequence[Target]:
     scope = "user" if store.scope == GLOBAL else "project"
-    return detect_targets(scope, store.root) if names is None else find_targets(names, scope, cwd)
+    if names is not None:
+        return find_targets(names, scope, cwd)
+    targets, diagnostics = default_targets(settings, scope, store.root)
+    tell(diagnostics)
+    return targets
 
 
 def _agree(person: Person, text: str, count: int, targets: Sequence[Target]) -> Sequence[Target]:

@@ -30,7 +30,7 @@ from skillc.install.store import (
     skill_of,
 )
 from skillc.install.versions import find_version, installed_versions, note_versions
-from skillc.library import lock_store, read_deployments
+from skillc.library import deployments_by_source, lock_store
 from skillc.skills import digest_skill
 
 REASON = "replaced by 'skc install'"
@@ -134,13 +134,11 @@ def _find_unnoted(root: str, entries: Iterable[LockEntry]) -> list[LockEntry]:
 
 def _with_targets(root: str, entries: Iterable[LockEntry]) -> list[LockEntry]:
     """Return entries; those that another tool wrote with the agents that have the skill, if any do."""
-    agents: dict[str, set[str]] = {}
-    for record in read_deployments():
-        if not record.is_at_path:
-            agents.setdefault(record.source, set()).add(record.target)
+    records = deployments_by_source()
     result: list[LockEntry] = []
     for entry in entries:
-        names = () if entry.has_targets else agents.get(skill_of(root, entry.name).source, ())
+        own = records.get(skill_of(root, entry.name).source, ())
+        names = {each.target for each in own if not (each.is_at_path or entry.has_targets)}
         result.append(entry.with_own(targets=sorted(names)) if names else entry)
     return result
 

@@ -23,6 +23,7 @@ from skillc.compiler import (
     find_targets,
     publish_skill,
     remove_runtime,
+    renewal,
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, encode, hidden
@@ -278,11 +279,11 @@ class Enablement:
     skill: str
     reference: str  # what names the skill in a command
     was_off: bool
-    publications: tuple[Publication, ...]
+    publication: Publication | None = None
 
     @property
     def deployments(self) -> list[str]:
-        return [each.path for publication in self.publications for each in publication.deployments]
+        return [each.path for each in self.publication.deployments] if self.publication else []
 
     def as_json(self) -> dict[str, Any]:
         return {"id": self.skill, "disabled": False, "deployments": self.deployments}
@@ -326,12 +327,13 @@ def enable_skill(
     records = [r for r in old.deployments if places is None or r.path in places]
     was_off = old.everywhere or bool(old.places)
     if dry_run or not was_off:
-        return Enablement(skill.name, skill.reference, was_off, ())
+        return Enablement(skill.name, skill.reference, was_off)
     for record in records if skill.scope == PROJECT else ():
         check_agent_folder(os.path.dirname(record.path), skill.root)
     change_switch(skill.source, lambda switch: switch.with_enabled(places))
-    publications = [_publish(skill, group, settings, cwd) for group in _by_method(records) if group]
-    return Enablement(skill.name, skill.reference, True, tuple(publications))
+    options = renewal(skill, records, PublishOptions())
+    publication = publish_skill(skill, options, settings, cwd) if records else None
+    return Enablement(skill.name, skill.reference, True, publication)
 
 
 def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:
@@ -349,18 +351,3 @@ def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:
     if not targets and problem:
         raise problem
     return tuple(dict.fromkeys(os.path.join(directory, skill.segment) for _, directory in targets))
-
-
-def _by_method(records: Sequence[DeploymentRecord]) -> list[list[DeploymentRecord]]:
-    copies = [record for record in records if record.method == "copy"]
-    return [[record for record in records if record not in copies], copies]
-
-
-def _publish(skill: Skill, records: Sequence[DeploymentRecord], settings: Settings, cwd: str) -> Publication:
-    targets = [(record.target, os.path.dirname(record.path)) for record in records]
-    runtimes = {record.runtime for record in records}
-    to_global = runtimes == {skill.global_runtime()}
-    # In a project `build` copies by itself where git ignores the runtime directory.
-    copy = records[0].method == "copy" and skill.scope != PROJECT
-    options = PublishOptions(targets, to_global=to_global, copy=copy)
-    return publish_skill(skill, options, settings, cwd)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from skillc.compiler import (
     PublishOptions,
     Target,
     create_store,
+    default_targets,
     find_targets,
     publish_skill,
     record_publications,
@@ -26,15 +27,14 @@ from skillc.library import (
     GLOBAL,
     PROJECT,
     Skill,
+    deployments_by_source,
     import_root,
     is_path_target,
-    read_deployments,
     record_import,
 )
 from skillc.settings import load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 
-DEFAULT_TARGET = "claude"  # as of 'skc build'
 BATCH = 100  # skills
 Item = TypeVar("Item")
 
@@ -164,28 +164,21 @@ def has_skill(root: str, entry: LockEntry) -> bool:
 def check_targets(root: str, entries: Iterable[LockEntry]) -> None:
     """Raise AgentFolderEscapes for agents of entries, or InvalidOption for one that is not known [D63]."""
     for entry in entries:
-        _find_targets(root, entry, {})
+        _find_targets(root, entry)
 
 
-def _find_targets(
-    root: str, entry: LockEntry, own: Mapping[str, Sequence[Target]]
-) -> tuple[list[Target], list[Diagnostic]]:
-    """Return the agents of an entry, and the paths that this user deployed the skill to before [D63].
-
-    A path in a lock from before counts if it is an agent's folder; any other is a warning.
-    """
+def _find_targets(root: str, entry: LockEntry) -> tuple[list[Target], list[Diagnostic]]:
+    """Return the agents of an entry; a path in a lock from before is a warning [D63]."""
     scope = "user" if is_home(root) else "project"
-    names = entry.targets if entry.has_targets else [DEFAULT_TARGET]
     targets: list[Target] = []
     diagnostics: list[Diagnostic] = []
-    for name in names:
+    for name in entry.targets:
         for target in find_targets(name, scope, root, root=root):  # a text with commas names several
             if is_path_target(target[0]):
                 diagnostics.append(warning("W095", target[0], entry.name))
             else:
                 targets.append(target)
-    targets += own.get(skill_of(root, entry.name).source, ())
-    return list(dict.fromkeys(targets)), diagnostics
+    return targets, diagnostics
 
 
 def publish_entries(
@@ -195,17 +188,29 @@ def publish_entries(
     failures: list[SkillcError],
     tell_step: Callable[[str], None] = lambda name: None,
 ) -> None:
-    """Build skills and deploy them as their entries say; one that fails does not stop the others."""
-    settings, own = load_settings(root), _find_own_targets()
+    """Build skills and deploy them as their entries say, and to the paths that this user gave before [D63].
+
+    One that another tool locked goes to the default agents [D70]. One that fails does not stop the others.
+    """
+    settings, records = load_settings(root), deployments_by_source()
+    scope = "user" if is_home(root) else "project"
+    default: list[Target] = []
+    if not all(entry.has_targets for entry in entries):
+        default, warnings = default_targets(settings, scope, root)
+        diagnostics += warnings
     for batch in in_batches(entries):
         places: dict[str, list[str]] = {}
         with record_publications(diagnostics.extend) as publications:
             for entry in batch:
                 tell_step(entry.name)
+                skill = skill_of(root, entry.name)
+                own = [record.place for record in records.get(skill.source, ()) if record.is_at_path]
                 try:
-                    targets, warnings = _find_targets(root, entry, own)
-                    options = PublishOptions(targets, copy=entry.own_text("mode") == COPY)
-                    skill = skill_of(root, entry.name)
+                    targets, warnings = _find_targets(root, entry)
+                    targets += [*own, *(() if entry.has_targets else default)]
+                    options = PublishOptions(
+                        list(dict.fromkeys(targets)), copy=entry.own_text("mode") == COPY
+                    )
                     publication = publish_skill(skill, options, settings, root, record=False)
                 except (SkillcError, OSError) as error:
                     failures.append(unexpected(error))
@@ -218,12 +223,3 @@ def publish_entries(
                 manifest = paths.manifest_file(publication.build.runtime)
                 places[entry.name] = [*(each.path for each in publication.deployments), manifest]
         note_deployments(root, places)
-
-
-def _find_own_targets() -> dict[str, list[Target]]:
-    """Return the paths that the user deployed skills to, by source."""
-    own: dict[str, list[Target]] = {}
-    for record in read_deployments():
-        if record.is_at_path:
-            own.setdefault(record.source, []).append((record.target, os.path.dirname(record.path)))
-    return own

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from skillc.library.deployments import (
         DeploymentRecord,
         check_deployments,
+        deployments_by_source,
         find_record_damage,
         forget_deployments,
         is_path_target,
         lock_store,
+        parse_record,
         read_deployments,
         record_deployments,
     )
@@ -78,7 +80,7 @@ if TYPE_CHECKING:
         roots,
         stored_skills,
     )
-    from skillc.library.switches import Switch, change_switch, find_switch, read_switches
+    from skillc.library.switches import Switch, change_switch, find_switch, parse_switch, read_switches
     from skillc.library.variables import (
         VariableUse,
         allow_variables,

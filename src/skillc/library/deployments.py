@@ -8,7 +8,7 @@ digest inside: one that is damaged is not used, and says so.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from skillc import atomic, paths
@@ -39,9 +39,22 @@ class DeploymentRecord:
         return is_path_target(self.target)
 
     @property
+    def place(self) -> tuple[str, str]:
+        """The target and the folder that it has skills in."""
+        return self.target, os.path.dirname(self.path)
+
+    def as_json(self) -> dict[str, str]:
+        return {field: utf8_text(getattr(self, field)) for field in FIELDS}
+
+    @property
     def is_ghost(self) -> bool:
         """Whether the source is gone while the deployment is still there."""
         return not os.path.isdir(self.source) and os.path.lexists(self.path)
+
+
+def parse_record(entry: Mapping[str, object]) -> DeploymentRecord:
+    """Return a deployment from its JSON; raises KeyError."""
+    return DeploymentRecord(*(str(entry[field]) for field in FIELDS))
 
 
 def is_path_target(target: str) -> bool:
@@ -55,6 +68,14 @@ def read_deployments() -> list[DeploymentRecord]:
         return _read()
     except ValueError:
         return []
+
+
+def deployments_by_source() -> dict[str, list[DeploymentRecord]]:
+    """Return all deployments by the source of their skill, for a look at many skills."""
+    records: dict[str, list[DeploymentRecord]] = {}
+    for record in read_deployments():
+        records.setdefault(record.source, []).append(record)
+    return records
 
 
 def find_record_damage() -> list[Diagnostic]:
@@ -149,7 +170,7 @@ def _read() -> list[DeploymentRecord]:
 
     try:
         entries = read_record(_file(home), MAX_BYTES, unsealed=UNSEALED)["deployments"]
-        return [DeploymentRecord(*(str(entry[field]) for field in FIELDS)) for entry in entries]
+        return list(map(parse_record, entries))
     except OSError:
         return []
     except (KeyError, TypeError):
@@ -159,7 +180,7 @@ def _read() -> list[DeploymentRecord]:
 def _write(home: str, records: Iterable[DeploymentRecord]) -> None:
     from skillc.records import write_record
 
-    entries = [{field: utf8_text(getattr(record, field)) for field in FIELDS} for record in records]
+    entries = [record.as_json() for record in records]
     write_record(_file(home), {"version": VERSION, "deployments": entries})
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from skillc import atomic, paths, records
 from skillc.errors import InvalidConfiguration
-from skillc.library.deployments import FIELDS, DeploymentRecord
+from skillc.library.deployments import DeploymentRecord, parse_record
 from skillc.text import utf8_text
 
 VERSION = 2
@@ -72,6 +72,14 @@ class Switch:
         changes = {utf8_text(place) for place in places}
         return tuple(sorted({*self.places} - changes if remove else {*self.places} | changes))
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "source": utf8_text(self.source),
+            "everywhere": self.everywhere,
+            "places": list(map(utf8_text, self.places)),
+            "deployments": [record.as_json() for record in self.deployments],
+        }
+
 
 def read_switches() -> dict[str, Switch]:
     """Return the switches of disabled skills by source; raise InvalidConfiguration for a damaged file."""
@@ -79,7 +87,7 @@ def read_switches() -> dict[str, Switch]:
     path = _file(home) if home else ""
     try:
         content = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)
-        return {switch.source: switch for switch in map(_parse, content["disabled"])}
+        return {switch.source: switch for switch in map(parse_switch, content["disabled"])}
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (ValueError, KeyError, TypeError):
@@ -107,25 +115,15 @@ def change_switch(source: str, change: Callable[[Switch], Switch]) -> Switch:
     return old
 
 
-def _parse(entry: dict[str, Any]) -> Switch:
-    deployments = [DeploymentRecord(*(str(each[field]) for field in FIELDS)) for each in entry["deployments"]]
+def parse_switch(entry: dict[str, Any]) -> Switch:
+    """Return a switch from its JSON; raises KeyError or TypeError."""
+    deployments = map(parse_record, entry["deployments"])
     places = tuple(map(str, entry["places"]))
     return Switch(str(entry["source"]), entry["everywhere"] is True, places, tuple(deployments))
 
 
 def _write(home: str, switches: dict[str, Switch]) -> None:
-    entries = [
-        {
-            "source": utf8_text(switch.source),
-            "everywhere": switch.everywhere,
-            "places": list(map(utf8_text, switch.places)),
-            "deployments": [
-                {field: utf8_text(getattr(record, field)) for field in FIELDS}
-                for record in switch.deployments
-            ],
-        }
-        for switch in switches.values()
-    ]
+    entries = [switch.as_json() for switch in switches.values()]
     records.write_record(_file(home), {"version": VERSION, "disabled": entries})
 
 

@@ -19,13 +19,15 @@ COMMAND = Command(
     options=(
         Option("--all", "Build every skill in the project's stores and the global store."),
         Option(
-            "--target <a,b>", "Agents or paths to deploy to, separated by commas.", "agents", default="claude"
+            "--target <a,b>",
+            "Agents or paths to deploy to, separated by commas. Default: where the skill is deployed, else"
+            " claude, or '[agents] default' of ~/.skillc/config.toml.",
+            "agents",
         ),
         Option(
             "--deploy",
-            "Deploy to the agents' user or project directories.",
+            "Deploy to the agents' user or project directories. Default: user.",
             choices=("user", "project"),
-            default="user",
         ),
         Option("--global", "Write the compiled skill to ~/.skillc/runtime."),
         Option("--copy", "Deploy a copy instead of a link."),
@@ -52,8 +54,9 @@ def run(arguments: Arguments) -> int:
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
     here = attended_workspace(arguments)
-    options = compiler.PublishOptions(
-        compiler.find_targets(arguments.text("target"), arguments.text("deploy"), here.cwd),
+    options = here.publish_options(
+        arguments.optional("target"),
+        arguments.optional("deploy"),
         to_global=arguments.has("global"),
         copy=arguments.has("copy"),
         force=arguments.has("force"),

@@ -28,4 +28,4 @@ def run(arguments: Arguments) -> int:
             line += f"; 'skc build {shell_quote(result.reference)}' deploys it"
     lines = [line, *(f"  {path}" for path in result.deployments)]
     show(arguments, result, map(one_line, lines))
-    return 1 if any(publication.failures for publication in result.publications) else 0
+    return 1 if result.publication and result.publication.failures else 0

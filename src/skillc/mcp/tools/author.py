@@ -6,11 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from skillc.compiler import (
-    PublishOptions,
     create_skill,
     create_store,
     describe_creation,
-    find_targets,
 )
 from skillc.contract import encode
 from skillc.errors import InvalidOption
@@ -74,11 +72,16 @@ def skc_build(
     skill: Annotated[str, Field(description="A skill's name or ID.")],
     to_global: Annotated[Global, Field(alias="global")] = False,
     target: Annotated[
-        str, Field(description="Names of agents (claude, cursor, codex, ...), comma-separated.")
-    ] = "claude",
+        str | None,
+        Field(
+            description="Names of agents (claude, cursor, codex, ...), comma-separated. Default: where the"
+            " skill is deployed, else claude."
+        ),
+    ] = None,
     deploy: Annotated[
-        Literal["user", "project"], Field(description="Use the agents' user or project directories.")
-    ] = "user",
+        Literal["user", "project"] | None,
+        Field(description="Use the agents' user or project directories. Default: user."),
+    ] = None,
     as_copy: Annotated[bool, Field(alias="copy", description="Deploy a copy instead of a link.")] = False,
     force: Annotated[
         bool,
@@ -88,10 +91,12 @@ def skc_build(
     """Compile a skill into a stub with a search index, and deploy it to agents. Needed once before it is read
     piece by piece, and again after its files changed."""
     here = call.workspace
-    targets = find_targets(target, deploy, here.cwd, may_be_path=False)
+    options = here.publish_options(
+        target, deploy, may_be_path=False, to_global=to_global, copy=as_copy, force=force, own_only=True
+    )
     publication = here.build(
         _find_own(here, skill),
-        PublishOptions(targets, to_global, as_copy, force, own_only=True),
+        options,
         progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{skill}'"),
     )
     return Answer(publication, publication.report(), failed=bool(publication.failures))
