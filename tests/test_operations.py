@@ -34,6 +34,9 @@ class Answers:
     def show(self, text: str) -> None:
         self.texts.append(text)
 
+    def ask(self, question: str) -> str:
+        return str(self._next(question))
+
     def confirm(self, text: str, question: str) -> bool:
         return bool(self._next(f"{text}\n{question}"))
 
@@ -67,7 +70,7 @@ def test_the_protocols() -> None:
     progress: Progress = SILENT
     person.show("a text")
     answers = person.confirm("", "?"), person.confirm_some("", "?", "ab"), person.choose("", [("a", "")])
-    assert not any((person.can_answer, *answers))
+    assert not any((person.can_answer, person.ask("?"), *answers))
     with progress.activity("waiting"), progress.steps(2, "steps") as steps:
         steps.step("one")
         steps.step_of("two", 3)

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from skillc.compiler import Publication
+from skillc.compiler import Creation, Publication
 from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
@@ -146,7 +146,7 @@ RESULTS: dict[str, Shape] = {
     "grant remove": {"subject": str, "prefix": str, "removed": bool, "registry": str},
     "import": {"imported": [Step], "skipped": [Skip]},
     "info": SkillInfo,
-    "init": {"name": Text, "path": str},
+    "init": Creation,
     "install": InstallResult,
     "inventory": _texts("mode xml"),
     "lint": Summary,

@@ -20,6 +20,10 @@ class Person(Protocol):
     def show(self, text: str) -> None:
         """Show what is about to be done, without a question."""
 
+    def ask(self, question: str) -> str:
+        """Return the answer to a question: a line of text, or nothing."""
+        ...
+
     def confirm(self, text: str, question: str) -> bool:
         """Show a text, and return whether the answer to the question is yes."""
         ...
@@ -65,11 +69,14 @@ class Progress(Protocol):
 
 
 class Unattended:
-    """Nothing is shown, and every answer is no."""
+    """Nothing is shown, and every answer is no, or empty."""
 
     can_answer = False
 
     def show(self, text: str) -> None: ...
+
+    def ask(self, question: str) -> str:
+        return ""
 
     def confirm(self, text: str, question: str) -> bool:
         return False

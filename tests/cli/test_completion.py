@@ -227,7 +227,7 @@ FREE = {
     "build": "--target",
     "find": "task",
     "import": "folder",
-    "init": "name",
+    "init": "name --description",
     "search": "query",
     "stats": "--since --until --project --html --prune",
     "sync": "--project",

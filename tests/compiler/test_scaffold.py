@@ -12,8 +12,10 @@ from hypothesis import given, strategies as st
 
 from skillc.compiler import create_skill
 from skillc.errors import InvalidSkillId
+from skillc.skills import parse, read_metadata
 from tests.conftest import World
 from tests.support.examples import examples
+from tests.support.terminal import on_terminal
 
 
 @pytest.fixture
@@ -70,10 +72,43 @@ def test_new_skill(world: World, here: Path, name: str, title: str) -> None:
 
 
 def test_a_new_skill_can_be_built(world: World, here: Path) -> None:
-    """[RFC-0006] [RFC-0001:C-INPUT] what init makes, build takes, without a word."""
-    world.ok("init", "pdf", cwd=here)
+    """[RFC-0006] [RFC-0001:C-INPUT] what init makes with a description, build takes, without a word."""
+    text = 'Fill "forms": é, \N{PILE OF POO}. Use for PDF.'
+    result = world.ok("init", "pdf", "--description", text, cwd=here)
+    assert result.stdout.endswith("\nNext: write its sections, then 'skc build pdf'\n")
     assert world.ok("build", "pdf", cwd=here).stderr == ""
     assert "pdf" in world.ok("list", cwd=here).stdout
+    source = (here / ".skillc" / "skills" / "pdf" / "SKILL.md").read_bytes()
+    assert read_metadata(parse(source), "").description == text
+
+
+def test_a_description_that_is_a_todo(world: World, here: Path) -> None:
+    """[RFC-0006] build refuses the description of the template, and no other that has the word."""
+    world.ok("init", "pdf", cwd=here)
+    result = world.fails("E011", "build", "pdf", cwd=here)
+    assert "is still a TODO; say what the skill does, and when to use it" in result.stderr
+    assert not (here / ".skillc" / "runtime" / "pdf" / "SKILL.md").exists()
+    path = here / ".skillc" / "skills" / "pdf" / "SKILL.md"
+    path.write_text(path.read_text().replace("Add skill description", "Manage a list of them"))
+    world.ok("build", "pdf", cwd=here)
+
+
+def test_asks_for_a_description(world: World) -> None:
+    """[RFC-0006] at a terminal, `init` asks, after it has checked the name; no answer leaves the template."""
+    path = world.store / "pdf" / "SKILL.md"
+    status, _, shown = on_terminal(world, "Fill Forms: all\n", "init", "pdf")
+    assert (status, "What does it do, and when is it to be used?" in shown) == (0, True)
+    assert 'description: "Fill Forms: all"\n' in path.read_text()
+    assert "What" not in on_terminal(world, "\n", "init", "pdf")[2]
+    on_terminal(world, "\n", "init", "later")
+    assert '"TODO: Add skill description"' in (world.store / "later" / "SKILL.md").read_text()
+
+
+def test_descriptions_that_are_none(world: World, here: Path) -> None:
+    """[RFC-0006] a description that is empty or too long, or of no skill, is E100, and nothing is made."""
+    for text, *name in ((" ", "pdf"), ("x" * 1025, "pdf"), ("x",)):
+        world.fails("E100", "init", *name, "--description", text, cwd=here)
+    assert os.listdir(here) == []
 
 
 def test_global(world: World, here: Path) -> None:
@@ -169,7 +204,7 @@ def test_name_with_a_hyphen_in_front(world: World, here: Path) -> None:
 def test_any_name(world: World, name: str) -> None:
     """[D30a] whatever is asked for, nothing is made outside of the store."""
     with contextlib.suppress(InvalidSkillId):
-        path = create_skill(str(world.project), name)
+        path = create_skill(str(world.project), name).path
         assert Path(path).resolve() == world.store / name / "SKILL.md"
         os.unlink(path)
     assert all(entry.name == name for entry in world.store.iterdir())

@@ -132,6 +132,10 @@ def test_lint_stops_it(ada: World, team: Team, folder: Path) -> None:
     (folder / "SKILL.md").write_text(TEXT + "\n[gone](references/gone.md)\n")
     run = ada.fails("E300", "publish", "refunds")
     assert "skc lint refunds" in run.stderr
+    (folder / "SKILL.md").write_text(
+        '---\nname: refunds\ndescription: "TODO: Add skill description"\n---\n# R\n'
+    )
+    assert "is still a TODO" in ada.fails("E011", "publish", "refunds").stderr
     assert team.requests == []
 
 

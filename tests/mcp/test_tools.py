@@ -212,7 +212,7 @@ def test_finding(pdf: World, era: str) -> None:
 def test_init_and_stats_of_one(world: World) -> None:
     """[RFC-0006] [RFC-0003] a new skill through MCP can be built, read and counted at once."""
     made, built, shown, counted, again = call_tools(
-        ("skc_init", {"name": "notes"}),
+        ("skc_init", {"name": "notes", "description": "Write notes."}),
         ("skc_build", {"skill": "notes", "target": "cursor"}),
         ("skc_show", {"skill": "notes", "section": "Notes"}),
         ("skc_stats", {"skill": "notes", "group_by": "commands"}),

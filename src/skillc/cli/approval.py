@@ -34,6 +34,9 @@ class Terminal:
         if self._shows:
             print(text, file=sys.stderr)
 
+    def ask(self, question: str) -> str:
+        return read_line(question) if self.can_answer else ""
+
     def confirm(self, text: str, question: str) -> bool:
         return confirm(text, question)
 
@@ -137,10 +140,15 @@ def confirm(text: str, question: str) -> bool:
 
 
 def ask(question: str) -> str:
-    """Return one line of input in lower case; an empty one at its end."""
+    """Return one line of input in lower case, for an answer that is one of a few."""
+    return read_line(question).lower()
+
+
+def read_line(question: str) -> str:
+    """Return one line of input; an empty one at its end."""
     with Pause():
         print(f"\n{question}", end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline().strip().lower()
+        return sys.stdin.readline().strip()
 
 
 def _print(text: str) -> None:

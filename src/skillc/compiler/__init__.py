@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         record_publications,
         renewal,
     )
-    from skillc.compiler.scaffold import create_skill, create_store, describe_creation
+    from skillc.compiler.scaffold import Creation, create_skill, create_store
     from skillc.compiler.status import (
         SkillStatus,
         Statuses,

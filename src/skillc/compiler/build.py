@@ -219,7 +219,7 @@ class _Build:
         """Return name and description; without them nothing is built [RFC-0001:C-INPUT]."""
         import json  # an unchanged skill does not need it
 
-        from skillc.skills import Metadata, parse, read_metadata
+        from skillc.skills import Metadata, parse, read_metadata, require_description
 
         if reuse:  # SKILL.md has not changed: no need to load a YAML parser
             diagnostics = tuple(d for d in self.diagnostics if d.path == self.main and d.code != NO_ROOM)
@@ -229,6 +229,7 @@ class _Build:
         self.main_digest = sha256_hex(data)
         document = parse(data)
         metadata = read_metadata(document, self.skill.segment)
+        require_description(metadata.description)
         sources = document.frontmatter.sources() if document.frontmatter else {}
         self.fields = {key: text for key, text in sources.items() if key not in ("name", "description")}
         return metadata

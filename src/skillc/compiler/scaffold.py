@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from skillc import atomic, paths
+from skillc.contract import Result, hidden
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
 from skillc.library import Skill, import_root, is_compiled, lock_store, read_import, record_import
+from skillc.quotes import yaml_quote
 from skillc.skills import (
+    LIMITS,
+    TO_DO,
     digest_files,
     has_uncounted,
     is_name,
@@ -17,15 +22,17 @@ from skillc.skills import (
     read_main_file,
     read_metadata,
 )
+from skillc.surface import UNATTENDED, Person
 
 _SKILL = """\
 ---
 name: {name}
-description: "TODO: Add skill description"
+description: {description}
 ---
 
 # {title}
 """
+QUESTION = "What does it do, and when is it to be used? (Enter: write that later) "
 _GITIGNORE = "# Built by skc; 'skc build --all' makes it again.\nruntime/\nlogs/\n"
 
 
@@ -39,15 +46,32 @@ def create_store(root: str) -> str:
     return store
 
 
-def describe_creation(name: str | None, path: str) -> str:
-    """Return what was made, and what to do next."""
+@dataclass(frozen=True, slots=True)
+class Creation(Result):
+    """What was made: a store, or the SKILL.md of a skill with this name."""
+
+    name: str | None
+    path: str
+    description: str = hidden("")
+
+    def report(self) -> str:
+        """Return what was made, and what to do next."""
+        if self.name is None:
+            return f"Skills live in {self.path}\nNext: skc init <name>"
+        parts = "sections" if self.description else "description and sections"
+        return f"Created {self.path}\nNext: write its {parts}, then 'skc build {self.name}'"
+
+
+def create_skill(
+    root: str, name: str | None, description: str | None = None, person: Person = UNATTENDED
+) -> Creation:
+    """Create a skill with a SKILL.md to fill in; without a name, the store alone.
+
+    The person is asked for a description that is not given.
+    """
+    _check_description(name, description)
     if name is None:
-        return f"Skills live in {path}\nNext: skc init <name>"
-    return f"Created {path}\nNext: write its description and sections, then 'skc build {name}'"
-
-
-def create_skill(root: str, name: str) -> str:
-    """Create a skill with a SKILL.md to fill in, and return that file's path."""
+        return Creation(None, create_store(root))
     if not is_name(name):
         raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
     directory = os.path.join(paths.skills_store(root), name)
@@ -55,10 +79,22 @@ def create_skill(root: str, name: str) -> str:
         raise SkillExists(name, f"hint: it is in '{directory}'; edit it, or choose another name")
     create_store(root)
     os.makedirs(directory, exist_ok=True)
+    if description is None:
+        description = person.ask(QUESTION)[: LIMITS["description"]]
     path = os.path.join(directory, paths.SKILL_FILE)
     title = " ".join(word.capitalize() for word in name.split("-"))
-    atomic.write(path, _SKILL.format(name=name, title=title).encode(), durable=True)
-    return path
+    text = _SKILL.format(name=name, description=yaml_quote(description or TO_DO), title=title)
+    atomic.write(path, text.encode(), durable=True)
+    return Creation(name, path, description)
+
+
+def _check_description(name: str | None, description: str | None) -> None:
+    if description is None:
+        return
+    if name is None:
+        raise InvalidOption("--description is about a new skill; give its name, too")
+    if not 1 <= len(description.strip()) <= LIMITS["description"]:
+        raise InvalidOption(f"a description has 1 to {LIMITS['description']} characters")
 
 
 def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill, str]:

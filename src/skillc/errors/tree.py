@@ -15,6 +15,7 @@
     │   ├── EmptyQuery              E004
     │   ├── InvalidSkill            E010
     │   ├── MissingField            E011
+    │   │   └── DescriptionToDo
     │   ├── InvalidQueryType        E030
     │   ├── InvalidFilter           E031
     │   ├── InvalidTool             E060
@@ -142,11 +143,18 @@ class InvalidSkill(Invalid):
 
 class MissingField(Invalid):
     code = "E011"
+    template = "missing frontmatter field '{}' in SKILL.md"
 
     def __init__(self, field: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
-        super().__init__(f"missing frontmatter field '{field}' in SKILL.md")
+        super().__init__(field)
         self.field = field
         self.diagnostics = diagnostics
+
+
+class DescriptionToDo(MissingField):
+    """The description is still that of the template of `skc init`."""
+
+    template = "the {} in SKILL.md is still a TODO; say what the skill does, and when to use it"
 
 
 class PathEscapes(Denied):

@@ -31,7 +31,7 @@ from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
 from skillc.registry import Package, Role, is_below, read_package
 from skillc.remotes import Credential
-from skillc.skills import SkillId, digest_files, digest_skill
+from skillc.skills import SkillId, digest_files, digest_skill, require_description
 from skillc.surface import SILENT, Progress
 from skillc.text import count_of, one_line
 from skillc.versions import LATEST, next_patch, parse_tag, parse_version, precedence
@@ -235,6 +235,7 @@ def check_skill(skill: Skill, skill_id: str, policy: Policy, *, accept: bool = F
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; publish its source")
     package = read_package(skill_id, skill.source)
+    require_description(package.document.description or "")
     report = lint_skill(skill)
     mistakes = [finding for finding in report.findings if finding.severity == "error"]
     if mistakes:

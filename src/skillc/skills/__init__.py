@@ -32,7 +32,16 @@ if TYPE_CHECKING:
         to_spelling,
         write_files,
     )
-    from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations, read_tags, read_texts, read_words
+    from skillc.skills.format import (
+        KNOWN_FIELDS,
+        LIMITS,
+        TO_DO,
+        find_violations,
+        read_tags,
+        read_texts,
+        read_words,
+        require_description,
+    )
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import (
         MAX_SEGMENT,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from skillc.errors import DescriptionToDo
 from skillc.skills.document import Metadata
 from skillc.skills.ids import MAX_SEGMENT, is_name
 
@@ -15,6 +16,8 @@ FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowe
 TEXT_FIELDS = ("license", "allowed-tools", "compatibility")  # optional, and text
 LIMITS = {"name": MAX_SEGMENT, "description": 1024, "compatibility": 500}  # characters
 NAME_RULE = f"1 to {MAX_SEGMENT} of a-z, 0-9 and single hyphens between them"
+
+TO_DO = "TODO: Add skill description"  # of a skill that is new [RFC-0006]
 
 TOOL_FIELDS = ("version", "author", "modes", "read_only", "always_ask", "timeout", "network")
 # Every field that skillc reads: the format's, those of executable skills, and the library's.
@@ -31,6 +34,12 @@ def find_violations(skill: Metadata, directory: str) -> list[str]:
     if len(skill.description) > LIMITS["description"]:
         messages.append(f"description has over {LIMITS['description']} characters")
     return [*messages, *_check_fields(skill.fields)]
+
+
+def require_description(description: str) -> None:
+    """Raise DescriptionToDo where an author has not written the description yet."""
+    if description.strip() == TO_DO:
+        raise DescriptionToDo("description")
 
 
 def _check_fields(fields: dict[str, Any]) -> Iterator[str]:

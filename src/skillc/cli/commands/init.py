@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from skillc import compiler
 from skillc.cli import show, workspace
+from skillc.cli.approval import Terminal
 from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.compiler import create_skill
 from skillc.paths import require_home
 
 COMMAND = Command(
     "init",
     arguments=(Argument("[name]", "The new skill's name: a-z, 0-9 and hyphens."),),
-    options=(Option("--global", "Use the home directory's store, ~/.skillc/skills."),),
+    options=(
+        Option(
+            "--description <text>", "What the skill does, and when to use it. On a terminal, skc asks for it."
+        ),
+        Option("--global", "Use the home directory's store, ~/.skillc/skills."),
+    ),
     description="Without a name, creates the store .skillc/skills/ if it does not exist.",
-    examples=("skc init", "skc init release-notes", "skc init release-notes --global"),
+    examples=(
+        "skc init",
+        "skc init release-notes",
+        'skc init release-notes --description "Write release notes. Use when a version is tagged."',
+        "skc init release-notes --global",
+    ),
 )
 
 
 def run(arguments: Arguments) -> int:
     root = require_home() if arguments.has("global") else workspace().cwd
-    name = arguments.optional("name")
-    path = compiler.create_store(root) if name is None else compiler.create_skill(root, name)
-    return show(arguments, {"name": name, "path": path}, [compiler.describe_creation(name, path)])
+    creation = create_skill(root, arguments.optional("name"), arguments.optional("description"), Terminal())
+    return show(arguments, creation, [creation.report()])

@@ -7,8 +7,6 @@ from pydantic import Field
 
 from skillc.compiler import (
     create_skill,
-    create_store,
-    describe_creation,
 )
 from skillc.contract import encode
 from skillc.errors import InvalidOption
@@ -28,14 +26,15 @@ Global = Annotated[bool, Field(description="Use the home directory's store inste
 def skc_init(
     call: Call,
     name: Annotated[str | None, Field(description="The new skill's name: a-z, 0-9 and hyphens.")] = None,
+    description: Annotated[str | None, Field(description="What it does, and when to use it.")] = None,
     to_global: Annotated[Global, Field(alias="global")] = False,
 ) -> Answer:
     """Make a new skill with a SKILL.md to fill in or, without a name, the folder that skills live in. An
     existing skill is never overwritten."""
     call.workspace.tell_owners()
     root = require_home() if to_global else call.workspace.cwd
-    path = create_store(root) if name is None else create_skill(root, name)
-    return Answer({"name": name, "path": path}, describe_creation(name, path))
+    creation = create_skill(root, name, description)
+    return Answer(creation, creation.report())
 
 
 @tool("Skills in the stores", "authoring", "list", slow=True)
