@@ -91,7 +91,7 @@ def test_add_and_remove(world: World, shelf: Path, here: Workspace) -> None:
     assert encode(here.add(str(shelf), skills=["pdf"])) == {"added": [], "unchanged": ["pdf"]}
     assert encode(here.pin("pdf")) == {"skills": [{"id": "pdf", "pinned": True}]}
     assert [(each.id, each.pinned) for each in here.locked().skills] == [("pdf", True)]
-    assert here.verify().problems == here.verify(by_file=False).problems == ()
+    assert here.verify().problems == ()
     assert here.install().unchanged == ["pdf"]
     assert encode(here.outdated("pdf"))["skills"][0]["changed"] is False
     assert here.disable("pdf").deployments == tuple(here.enable("pdf").deployments)

@@ -241,11 +241,11 @@ class Operations:
 
         return list_locked(find_root(self.cwd, is_global=is_global))
 
-    def verify(self, *, is_global: bool = False, by_file: bool = True) -> LockProblems:
-        """Return where the store differs from its lock: each file, or each skill alone."""
-        from skillc.install import check_lock, find_root, verify_store
+    def verify(self, *, is_global: bool = False) -> LockProblems:
+        """Return where the store differs from its lock."""
+        from skillc.install import find_root, verify_store
 
-        return (verify_store if by_file else check_lock)(find_root(self.cwd, is_global=is_global))
+        return verify_store(find_root(self.cwd, is_global=is_global))
 
     def info(self, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
         """Return everything about a skill, an installed one first [D69], and what is wrong around it."""

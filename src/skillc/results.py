@@ -35,7 +35,6 @@ from skillc.install import (
 from skillc.lint import Rule, Summary
 from skillc.listing import Listings
 from skillc.tools import DryRun, Entry, Envelope, TrustDescription
-from skillc.trash import TrashItem
 from skillc.usage import Stats
 
 Shape = Any  # a type, a dictionary of shapes, or a list of one
@@ -136,9 +135,11 @@ RESULTS: dict[str, Shape] = {
     "build --all": {"built": [Publication], "failed": [_texts("id skill code message")]},
     "clean": {"entries": [_LEFTOVER]},
     "completion": _texts("shell script"),
-    "diagnose": {"diagnostics": [{"source_name": str, "path": Text, **_texts("code severity message")}]},
     "disable": Disablement,
     "doctor": Examination,
+    "doctor --library": {
+        "diagnostics": [{"source_name": str, "path": Text, **_texts("code severity message")}]
+    },
     "enable": Disablement,
     "find": {"query": str, "results": [_FOUND], "corrections?": dict[str, str]},
     "grant add": _texts("subject role prefix registry"),
@@ -156,7 +157,6 @@ RESULTS: dict[str, Shape] = {
     "listing": Listings,
     "load": ResolvedSkill,
     "lock": LockedSkills,
-    "lock --check": LockProblems,
     "login": {"registries": [{"registry": str, "subject": Text}]},
     "login <url>": {
         **_texts("registry subject"),
@@ -188,7 +188,7 @@ RESULTS: dict[str, Shape] = {
             {**_REPOSITORY, "before": int | None, "skills": int | None, "commit": Text, "error": Text}
         ]
     },
-    "restore": {"restored": TrashItem},
+    "restore": Restoration,
     "run": Envelope,
     "run --dry-run": DryRun,
     "search": {"query": str, "results": [{"file": str, "section": Text, "snippet": str, "score": Number}]},
@@ -215,7 +215,6 @@ RESULTS: dict[str, Shape] = {
     "tools --format object": {"tools": _TOOLS},
     "trash empty": EmptiedTrash,
     "trash list": {"entries": [{**_texts("id path from when reason"), "size": int}]},
-    "trash restore": Restoration,
     "trust adopt": _texts("skill path level"),
     "trust allow": Entry,
     "trust allow --variable": {"variables": [_VARIABLE]},

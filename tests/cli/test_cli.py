@@ -19,7 +19,7 @@ from hypothesis import given, strategies as st
 from skillc import __version__
 from skillc.cli import load, main
 from skillc.cli.help import TOPICS
-from skillc.cli.summaries import GROUPS, NAMES
+from skillc.cli.summaries import DAY, GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
 from tests.cli.calls import fails, ok
 from tests.conftest import SkcRun, World, save
@@ -76,15 +76,37 @@ def test_topics(world: World) -> None:
 
 @each("words", [[], ["--help"], ["-h"], ["help"]])
 def test_overview(world: World, words: list[str]) -> None:
-    """[RFC-0007] help names every command once, below what one wants to do."""
+    """[RFC-0007] help explains what a person uses every day, and names every other command once."""
     result = ok(*words)
     lines = result.stdout.splitlines()
+    at, end = lines.index("Every day:") + 1, lines.index("Help:") - 1
+    assert [line.split()[0] for line in lines[at : at + len(DAY)]] == list(DAY)
+    others = [name for line in lines[at + len(DAY) + 2 : end] for name in line.split("  ")[-1].split(", ")]
+    assert [name.strip() for name in others] == [name for name in NAMES if name not in DAY]
+    assert all(len(line) <= 100 for line in lines)
+    assert len(lines) <= 40
+    assert result.stderr == ""
+
+
+def test_whole_overview(world: World) -> None:
+    """[RFC-0007] `skc help all` explains every command once, below what one wants to do."""
+    lines = ok("help", "all").stdout.splitlines()
     for title, names in GROUPS.items():
         at = lines.index(f"{title}:")
         assert [line.split()[0] for line in lines[at + 1 : at + 1 + len(names)]] == list(names)
     assert sorted(NAMES) == sorted(set(NAMES))
     assert all(len(line) <= 100 for line in lines)
-    assert result.stderr == ""
+
+
+def test_old_names(world: World) -> None:
+    """[RFC-0007] a command that has another name now goes on working, and says so in one line."""
+    for old, new in (("diagnose", "doctor --library"), ("lock --check", "verify")):
+        result = ok(*old.split())
+        assert result.stderr == f"note: 'skc {old}' is 'skc {new}' now\n"
+        assert result.stdout == ok(*new.split()).stdout
+    world.skill("pdf")
+    ok("remove", "pdf", "--yes")
+    assert ok("trash", "restore", "pdf").stderr == "note: 'skc trash restore' is 'skc restore' now\n"
 
 
 @each("name", NAMES)

@@ -23,7 +23,6 @@ FAILURES = {
     "build": (["nowhere"], "E001"),
     "clean": ([], "E100"),
     "completion": (["tcsh"], "E100"),
-    "diagnose": ([], "E071"),
     "disable": (["nowhere"], "E001"),
     "doctor": (["here"], "E100"),
     "enable": (["nowhere"], "E001"),

@@ -254,13 +254,13 @@ def test_browse(library: World) -> None:
 
 
 def test_diagnose(library: World) -> None:
-    """[SURFACES: Library] `diagnose` ends with totals, also without its filters, and with what to do."""
-    lines = ok("diagnose").stdout.splitlines()
+    """[SURFACES: Library] `doctor --library` ends with totals, also without its filters, and what to do."""
+    lines = ok("doctor", "--library").stdout.splitlines()
     assert "0 errors, 6 warnings (4 W014, 1 W022, 1 W023)" in lines
     assert any(line.startswith("Shadowed skills (W022)") for line in lines)
     assert any(line.startswith("Hidden skills (W023)") for line in lines)
-    lines = ok("diagnose", "--code", "W023").stdout.splitlines()
+    lines = ok("doctor", "--library", "--code", "W023").stdout.splitlines()
     assert "6 in all, without the filters" in lines
     assert "0 errors, 1 warning (1 W023)" in lines
-    text = ok("diagnose", "--errors").stdout
+    text = ok("doctor", "--library", "--errors").stdout
     assert text == "Nothing to report here; 6 without the filters.\n"

@@ -54,15 +54,15 @@ def test_browse_in_pages(world: World) -> None:
 
 def test_diagnose_ends_in_a_total(world: World) -> None:
     """[D60] the last line counts errors and warnings."""
-    assert ok("diagnose").stdout == "Nothing to report.\n"
+    assert ok("doctor", "--library").stdout == "Nothing to report.\n"
     (skill(world.store, "bad") / "SKILL.md").write_text("no frontmatter")
-    line, total, advice = ok("diagnose").stdout.splitlines()
+    line, total, advice = ok("doctor", "--library").stdout.splitlines()
     assert total.startswith(("1 error, 0 warnings (", "0 errors, 1 warning ("))
     code = total.partition("(1 ")[2].rstrip(")")
     assert f"[{code}]: project: " in line
     assert "skc lint <path>" in advice
-    assert ok("diagnose", "--code", code.lower()).stdout.splitlines()[0] == line
-    other = ok("diagnose", "--code", "W022").stdout
+    assert ok("doctor", "--library", "--code", code.lower()).stdout.splitlines()[0] == line
+    other = ok("doctor", "--library", "--code", "W022").stdout
     assert other == "Nothing to report here; 1 without the filters.\n"
 
 
@@ -126,7 +126,7 @@ def test_repo_list_and_diagnose(library: World) -> None:
     }
     assert (states["user"]["skills"], states["user"]["shadowed"]) == (0, 1)
     assert states["user-rkat"]["status"] == "unused"
-    told = json.loads(ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    told = json.loads(ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
     assert [(d["source_name"], d["code"], d["severity"]) for d in told] == [
         ("project", "E011", "error"),
         ("user", "W022", "warning"),
@@ -177,12 +177,12 @@ def test_browse_nothing(world: World) -> None:
 
 
 def test_diagnose_where_all_is_broken(library: World) -> None:
-    """[D27] what fails is told by `diagnose` and `repo list`, also where nothing can be listed."""
+    """[D27] what fails is told by `doctor --library` and `repo list`, also where nothing can be listed."""
     (library.project / ".skillc" / "skills.toml").write_text(
         '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\nrequired=true\n'
     )
     fails("E200", "browse")
-    told = json.loads(ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    told = json.loads(ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
     assert [(d["source_name"], d["code"]) for d in told] == [("gone", "E200")]
     states = json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]
     assert (states[0]["name"], states[0]["status"]) == ("gone", "unavailable")

@@ -142,7 +142,7 @@ def _read(check: Check) -> None:
     check("inventory")
     assert check("turn", "turn", "/pdf do it")["events"][0]["type"] == "SkillsResolved"
     assert check("turn", "turn", "/none do it")["events"][0]["type"] == "SkillResolutionFailed"
-    check("diagnose")
+    check("doctor --library")
     assert check("audit", "audit", "pdf")["skills"]
     for group in ("summary", "sections", "files", "commands", "projects", "errors", "search"):
         check("stats", "stats", "pdf", "--group-by", group, "--all")
@@ -177,7 +177,6 @@ def _bring_in(world: World, check: Check) -> None:
     assert check("add", "add", str(others / "xlsx"), "--dry-run")["added"]
     assert check("add", "add", str(others / "xlsx"), "--yes")["added"][0]["path"]
     assert check("lock")["skills"]
-    check("lock --check")
     check("verify")
     (world.store / "xlsx" / "new.md").write_text("# new\n")
     assert check("verify", status=1)["problems"]
@@ -215,8 +214,6 @@ def _take_out(check: Check) -> None:
     check("enable", "enable", "pdf")
     assert check("remove", "remove", "docx", "--yes")["removed"]
     assert check("trash list")["entries"]
-    check("trash restore", "trash", "restore", "docx")
-    check("remove", "remove", "docx", "--yes")
     check("restore", "restore", "docx")
     check("remove", "remove", "docx", "--yes")
     assert check("trash empty", "trash", "empty", "--yes")["deleted"]

@@ -66,7 +66,7 @@ COMMANDS = [
     "tools evil",
     "run evil say",
     "run evil say --dry-run",
-    "diagnose",
+    "doctor --library",
     "stats evil",
     "repo list",
     "build evil --force",
@@ -135,7 +135,7 @@ def test_plain_text_is_unchanged(world: World) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "command", ["browse", "find usage", "load pdf", "repo list", "diagnose", "inventory"]
+    "command", ["browse", "find usage", "load pdf", "repo list", "doctor --library", "inventory"]
 )
 @pytest.mark.parametrize("fails", [False, True])
 def test_servers(world: World, stub: Stub, command: str, fails: bool) -> None:

@@ -61,7 +61,7 @@ def test_an_empty_home(world: World) -> None:
     shutil.rmtree(world.project / ".skillc")
     value = _doctor(world)
     names = {check["name"] for check in value["checks"]}
-    assert names <= CHECKS.keys()
+    assert names <= {*CHECKS, "library"}
     assert {check["name"] for check in value["checks"] if check["status"] != "ok"} <= {"path", "sandbox"}
     assert os.listdir(world.home) == []
     text = world.skc("doctor").stdout
@@ -232,6 +232,9 @@ def test_a_skill_that_can_not_be_used(world: World) -> None:
     world.skill("broken", "no frontmatter")
     (finding,) = _found(world, "builds")
     assert (finding["status"], finding["fix"]) == ("error", "skc lint broken")
+    (finding,) = _found(world, "library")
+    assert finding["message"].startswith("1 skill with E011: ")
+    assert finding["fix"] == "skc doctor --library --code E011"
 
 
 @pytest.mark.slow

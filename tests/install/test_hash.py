@@ -97,7 +97,7 @@ def test_links_of_a_git_repository(installer: Installer, origin: Origin) -> None
     entry = installer.lock()["odd"]
     assert entry["computedHash"] == theirs
     assert entry["skillc"]["contentDigest"] == f"sha256:{digest_skill(str(store)).digest}"
-    world.ok("lock", "--check")
+    world.ok("verify")
     world.ok("verify")
     world.ok("add", f"file://{origin.bare}", "--skill", "odd", "--yes", "--target", "claude,codex")
     shutil.rmtree(store)

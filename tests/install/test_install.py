@@ -48,7 +48,6 @@ def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
     assert read_tree(world.project) == before
     assert (world.project / "skills-lock.json").read_bytes() == lock
     assert world.ok("verify").stdout == "Every file is what the lock says.\n"
-    assert world.ok("lock", "--check").stdout == "Lock and store are equal.\n"
 
 
 @pytest.mark.slow
@@ -114,11 +113,6 @@ def test_edits_go_to_the_trash(world: World, origin: Origin, server: Server) -> 
         {"id": "pdf", "file": "SKILL.md", "problem": "changed"},
         {"id": "pdf", "file": "notes.txt", "problem": "added"},
     ]
-    checked = world.skc("lock", "--check", "--format", "json")
-    assert checked.returncode == 1
-    assert json.loads(checked.stdout)["problems"] == [
-        {"id": "pdf", "file": "", "problem": "not what the lock says"}
-    ]
     result = world.ok("install")
     assert "warning[W007]" in result.stderr
     assert "About pdf" in (world.store / "pdf" / "SKILL.md").read_text()
@@ -135,7 +129,7 @@ def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server)
     world.skill("own")
     (world.store / "email" / "notes.txt").write_text("mine")
     change_lock(str(world.project), forget=["pdf", "email"])
-    problems = json.loads(world.skc("lock", "--check", "--format", "json").stdout)["problems"]
+    problems = json.loads(world.skc("verify", "--format", "json").stdout)["problems"]
     assert [p["id"] for p in problems] == ["email", "pdf"]
     dry = json.loads(world.ok("install", "--dry-run", "--format", "json").stdout)
     assert dry == {"installed": [], "unchanged": [], "removed": ["email", "pdf"]}
@@ -285,7 +279,7 @@ def test_no_lock(world: World) -> None:
     """[SURFACES: Getting skills] without a lock nothing is removed; a damaged one is one coded line."""
     world.fails("E071", "install")
     (world.project / "skills-lock.json").write_text("{")
-    for command in (["install"], ["verify"], ["lock"], ["lock", "--check"]):
+    for command in (["install"], ["verify"], ["lock"]):
         world.fails("E071", *command)
 
 

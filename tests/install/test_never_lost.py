@@ -174,7 +174,7 @@ def carry_out(user: User, step: tuple[object, ...]) -> None:
     elif action == "restore":
         items = trash.items()
         if items:
-            skc("trash", "restore", items[int(words[0]) % len(items)].id, cwd=user.home)
+            skc("restore", items[int(words[0]) % len(items)].id, cwd=user.home)
     else:
         skc(*words, cwd=user.home)
 

@@ -190,15 +190,15 @@ def test_capabilities(world: World) -> None:
         file.write_text(capabilities)
         assert "deploy" not in world.ok("browse").stdout
         assert "deploy" not in world.ok("find", "deploy things").stdout.split("\n")[0]
-        found = json.loads(world.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+        found = json.loads(world.ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
         (one,) = [d for d in found if d["code"] == "W023"]
         assert (one["path"], one["message"]) == ("deploy", hidden.format(need))
-        assert "W023" in world.ok("diagnose").stdout
+        assert "W023" in world.ok("doctor", "--library").stdout
     file.write_text('capabilities = ["net", "shell", "more"]')
     assert "deploy" in world.ok("browse").stdout
     assert world.ok("find", "deploy things").stdout.startswith("deploy")
     assert "# D" in world.ok("load", "deploy").stdout
-    assert "W023" not in world.ok("diagnose").stdout
+    assert "W023" not in world.ok("doctor", "--library").stdout
     for wrong in ('"shell"', "[1]", '[""]'):
         file.write_text(f"capabilities = {wrong}")
         assert "'capabilities' must be a list" in world.fails("E071", "browse").stderr

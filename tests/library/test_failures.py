@@ -141,7 +141,7 @@ def test_a_server_that_hangs_and_the_command(world: World, stub: Stub) -> None:
     file = world.project / ".skillc" / "skills.toml"
     file.write_text(CONFIGURED.format(url=stub.url, more="timeout_seconds = 1"))
     assert "one" in world.ok("browse").stdout
-    assert "hangs: repository 'hangs' unavailable: no " in world.ok("diagnose").stdout
+    assert "hangs: repository 'hangs' unavailable: no " in world.ok("doctor", "--library").stdout
     assert '<skill id="one">' in world.ok("turn", "/one go").stdout
 
 

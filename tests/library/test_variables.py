@@ -44,7 +44,7 @@ COMMANDS = (
     ("find", "a task for pdf"),
     ("load", "theirs/skill"),
     ("inventory",),
-    ("diagnose",),
+    ("doctor", "--library"),
     ("repo", "list"),
     ("repo", "sync"),
     ("show", "theirs/skill", "--section", "x"),

@@ -144,7 +144,7 @@ def test_resources_and_capabilities(library: World, capabilities: tuple[str, ...
 
 def test_diagnose_lists_what_is_hidden(library: World) -> None:
     """[D58] with the capability that it needs."""
-    [hidden] = json.loads(library.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    [hidden] = json.loads(library.ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
     assert (hidden["source_name"], hidden["path"], hidden["code"]) == ("project", "shell", "W023")
     assert hidden["message"] == (
         "hidden: it needs the capability 'shell', which neither skills.toml nor the agent names"

@@ -88,7 +88,7 @@ def test_in_skills_toml(world: World) -> None:
     file = world.project / ".skillc" / "skills.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(f'[[repositories]]\nname = "evil"\ntype = "git"\nurl = "{ATTACK}"\n')
-    assert "control characters" in world.skc("diagnose").stdout
+    assert "control characters" in world.skc("doctor", "--library").stdout
     world.fails("E100", "repo", "add", "other", ATTACK)
 
 

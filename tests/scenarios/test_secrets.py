@@ -362,7 +362,7 @@ def test_configured(around: Surroundings, monkeypatch: pytest.MonkeyPatch) -> No
 
 COMMANDS = (
     ("repo", "list"),
-    ("diagnose",),
+    ("doctor", "--library"),
     ("browse",),
     ("load", "pdf"),
     ("turn", "/pdf go"),

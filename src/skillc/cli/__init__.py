@@ -295,10 +295,10 @@ def _prepare_output(words: Sequence[str]) -> None:
 
 def _wants_json(words: list[str]) -> bool:
     """Return whether the words ask for JSON, also where the command could not parse them."""
-    from skillc.cli.summaries import NAMES  # only on the way to an error
+    from skillc.cli.summaries import SUMMARIES  # only on the way to an error
     from skillc.cli.syntax import expand
 
-    command = next((word for word in words if word in NAMES), None)
+    command = next((word for word in words if word in SUMMARIES), None)
     options = [option.name for option in load(command).COMMAND.options] if command else ["--format"]
     names = ["--format", *(["-f"] if expand("-f", options) == "--format" else [])]
     parts = [part for word in words for part in (word.split("=", 1) if word.startswith("-") else [word])]

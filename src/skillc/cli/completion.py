@@ -69,7 +69,7 @@ def candidates(words: Sequence[str]) -> list[str]:
     if before[0] in _VALUES_BEFORE:
         return _with_prefix(current, _VALUES_BEFORE[before[0]])
     if before == ["help"]:
-        return _with_prefix(current, [*NAMES, *TOPICS])
+        return _with_prefix(current, [*NAMES, *TOPICS, "all"])
     if before[0] not in NAMES or "--" in before:
         return []  # behind -- all is text
     return _complete(load(before[0]).COMMAND, before[1:], current)

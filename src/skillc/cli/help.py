@@ -1,4 +1,4 @@
-"""Print help: all commands by purpose, a page for each, and topics that many of them share."""
+"""Print help: commands by purpose, a page for each, and topics that many of them share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from skillc.cli import load, print_lines
 from skillc.cli.lines import NEVER, STRONG, TITLE, Line, Mark
-from skillc.cli.summaries import GROUPS, SUMMARIES
+from skillc.cli.summaries import DAY, GROUPS, SUMMARIES
 from skillc.cli.syntax import COMMON, SHORT, Argument, Command, Option, expand, parse
 from skillc.cli.terminal import columns
 from skillc.cli.usage_errors import unknown_topic, usage
@@ -80,8 +80,8 @@ MAX_LABEL = 28
 def show_help(words: Sequence[str]) -> None:
     """Print the overview, or the page of the command or topic that is named."""
     names = read_names("help", words)
-    if not names:
-        print_lines(overview())
+    if not names or names[0] == "all":
+        print_lines(overview(whole=bool(names)))
     elif names[0] in TOPICS:
         print_lines(format_topic(names[0], _width() if columns() else 0))
     elif names[0] in SUMMARIES:
@@ -97,27 +97,31 @@ def read_names(command: str, words: Sequence[str]) -> list[str]:
     return parse(syntax, rest).texts("word")
 
 
-def overview() -> list[str]:
-    """Return the lines of `skc --help`."""
+def overview(*, whole: bool = False) -> list[str]:
+    """Return the lines of `skc --help`: what a person uses every day, and the names of all else.
+
+    The `whole` explains all commands.
+    """
+    column = max(map(len, SUMMARIES)) if whole else 0
+    if whole:
+        tables = {title: [*commands.items()] for title, commands in GROUPS.items()}
+    else:
+        others = {title: [name for name in commands if name not in DAY] for title, commands in GROUPS.items()}
+        rest = [(title, ", ".join(names)) for title, names in others.items() if names]
+        tables = {"Every day": [(name, SUMMARIES[name]) for name in DAY], "All else, by purpose": rest}
     lines = ["skc: the toolchain and runtime for Agent Skills", "", "Usage: skc <command> [options]"]
-    column = max(map(len, SUMMARIES))
-    for title, commands in GROUPS.items():
-        lines += ["", _title(title), *_table(list(commands.items()), column)]
-    return [*lines, "", _title("More"), *_table(_MORE)]
+    for title, rows in tables.items():
+        lines += ["", _title(title), *_table(rows, column)]
+    return [*lines, "", _title("Help"), *_table(_HELP)]
 
 
-_MORE = (
+_HELP = (
+    ("skc help all", "Explain all commands."),
     ("skc <command> --help", "Explain a command."),
     ("skc help <topic>", f"Explain what many commands share: {', '.join(TOPICS)}."),
-    ("skc version", "Print the version."),
     (
         "skc -C <folder> <command>",
         "Run a command there. --verbose, --color and --no-pager may stand before it, too.",
-    ),
-    (
-        "<skill>",
-        "A name in .skillc/skills (of this directory, one above it, or the home directory), the ID of a skill"
-        " in a repository, or a path to a folder.",
     ),
 )
 

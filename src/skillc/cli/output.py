@@ -52,6 +52,11 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
         print(diagnostic.line(), file=sys.stderr)
 
 
+def note_new_name(old: str, new: str) -> None:
+    """Say that a command has another name now."""
+    print(f"note: 'skc {old}' is 'skc {new}' now", file=sys.stderr)
+
+
 def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None:
     """Print warnings, and the errors of parts that failed while the rest went on."""
     warn(diagnostics)

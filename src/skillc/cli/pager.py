@@ -19,7 +19,7 @@ from skillc.cli.progress import line, watch
 # Commands whose output may be long and that ask nothing.
 PAGED = frozenset(
     [
-        *("audit", "browse", "diagnose", "find", "help", "inventory", "lint", "list", "load", "lock"),
+        *("audit", "browse", "doctor", "find", "help", "inventory", "lint", "list", "load", "lock"),
         *("open", "outdated", "outline", "search", "show", "sources", "stats", "tools", "turn"),
     ]
 )

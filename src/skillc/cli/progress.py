@@ -35,7 +35,7 @@ ACTIVITIES = {
     command: activity
     for activity, commands in {
         "Asking the registry": "grant login publisher token yank",
-        "Asking the repositories": "browse diagnose find inventory load repo turn",
+        "Asking the repositories": "browse find inventory load repo turn",
         "Bringing it back from the trash": "restore",
         "Changing the lock": "pin unpin",
         "Checking the installation, the stores and agents' directories": "doctor",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Commands by purpose, with their summaries, in the order of `skc --help`.
+# Commands by purpose, with their summaries, in the order of `skc help all`.
 GROUPS = {
     "Write skills": {
         "init": "Create a new skill, or an empty store.",
@@ -22,15 +22,15 @@ GROUPS = {
         "update": "Bring skills up to date; your edits are merged.",
         "pin": "Keep a skill at its version.",
         "unpin": "Let a pinned skill be updated again.",
-        "lock": "Show skills-lock.json, or check the store against it.",
-        "verify": "Check that every installed file is what skills-lock.json says.",
+        "lock": "Show skills-lock.json.",
+        "verify": "Check that the store holds what skills-lock.json says, to the file.",
     },
     "Take skills out": {
         "remove": "Take a skill away from agents and out of its store.",
         "disable": "Take a skill away from agents, and keep it.",
         "enable": "Give a disabled skill back to agents.",
-        "trash": "List, restore or delete what skc replaced or removed.",
         "restore": "Put something from the trash back where it was.",
+        "trash": "List what skc replaced or removed, or delete it for good.",
         "clean": "Remove caches, builds of skills that are gone, and other leftovers.",
     },
     "Read skills as agents do": {
@@ -47,7 +47,6 @@ GROUPS = {
         "inventory": "Print the list of skills for a system prompt.",
         "turn": "Show what a model gets for a message: system prompt, injected skills, events.",
         "repo": "List, add, remove or refresh repositories of skills.",
-        "diagnose": "List the skills that were repaired, quarantined, shadowed or hidden.",
     },
     "Run the tools of skills": {
         "tools": "List the tools that a skill declares, with their JSON schemas.",
@@ -74,9 +73,12 @@ GROUPS = {
         "sync": "Move logs kept in the project into the skills' own logs; send counts to a registry.",
     },
     "Set up skc": {
-        "doctor": "Check this installation, and say which command mends what is wrong.",
+        "doctor": "Check this installation, and say which command puts right what is wrong.",
         "completion": "Print the completion script for a shell.",
     },
 }
-SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
-NAMES = tuple(SUMMARIES)
+NAMES = tuple(name for commands in GROUPS.values() for name in commands)
+# What `skc --help` explains: a person's day.
+DAY = ("import", "add", "list", "find", "update", "remove", "audit", "lint", "build", "doctor")
+_OLD = {"diagnose": "The old name of 'skc doctor --library'."}
+SUMMARIES = {name: summary for commands in (*GROUPS.values(), _OLD) for name, summary in commands.items()}

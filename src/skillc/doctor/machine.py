@@ -16,15 +16,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import metadata
 
-from skillc import __version__
+from skillc import __version__, paths
 from skillc.doctor.check import ERROR, OK, WARNING, Check, Place
-from skillc.errors import InvalidConfiguration, install_command, required_libraries, unexpected
+from skillc.engine import DefaultSkillEngine, EngineOptions
+from skillc.errors import InvalidConfiguration, SkillcError, install_command, required_libraries, unexpected
 from skillc.library import (
     Refresh,
     SkillRepositoryConfig,
     SkillsConfig,
     allowed_variables,
     refresh_repositories,
+    resolve_repositories,
     variables_used,
 )
 from skillc.paths import short_path as short
@@ -37,6 +39,7 @@ from skillc.tools import describe_sandbox
 SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")
 SHELL_SECONDS = 5.0  # for the user's profile
 MAX_PATH = 1 << 20  # bytes of what a shell prints
+MAX_NAMES = 3  # of skills, in one line
 _PROFILES = {"zsh": "~/.zprofile", "bash": "~/.bash_profile", "fish": "~/.config/fish/config.fish"}
 MINIMAL = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"  # what a desktop gives to what it starts
 
@@ -206,7 +209,8 @@ def check_repositories(place: Place) -> Iterator[Check]:
     """Ask all configured repositories at once; nothing else is asked of any host."""
     repositories = _repositories(place)
     ready = [r for r in repositories if all(os.environ.get(name) for name in r.variables())]
-    for repository, result in zip(ready, _refresh_all(ready), strict=True):
+    results = _refresh_all(ready)
+    for repository, result in zip(ready, results, strict=True):
         fix = f"skc repo sync {shell_quote(repository.name)}"
         status = ERROR if repository.required else WARNING
         if result is None:
@@ -216,6 +220,28 @@ def check_repositories(place: Place) -> Iterator[Check]:
             yield Check("repositories", status, result.failure.message, fix)
     if repositories:
         yield Check("repositories", OK, f"{len(ready)} of {len(repositories)} asked")
+    if None not in results:  # what did not answer would be waited for once more
+        yield from _check_library(place)
+
+
+def _check_library(place: Place) -> Iterator[Check]:
+    """Count the skills of the repositories that were repaired, quarantined, shadowed or hidden."""
+    try:
+        config = SkillsConfig.load(place.cwd)
+        source = resolve_repositories(config, next(paths.library_roots(place.cwd), None))
+        engine = DefaultSkillEngine(source, EngineOptions.from_config(config))
+        diagnostics = asyncio.run(engine.diagnostics())
+    except SkillcError:
+        return  # other checks say so
+    by_code: dict[str, list[str]] = {}
+    for diagnostic in diagnostics:
+        if diagnostic.path:  # what is wrong with a repository itself is said above
+            by_code.setdefault(diagnostic.code, []).append(short(diagnostic.path))
+    for code, names in sorted(by_code.items()):
+        some = ", ".join(names[:MAX_NAMES]) + (", …" if names[MAX_NAMES:] else "")
+        text = f"{count_of(len(names), 'skill')} with {code}: {some}"
+        yield Check("library", WARNING, text, f"skc doctor --library --code {code}")
+    yield Check("library", OK, "no skill was repaired, quarantined, shadowed or hidden")
 
 
 def _refresh_all(repositories: Sequence[SkillRepositoryConfig]) -> list[Refresh | None]:

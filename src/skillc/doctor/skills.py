@@ -32,15 +32,17 @@ from skillc.doctor.check import (
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install import (
     DAMAGED,
+    DIFFERENT,
     FIXES,
+    STUB,
     accept_entry,
-    check_lock,
     find_ghost_deployments,
     find_registrations,
     find_root,
     is_home,
     list_names,
     lock_file,
+    verify_store,
 )
 from skillc.library import (
     GLOBAL,
@@ -178,16 +180,17 @@ def check_locks(place: Place) -> Iterator[Check]:
     locks = [root for root in _roots(place) if os.path.lexists(lock_file(root))]
     for root in locks:
         try:
-            problems = check_lock(root).problems
+            problems = verify_store(root).problems
         except InvalidConfiguration as error:
             yield Check("lock", ERROR, error.message)
             continue
-        for problem in problems:
-            text = f"'{problem.id}' and '{short(lock_file(root))}' disagree: {problem.problem}"
-            if problem.problem == DAMAGED:
-                yield Check("lock", ERROR, text, "skc doctor --fix", partial(accept_entry, root, problem.id))
+        others = [each for each in problems if each.problem != STUB]
+        for name, problem in dict.fromkeys((p.id, DIFFERENT if p.file else p.problem) for p in others):
+            text = f"'{name}' and '{short(lock_file(root))}' disagree: {problem}"
+            if problem == DAMAGED:
+                yield Check("lock", ERROR, text, "skc doctor --fix", partial(accept_entry, root, name))
                 continue
-            fix = FIXES.get(problem.problem, "skc lock --check")
+            fix = FIXES.get(problem, "skc verify")
             yield Check("lock", WARNING, text, f"{fix}{' --global' if is_home(root) else ''}")
     number = count_of(len(locks), "lock")
     yield Check("lock", OK, f"{number} as installed" if locks else "there is no skills-lock.json")

@@ -87,6 +87,6 @@ if TYPE_CHECKING:
     )
     from skillc.install.store import Store
     from skillc.install.update import Update, Updates, update_locked
-    from skillc.install.verify import FIXES, LockProblems, check_lock, verify_store
+    from skillc.install.verify import DIFFERENT, FIXES, STUB, LockProblems, verify_store
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -1,4 +1,4 @@
-"""Say where a store differs from its lock: by file ('skc verify') or by skill ('skc lock --check')."""
+"""Say where a store differs from its lock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNLOCKED = "installed, but not in the lock"
 INCOMPLETE = "the lock has no digest of its files; 'skc install' adds it"
 STUB = "the stub that agents read is not as it was built; 'skc build' writes it anew"
 MANIFEST = "the manifest of a build is not as it was written; 'skc build' writes it anew"
-FIXES = {ABSENT: "skc install", INCOMPLETE: "skc install", DIFFERENT: "skc verify"}  # what mends a problem
+FIXES = {ABSENT: "skc install", INCOMPLETE: "skc install", DIFFERENT: "skc verify"}  # of a problem
 KINDS = {"changed": "changed", "added": "added", "removed": "missing"}
 
 
@@ -47,11 +47,15 @@ class LockProblems:
 
 
 def verify_store(root: str) -> LockProblems:
-    """Return every file of the store that is not what the lock says, and stubs that are not as built."""
+    """Return every file of the store that is not what the lock says, and stubs that are not as built.
+
+    A skill that is installed and not in the lock is a problem, too.
+    """
     entries = read_lock(root)
     folders = store_folders(root, entries)
     states = read_states(root, folders, entries)
-    problems: list[LockProblem] = []
+    unlocked = installed_versions(root).keys() - entries.keys()
+    problems = [LockProblem(name, "", UNLOCKED) for name in sorted(unlocked)]
     for name, entry in sorted(entries.items()):
         if entry.is_damaged or not entry.is_complete:
             problems.append(LockProblem(name, "", DAMAGED if entry.is_damaged else INCOMPLETE))
@@ -63,21 +67,6 @@ def verify_store(root: str) -> LockProblems:
         skill = skill_of(root, name)
         problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill)]
         problems += [LockProblem(name, path, MANIFEST) for path in find_damaged_manifests(skill)]
-    return LockProblems(tuple(problems))
-
-
-def check_lock(root: str) -> LockProblems:
-    """Return the skills for which lock and store differ, and the entries that can't be installed exactly."""
-    entries = read_lock(root)
-    states = read_states(root, store_folders(root, entries), entries)
-    problems = [
-        LockProblem(name, "", UNLOCKED) for name in sorted(installed_versions(root)) if name not in entries
-    ]
-    for name, entry in sorted(entries.items()):
-        if entry.is_damaged or not entry.is_complete:
-            problems.append(LockProblem(name, "", DAMAGED if entry.is_damaged else INCOMPLETE))
-        elif not is_exact(entry, states.get(name)):
-            problems.append(LockProblem(name, "", DIFFERENT if name in states else ABSENT))
     return LockProblems(tuple(problems))
 
 

@@ -1,4 +1,4 @@
-"""`skc doctor`: what is wrong with this installation, and the command that mends it."""
+"""`skc doctor`: what is wrong with this installation, and the command that puts it right."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skillc.cli import show, workspace
+from skillc.cli.findings import FILTERS, show_findings
 from skillc.cli.lines import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import SkillcError
+from skillc.cli.usage_errors import see
+from skillc.errors import InvalidOption, SkillcError
 from skillc.text import count_of, one_line
 
 if TYPE_CHECKING:
@@ -24,20 +26,28 @@ COMMAND = Command(
     options=(
         Option(
             "--fix",
-            "Mend what is safe: ghosts, our links that lead nowhere, stale builds, permissions, leftovers.",
+            "Repair what is safe: ghosts, our links that lead nowhere, stale builds, permissions, leftovers.",
         ),
+        Option("--library", "List instead which skills were repaired, quarantined, shadowed or hidden."),
+        *FILTERS,
     ),
     description=(
         "Checks whether agents find skc, what their directories and configurations hold, stores, builds and"
         " deployments, configured repositories, permissions, damaged files, and space. Each finding has the"
-        " command that mends it. No host is asked but those of configured repositories. The status is 1 if a"
-        " check found an error. docs/doctor.md lists the checks."
+        " command that puts it right. No host is asked but those of configured repositories. The status is 1"
+        " if a check found an error. docs/doctor.md lists the checks.\n"
+        "--library is about the skills of all repositories; --repository, --code and --errors go with it."
     ),
-    examples=("skc doctor", "skc doctor --fix", "skc doctor --format json"),
+    examples=("skc doctor", "skc doctor --fix", "skc doctor --library", "skc doctor --library --code W022"),
 )
 
 
 def run(arguments: Arguments) -> int:
+    if arguments.has("library"):
+        return show_findings(arguments)
+    surplus = next((each.name for each in FILTERS if arguments.is_given(each.key)), "")
+    if surplus:
+        raise InvalidOption(f"{surplus} goes with --library; {see(COMMAND)}")
     result = workspace().doctor(fix=arguments.has("fix"))
     show(arguments, result, _lines(result))
     if result.errors:
@@ -68,7 +78,7 @@ def _lines(examination: Examination) -> Iterator[str]:
     for name, number in counts.items():
         if number > MAX_LINES:
             yield f"… and {number - MAX_LINES} more of '{name}'; --format json has them all"
-    mendable = sum(check.mend is not None for check in examination.checks)
-    hint = f"; 'skc doctor --fix' mends {mendable} of them" if mendable else ""
+    repairable = sum(check.mend is not None for check in examination.checks)
+    hint = f"; 'skc doctor --fix' puts {repairable} of them right" if repairable else ""
     errors, warnings = count_of(examination.errors, "error"), count_of(examination.warnings, "warning")
     yield f"{errors}, {warnings}{hint}"

@@ -1,4 +1,4 @@
-"""`skc restore`: short for `skc trash restore`."""
+"""`skc restore`: bring back what skc replaced or removed [D52]."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""`skc trash`: what skc replaced or removed: listed, brought back, deleted for good [D52]."""
+"""`skc trash`: what skc replaced or removed: listed, deleted for good [D52]."""
 
 from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import table
+from skillc.cli.output import note_new_name, table
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see, unknown_choice
 from skillc.errors import InvalidOption
@@ -15,15 +15,15 @@ ACTIONS = ("list", "restore", "empty")
 COMMAND = Command(
     "trash",
     arguments=(
-        Argument("<action>", "list, restore or empty.", " ".join(ACTIONS)),
+        Argument("<action>", "list or empty; restore is the old name of 'skc restore'.", "list empty"),
         Argument("[item]", "With restore: an ID, a path, or its last part.", "restorable"),
     ),
     options=(Option("--yes", "With empty: delete without asking."),),
     description=(
-        "What skc replaces or removes and did not write itself goes to ~/.skillc/trash. 'restore' puts it"
+        "What skc replaces or removes and did not write itself goes to ~/.skillc/trash. 'skc restore' puts it"
         " back where it was, unless something else is there now. 'empty' deletes everything for good."
     ),
-    examples=("skc trash list", "skc trash restore pdf", "skc trash empty"),
+    examples=("skc trash list", "skc trash empty"),
 )
 
 
@@ -39,6 +39,7 @@ def run(arguments: Arguments) -> int:
         )
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
     if action == "restore":
+        note_new_name("trash restore", "restore")
         return restore(arguments, name or "")
     return _list(arguments) if action == "list" else _empty(arguments)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.commands.lock import show_problems
+from skillc.cli import show, workspace
 from skillc.cli.options import GLOBAL
 from skillc.cli.syntax import Arguments, Command
 
@@ -12,13 +11,15 @@ COMMAND = Command(
     options=(GLOBAL,),
     description=(
         "Compares every file of the locked skills, dot-files included, with skills-lock.json, and names those"
-        " that were changed, added or are missing. Fetches nothing and changes nothing. Status 1 if there are"
-        " any; 'skc install' brings back what is locked."
+        " that were changed, added or are missing, and skills that are installed and not in the lock. For CI:"
+        " it fetches nothing and changes nothing, and the status is 1 if there are any. 'skc install' brings"
+        " back what is locked."
     ),
     examples=("skc verify", "skc verify --format json"),
 )
 
 
 def run(arguments: Arguments) -> int:
-    problems = workspace().verify(is_global=arguments.has("global"))
-    return show_problems(arguments, problems, "Every file is what the lock says.")
+    result = workspace().verify(is_global=arguments.has("global"))
+    show(arguments, result, [each.line for each in result.problems] or ["Every file is what the lock says."])
+    return 1 if result.problems else 0
