@@ -501,7 +501,7 @@ class Operations:
         return {"person": self.person or UNATTENDED, "progress": self.progress or SILENT}
 
     def doctor(self, *, fix: bool = False) -> Examination:
-        """Return what is wrong with this installation; with `fix`, mend what is safe first."""
+        """Return what is wrong with this installation; with `fix`, repair what is safe first."""
         from skillc.doctor import examine
 
         return examine(self.cwd, fix=fix)

@@ -21,7 +21,7 @@ from skillc.cli import load, main
 from skillc.cli.help import TOPICS
 from skillc.cli.summaries import DAY, GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
-from tests.cli.calls import fails, ok
+from tests.cli.calls import call, fails, ok
 from tests.conftest import SkcRun, World, save
 from tests.support.cases import each
 from tests.support.examples import examples
@@ -559,6 +559,21 @@ def watch(world: World, monkeypatch: pytest.MonkeyPatch, *words: str, steps: lis
 
     monkeypatch.setattr("skillc.cli.watch.time.sleep", sleep)
     return world.ok("build", *words, "--watch")
+
+
+@each("command, says", [("build pdf", True), ("remove pdf", True), ("outline pdf", False)])
+def test_interrupt(world: World, monkeypatch: pytest.MonkeyPatch, command: str, says: bool) -> None:
+    """[SURFACES: Terminal] Ctrl+C has status 130; what changes something says what stays."""
+
+    def interrupt(*words: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"skillc.workspace.Workspace.{command.split()[0]}", interrupt, raising=False)
+    world.skill("pdf")
+    result = call(*command.split())
+    assert (result.returncode, result.stdout) == (130, "")
+    assert result.stderr.startswith("note: stopped; what was done stays, ") is says
+    assert len(result.stderr.splitlines()) == says
 
 
 def test_watch(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

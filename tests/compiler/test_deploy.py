@@ -190,11 +190,13 @@ def test_every_agent_can_be_deployed_to(world: World, source: Path) -> None:
 
 
 def test_unknown_agent(world: World, source: Path) -> None:
-    """[D13] E100 that names the nearest, with the known ones on a line below; nothing is built."""
-    result = world.fails("E100", "build", "pdf", "--target", "claude,cluade")
+    """[D13] E100 that names the three nearest, or all where none is near; nothing is built."""
+    (line,) = world.fails("E100", "build", "pdf", "--target", "claude,cluade").stderr.splitlines()
+    assert "did you mean 'claude' or '" in line
+    assert line.count("' or '") == 2
+    result = world.fails("E100", "build", "pdf", "--target", "claude,zzzzzz")
     assert len(result.stderr.splitlines()) == 2
     assert all(agent.name in result.stderr for agent in read_agents())
-    assert "did you mean 'claude'" in result.stderr
     assert not world.runtime.exists()
     assert not (world.home / ".claude").exists()
 

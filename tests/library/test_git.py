@@ -378,6 +378,8 @@ def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
     assert ids(source) == ["extraction/email", "pdf"]
     closed = GitSkillSource(GitSkillConfig("http://127.0.0.1:1/x", cache_dir=cache))
     assert unavailable(closed).endswith("git clone failed: Connection refused")
+    unknown = GitSkillSource(GitSkillConfig("https://nowhere.invalid/x", cache_dir=cache))
+    assert "git clone failed: can't reach nowhere.invalid (" in unavailable(unknown)
 
 
 @pytest.mark.slow

@@ -294,6 +294,8 @@ def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> 
 def test_nobody_there() -> None:
     """[D28] connection refused, a name that is none, URLs that are none: said without the URL's secrets."""
     assert failure(HttpSkillSource("http://127.0.0.1:1", name="x")).endswith(": Connection refused")
+    unknown = failure(HttpSkillSource("http://nowhere.invalid/x", name="x"))
+    assert re.search(r": can't reach nowhere\.invalid \(.+\); is this computer online\?$", unknown)
     for url in (
         "",
         "skills",

@@ -278,6 +278,9 @@ def test_a_signal_ends_it(world: World) -> None:
     """[SURFACES: Serving] SIGTERM is the end, with status 0; a port that is taken is one line."""
     with over_http(world) as (url, process):
         port = url.rpartition(":")[2].removesuffix("/mcp")
-        assert "cannot listen" in world.fails("E999", "mcp", "--http", f"127.0.0.1:{port}").stderr
+        assert (
+            "choose another port with --http"
+            in world.fails("E999", "mcp", "--http", f"127.0.0.1:{port}").stderr
+        )
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=20) == 0

@@ -123,7 +123,10 @@ def test_a_port_that_is_taken(library: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         error = fails("--read-only", "--port", port)
-    assert error.line() == f"error[E999]: cannot listen on 127.0.0.1 port {port}: Address already in use"
+    assert error.line() == (
+        f"error[E999]: cannot listen on 127.0.0.1 port {port}: Address already in use;"
+        " choose another port with --port"
+    )
 
 
 @pytest.mark.slow

@@ -214,6 +214,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = 0  # the reader of our output has enough of it
     except KeyboardInterrupt:
         status = 130
+        _say_what_stays(words)
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
@@ -303,6 +304,16 @@ def _wants_json(words: list[str]) -> bool:
     names = ["--format", *(["-f"] if expand("-f", options) == "--format" else [])]
     parts = [part for word in words for part in (word.split("=", 1) if word.startswith("-") else [word])]
     return any(parts[n] in names and parts[n + 1] in ("json", "object") for n in range(len(parts) - 1))
+
+
+def _say_what_stays(words: Sequence[str]) -> None:
+    """Say what stays when a command is interrupted that does one thing after the other."""
+    from skillc.cli.summaries import IN_STEPS  # only after an interrupt
+
+    if words and words[0] in IN_STEPS:
+        start = "\n" if sys.stderr.isatty() else ""  # behind the terminal's ^C
+        text = "stopped; what was done stays, nothing is half done, and the same command does the rest"
+        print(f"{start}note: {text}", file=sys.stderr)
 
 
 def _drop_output() -> None:

@@ -57,7 +57,7 @@ class Terminal:
                 print(cut(one_line(f"{number:>4}  {name}  {fold_line(description)}"), WIDTH), file=sys.stderr)
             if len(rest) > MAX_LISTED:
                 print(f"      and {len(rest) - MAX_LISTED} more; type a word to search", file=sys.stderr)
-            answer = ask("Add which? Numbers, names, all, or a word to search; nothing ends: ")
+            answer = ask("Add which? Numbers, names, all, or a word to search; Enter for none: ")
             if not answer:
                 return ()
             names = [name for name, _ in rest]

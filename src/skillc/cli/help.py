@@ -220,8 +220,8 @@ def wrap(text: str, width: int, first: int | None = None) -> list[str]:
 
     The last word is not left alone on its line where another can join it, which textwrap does not do.
 
-    >>> wrap("Say what is wrong and how to mend it", 34)
-    ['Say what is wrong and how to', 'mend it']
+    >>> wrap("Say what is wrong and how to change it", 36)
+    ['Say what is wrong and how to', 'change it']
     """
     words = text.split()
     first = width if first is None else first

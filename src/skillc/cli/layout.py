@@ -26,6 +26,7 @@ from skillc.cli.lines import (
     CUT,
     FAINT,
     FOLD,
+    GOOD,
     NEVER,
     STRONG,
     TITLE,
@@ -58,6 +59,10 @@ CUT_LAST = ("ID", "STATUS")
 MIN_WIDTH = 8  # columns that text keeps beside its indent, and a cell in its column
 _WORD = re.compile(r"'skc [^']*'\S*|\S+")  # a command is one, so that it can be copied from one line
 _LABEL = re.compile(r" *(?:\S+(?: \S+)*  +)?")
+_DONE = re.compile(
+    "(Added|Allowed|Built|Copied|Created|Deleted|Denied|Disabled|Enabled|Fixed:|Installed|Logged in|Pinned"
+    "|Published|Removed|Restored|Revoked|Synced|Unpinned|Updated|Wrote) "
+)
 _KINDS = {"error[": BAD, "warning[": WARNING}
 _KINDS |= dict.fromkeys(("info:", "hint:", "note:", "verbose:"), FAINT)
 
@@ -67,7 +72,7 @@ def print_blocks(lines: Iterable[str], stream: PlainStream) -> None:
     console = _console(stream)
     for line in lines:
         for piece in [line] if isinstance(line, Line | Table) else line.split("\n"):
-            stream.send(f"{_render(piece, console)}\n")
+            stream.send(f"{_render(_mark_success(piece), console)}\n")
 
 
 def render_diagnostics(text: str, stream: PlainStream) -> str:
@@ -231,6 +236,12 @@ def _measure_indent(text: str, line: str, width: int) -> tuple[int, int]:
     label = _LABEL.match(text)
     start = label.end() if label else 0
     return (start, start) if indent < start <= width // 2 else (indent, indent + 2)
+
+
+def _mark_success(line: str) -> str:
+    """Return a sentence of ours with its verb marked, if it says what was done."""
+    verb = None if isinstance(line, Line | Table) else _DONE.match(line)
+    return Line(Mark(verb[1], GOOD), line[verb.end(1) :], hang=2, breaks=WORDS) if verb else line
 
 
 def _mark_kind(line: str) -> str:

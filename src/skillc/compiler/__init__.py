@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from skillc.compiler.agents import (
         Agent,
         Target,
+        agents_by_name,
         check_agent_folder,
         default_targets,
         detect_targets,
         existing_directories,
         find_targets,
         read_agents,
+        unknown_agent,
     )
     from skillc.compiler.build import build_skill, keep_index_current, read_indexes
     from skillc.compiler.build_all import Builds, build_skills

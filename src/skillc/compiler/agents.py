@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skillc import paths
 from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, warning
 from skillc.library import is_path_target
 from skillc.settings import Settings
-from skillc.spelling import did_you_mean, near_miss
+from skillc.spelling import MAX_SUGGESTIONS, make_question, near_miss, suggest
 
 USER, PROJECT = "user", "project"
+FAR = 0.3  # similarity from which a name may be the second or third nearest
 SHARED = (".agents/skills", ".config/agents/skills")
 
 Target = tuple[str, str]  # a directory to deploy into, after its name in reports
@@ -36,6 +38,11 @@ def read_agents() -> list[Agent]:
         Agent(name, tuple(filter(None, aliases.split(","))), display, user, project)
         for name, aliases, display, user, project in rows
     ]
+
+
+def agents_by_name() -> dict[str, Agent]:
+    """Return the agents by their names and aliases."""
+    return {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
 
 
 def agent_directories(project: str | None) -> dict[str, str]:
@@ -72,7 +79,7 @@ def find_targets(
     `root`, or else the one around `cwd`.
     """
     root = root or next(paths.project_roots(cwd), cwd)
-    agents = _agents_by_name()
+    agents = agents_by_name()
     targets: dict[str, str] = {}
     for word in filter(None, map(str.strip, names.split(","))):
         if not may_be_path and word.lower() not in agents:
@@ -89,7 +96,7 @@ def default_targets(settings: Settings, scope: str, cwd: str) -> tuple[list[Targ
 
     Return warnings, too. An agent that has no directory of that scope is left out.
     """
-    agents = _agents_by_name()
+    agents = agents_by_name()
     names = {name.lower(): name for name in settings.agents}
     unknown = [name for key, name in names.items() if key not in agents]
     diagnostics = [
@@ -101,10 +108,6 @@ def default_targets(settings: Settings, scope: str, cwd: str) -> tuple[list[Targ
         return detect_targets(scope, cwd), diagnostics
     usable = [agent.name for agent in known if (agent.user if scope == USER else agent.project)]
     return (find_targets(",".join(usable), scope, cwd) if usable else []), diagnostics
-
-
-def _agents_by_name() -> dict[str, Agent]:
-    return {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
 
 
 def detect_targets(scope: str, cwd: str) -> list[Target]:
@@ -157,11 +160,7 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str, proj
         return owner or name, directory
     agent = agents.get(name.lower())
     if agent is None:
-        question = did_you_mean(name.lower(), agents)
-        raise InvalidOption(
-            f"unknown agent '{name}' for --target{f'; {question}' if question else ''}",
-            f"hint: --target takes a path, such as ./skills, or: {_listing(agents)}",
-        )
+        raise unknown_agent(name, "--target", agents, "a path, such as ./skills, or")
     relative = agent.user if scope == USER else agent.project
     if not relative:
         other = PROJECT if scope == USER else USER
@@ -183,5 +182,16 @@ def _name_of(directory: str, agents: dict[str, Agent], scope: str, root: str | N
     return ""
 
 
-def _listing(agents: dict[str, Agent]) -> str:
+def unknown_agent(word: str, option: str, agents: Mapping[str, Agent], others: str) -> InvalidOption:
+    """Return the error for a word that is no name of an agent: the nearest, or all where none is near."""
+    start = f"unknown agent '{word}' for {option}"
+    if not suggest(word, agents, 1):
+        return InvalidOption(start, f"hint: {option} takes {others}: {_listing(agents)}")
+    near: dict[str, str] = {}
+    for name in suggest(word, agents, len(agents), FAR):
+        near.setdefault(agents[name].name, name)
+    return InvalidOption(f"{start}; {make_question([*near.values()][:MAX_SUGGESTIONS])}")
+
+
+def _listing(agents: Mapping[str, Agent]) -> str:
     return ", ".join(sorted({agent.name for agent in agents.values()}))  # without aliases

@@ -1,4 +1,4 @@
-"""What is wrong with this installation, and which command mends it.
+"""What is wrong with this installation, and which command puts it right.
 
 One function for each check; `examination` has the list. It changes nothing unless repairs are asked for, and
 then only what is safe.

@@ -34,16 +34,16 @@ OK, WARNING, ERROR = "ok", "warning", "error"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A finding: `fix` is the command that mends it; `mend` does so itself where that is safe.
+    """A finding: `fix` is the command that puts it right; `repair` does so itself where that is safe.
 
-    `mend` returns what it did, and raises OSError or SkillcError.
+    `repair` returns what it did, and raises OSError or SkillcError.
     """
 
     name: str
     status: str
     message: str
     fix: str | None = None
-    mend: Callable[[], str] | None = hidden(None)
+    repair: Callable[[], str] | None = hidden(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Run all checks, and mend what is safe to mend."""
+"""Run all checks, and repair what is safe to repair."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def examine(cwd: str, *, fix: bool = False) -> Examination:
     checks = _run_all(cwd)
     if not fix:
         return Examination(checks)
-    repairs, failures = _mend(checks)
+    repairs, failures = _repair(checks)
     return Examination(_run_all(cwd) if repairs else checks, tuple(repairs), tuple(failures))
 
 
@@ -85,15 +85,15 @@ def _run(name: str, run: Callable[[Place], Iterator[Check]], place: Place) -> li
     return [check for check in checks if check.status != OK or check.name not in problems]
 
 
-def _mend(checks: Iterable[Check]) -> tuple[list[str], list[str]]:
+def _repair(checks: Iterable[Check]) -> tuple[list[str], list[str]]:
     """Do the repairs of these findings; return what was done, and what failed."""
     repairs: list[str] = []
     failures: list[str] = []
     for check in checks:
-        if check.mend is None:
+        if check.repair is None:
             continue
         try:
-            repairs.append(check.mend())
+            repairs.append(check.repair())
         except Exception as error:  # one repair must not stop the others
             failures.append(f"{check.message}: {unexpected(error).message}")
     return repairs, failures

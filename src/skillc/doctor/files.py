@@ -74,11 +74,13 @@ def _check_folder(path: str) -> Iterator[Check]:
     mode = stat.S_IMODE(os.stat(path).st_mode)
     name = shell_quote(path)
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        mend = partial(change_mode, path, 0o700, 0)
-        yield Check("home", ERROR, f"'{short(path)}' can't be read and written", f"chmod u+rwx {name}", mend)
+        repair = partial(change_mode, path, 0o700, 0)
+        yield Check(
+            "home", ERROR, f"'{short(path)}' can't be read and written", f"chmod u+rwx {name}", repair
+        )
     if os.name == "posix" and mode & 0o022:
-        mend = partial(change_mode, path, 0, 0o022)
-        yield Check("home", ERROR, f"other users can write '{short(path)}'", f"chmod go-w {name}", mend)
+        repair = partial(change_mode, path, 0, 0o022)
+        yield Check("home", ERROR, f"other users can write '{short(path)}'", f"chmod go-w {name}", repair)
 
 
 def _check_private(path: str) -> Iterator[Check]:
@@ -86,13 +88,13 @@ def _check_private(path: str) -> Iterator[Check]:
     if os.name != "posix" or not os.path.isfile(path):
         return
     mode = stat.S_IMODE(os.stat(path).st_mode)
-    mend = partial(change_mode, path, 0, 0o077)
+    repair = partial(change_mode, path, 0, 0o077)
     fix = f"chmod go-rwx {shell_quote(path)}"
     if mode & 0o022:
         text = f"other users can write '{short(path)}', so it is not used; look at it first"
         yield Check("home", ERROR, text, fix)
     elif mode & 0o077:
-        yield Check("home", WARNING, f"other users can read '{short(path)}'", fix, mend)
+        yield Check("home", WARNING, f"other users can read '{short(path)}'", fix, repair)
 
 
 def _check_owners(own: str) -> Iterator[Check]:
@@ -141,7 +143,7 @@ def check_records(place: Place) -> Iterator[Check]:
         try:
             read()
         except InvalidConfiguration as error:
-            yield Check("records", ERROR, error.message, _mend_by_hand(os.path.join(place.own, file)))
+            yield Check("records", ERROR, error.message, _repair_by_hand(os.path.join(place.own, file)))
     yield from _check_switches(place.own)
     record = os.path.join(place.own, "deployments.json")
     reason = _find_damage(record)
@@ -199,13 +201,13 @@ def _check_trust() -> Iterator[Check]:
     try:
         damage = store.damage()
     except InvalidConfiguration as error:
-        yield Check("records", ERROR, error.message, _mend_by_hand(store.path))
+        yield Check("records", ERROR, error.message, _repair_by_hand(store.path))
         return
     if damage is not None:
         yield Check("records", ERROR, damage.message, "skc trust prune")
 
 
-def _mend_by_hand(path: str) -> str:
+def _repair_by_hand(path: str) -> str:
     """Return the command for a private file that is not used: others can write it, or it is damaged."""
     is_open = os.path.isfile(path) and os.stat(path).st_mode & 0o022
     return f"chmod 600 {shell_quote(path)}" if is_open else _move_away(path)

@@ -275,8 +275,8 @@ def check_links(place: Place) -> Iterator[Check]:
             target = os.path.join(directory, os.readlink(path))
             text = f"'{short(path)}' is a link to '{short(target)}', which does not exist"
             if record is not None and inspect_deployment(record) is DeploymentState.LINK:
-                mend = partial(redeploy, record, place.cwd)
-                yield Check("links", WARNING, text, build_command(record.source, [record]), mend)
+                repair = partial(redeploy, record, place.cwd)
+                yield Check("links", WARNING, text, build_command(record.source, [record]), repair)
             elif name in references:
                 yield Check("links", WARNING, text, f"skc build {shell_quote(references[name])}")
             elif paths.is_own_runtime(os.path.normpath(target)):

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from skillc import paths
-from skillc.compiler import Target, is_link, read_agents
+from skillc.compiler import Target, agents_by_name, is_link, read_agents, unknown_agent
 from skillc.contract import HIDDEN, KEY, hidden
 from skillc.errors import DirectoryNotFound, InvalidOption, InvalidSkill, unexpected
 from skillc.install.store import Store
 from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
-from skillc.spelling import did_you_mean
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
 MAX_DEPTH = 6  # directories between a folder and the skills in it
@@ -91,12 +90,11 @@ class _Survey:
 
         So is a project's that leads out of it: a clone may have brought that link, to any folder [D63].
         """
-        agents = {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
+        agents = agents_by_name()
         words = [word.strip().lower() for word in names.split(",") if word.strip()]
-        unknown = [word for word in words if word not in agents and word != "all"]
-        if unknown:
-            hint = did_you_mean(unknown[0], agents) or f"it takes all, {', '.join(agents)}"
-            raise InvalidOption(f"unknown agent '{unknown[0]}' for --from; {hint}")
+        for word in words:
+            if word not in agents and word != "all":
+                raise unknown_agent(word, "--from", agents, "all, or")
         choice = {agents[word].name for word in words if word != "all"}
         places = self._places(choice if words and "all" not in words else set(agents))
         absentees = [place.target for place in places if not os.path.isdir(place.target[1])]

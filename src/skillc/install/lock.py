@@ -34,7 +34,7 @@ GLOBAL_KEYS = ("source", "sourceType", "sourceUrl", "ref", "skillPath", "skillFo
 MAX_BYTES = 16 << 20
 DAMAGED = "its 'skillc' part in the lock is damaged, or was edited by hand"
 DAMAGE_ADVICE = "bring the lock back with git, or look at the entry; 'skc doctor --fix' takes it as it is"
-_ADVICE = "mend it, or bring back the last good one with git"
+_ADVICE = "correct it, or bring back the last good one with git"
 
 
 def find_root(cwd: str, *, is_global: bool = False) -> str:

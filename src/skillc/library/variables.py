@@ -143,7 +143,7 @@ def allowed_variables() -> list[VariableUse]:
     except OSError as error:
         raise InvalidConfiguration(path, error.strerror or str(error)) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise InvalidConfiguration(path, "damaged; mend it, or delete it and allow anew") from None
+        raise InvalidConfiguration(path, "damaged; correct it, or delete it and allow anew") from None
 
 
 def allow_variables(uses: list[VariableUse]) -> None:

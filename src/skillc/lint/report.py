@@ -62,20 +62,19 @@ class Finding:
     def rule(self) -> Rule:
         return BY_ID[self.number]
 
-    @property
-    def kind(self) -> str:
-        """Return the severity with its code."""
-        return "error[E300]" if self.severity == ERROR else "warning[W300]"
+    def parts(self, *, has_one_code: bool) -> tuple[str, str, str]:
+        """Return where it is, its code, and what is wrong, which are one line.
 
-    @property
-    def advice(self) -> str:
-        """Return the rule and what is wrong, on one line."""
-        text = one_line(f"{self.rule}: {self.message}")
-        return f"{text} [--fix]" if self.fixable else text
+        The code is the rule, or with the rule behind it that of all findings of this severity.
+        """
+        whole = "error[E300]" if self.severity == ERROR else "warning[W300]"
+        kind, rule = (f"{self.severity}[{self.number}]", self.name) if has_one_code else (whole, self.rule)
+        text = one_line(f"{rule}: {self.message}") + (" [--fix]" if self.fixable else "")
+        return f"  line {self.line}: ", f"{kind}: ", text
 
     def line_text(self) -> str:
         """Return the coded line below the name of the file."""
-        return f"  line {self.line}: {self.kind}: {self.advice}"
+        return "".join(self.parts(has_one_code=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,7 +305,8 @@ def serve_http(
         session_idle_timeout=IDLE_TIME,
         max_sessions=MAX_SESSIONS,
     )
-    run_app(Guard(app, host, names, token), host, port, lambda url: announce(url + PATH), lifespan="on")
+    guard = Guard(app, host, names, token)
+    run_app(guard, host, port, lambda url: announce(url + PATH), lifespan="on", option="--http")
 
 
 def _make_token() -> str:

@@ -12,12 +12,16 @@ person named it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from errno import EHOSTUNREACH, ENETDOWN, ENETUNREACH
+from socket import gaierror
 from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
+UNREACHABLE = (ENETDOWN, ENETUNREACH, EHOSTUNREACH)
 OPTION = "--allow-host {}"  # of a command
 SETTING = 'allow_hosts = ["{}"]'  # of a repository in skills.toml
 _HOST = re.compile(r"(?:[^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
@@ -57,6 +61,14 @@ def host_of(url: str) -> str:
     except ValueError:
         return ""
     return _join(host, port if port != PORTS.get(parts.scheme) else None)
+
+
+def explain_failure(error: OSError, host: str) -> str:
+    """Return what the system says of a connection that failed; with the host where it can't be reached."""
+    text = (error.strerror or str(error)) if isinstance(error, gaierror) else os.strerror(error.errno or 0)
+    if isinstance(error, gaierror) or error.errno in UNREACHABLE:
+        return f"can't reach {host or 'the host'} ({text}); is this computer online?"
+    return text
 
 
 def parse_host(text: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
 import ssl
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skillc.remotes.hosts import explain_failure
 from skillc.remotes.protocol import Failure
 from skillc.remotes.traffic import follow_download
 from skillc.text import cut, one_line
@@ -142,13 +141,13 @@ def explain_error(error: Exception, time_out: float, whole: float) -> str:
     if isinstance(error, httpx2.TimeoutException):
         return f"no answer in {time_out:g} s"
     if isinstance(error, httpx2.ConnectError):
-        return _explain_connection(error) or "no connection"
+        return explain_connection(error, error.request.url.host) or "no connection"
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
         return "the answer broke off or is not valid HTTP"
     return type(error).__name__
 
 
-def _explain_connection(error: BaseException) -> str:
+def explain_connection(error: BaseException, host: str) -> str:
     """Return what the system said at the bottom of an error."""
     cause: BaseException | None = error
     for _ in range(MAX_CAUSES):
@@ -156,9 +155,7 @@ def _explain_connection(error: BaseException) -> str:
             cause = cause.exceptions[0]
         if isinstance(cause, ssl.SSLError):
             return f"TLS: {getattr(cause, 'verify_message', '') or cause.reason or 'no agreement'}"
-        if isinstance(cause, socket.gaierror):
-            return f"{cause.strerror}"
         if isinstance(cause, OSError) and cause.errno:
-            return os.strerror(cause.errno)
+            return explain_failure(cause, host)
         cause = (cause.__cause__ or cause.__context__) if cause else None
     return ""

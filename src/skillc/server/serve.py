@@ -12,6 +12,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from errno import EADDRINUSE
 from types import FrameType
 from typing import Any, Literal
 
@@ -211,10 +212,11 @@ def run_app(
     announce: Callable[[str], None],
     *,
     lifespan: Literal["on", "off"] = "off",
+    option: str = "--port",
 ) -> None:
-    """Serve an application until SIGINT or SIGTERM."""
+    """Serve an application until SIGINT or SIGTERM; `option` is the command's for another port."""
     collect_often()
-    with listen(host, port) as listener:
+    with listen(host, port, option) as listener:
         create_server(app, lambda: announce(make_url(listener)), lifespan).run([listener])
 
 
@@ -254,8 +256,8 @@ def make_url(listener: socket.socket) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens."""
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Return a socket that listens; the error of a port that is in use names the option for another one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends at once (TCP_NODELAY) only where the socket names TCP; else an answer takes 40 ms more.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -268,5 +270,6 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         number = error.errno or 0  # negative for a name that can't be resolved
         why = os.strerror(number) if number > 0 else error.strerror or str(error)
-        raise SkillcError(f"cannot listen on {host} port {port}: {why}") from None
+        advice = f"; choose another port with {option}" if number == EADDRINUSE else ""
+        raise SkillcError(f"cannot listen on {host} port {port}: {why}{advice}") from None
     return listener

@@ -8,12 +8,14 @@ import sys
 from skillc import audit
 from skillc.cli import print_lines
 from skillc.cli.approval import attended_workspace
+from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.options import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json
 from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
 
+STYLES = {audit.BLOCK: BAD, audit.REVIEW: WARNING, audit.NOTE: FAINT}
 COMMAND = Command(
     "audit",
     arguments=(
@@ -79,7 +81,9 @@ def run(arguments: Arguments) -> int:
             levels = [each.level for each in result.audits]
             blocks, review = levels.count(audit.BLOCK), levels.count(audit.REVIEW)
             rest = f"{len(levels) - blocks - review} with notes at most"
-            print(f"{count_of(len(levels), 'skill')}: {blocks} with blocks, {review} to review, {rest}")
+            print_lines(
+                [f"{count_of(len(levels), 'skill')}: {blocks} with blocks, {review} to review, {rest}"]
+            )
     return 0 if result.is_success else 1
 
 
@@ -89,10 +93,12 @@ def _print(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bool) -
         return  # the totals count it
     counts = ", ".join(count_of(result.count(level), level) for level in reversed(audit.LEVELS))
     suffix = f" ({result.allowed} allowed)" if result.allowed else ""
-    print(f"{one_line(result.name)}: {counts}{suffix}")
-    lines = list(audit.render_asks(result.asks, verbose)) if verbose or not is_one_of_many else []
+    lines: list[str] = [Line(Mark(one_line(result.name), STRONG), f": {counts}{suffix}")]
+    if verbose or not is_one_of_many:
+        lines += audit.render_asks(result.asks, verbose)
     base = os.path.join(os.path.realpath(cwd), "")
     for finding in findings:
         path = os.path.join(result.folder, finding.file).removeprefix(base)
-        lines.append(audit.render_finding(finding, path))
+        text = audit.render_finding(finding, path).removeprefix(f"  {finding.level}")
+        lines.append(Line("  ", Mark(finding.level, STYLES[finding.level]), text, hang=10, breaks=WORDS))
     print_lines(lines)

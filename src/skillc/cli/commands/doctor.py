@@ -78,7 +78,7 @@ def _lines(examination: Examination) -> Iterator[str]:
     for name, number in counts.items():
         if number > MAX_LINES:
             yield f"… and {number - MAX_LINES} more of '{name}'; --format json has them all"
-    repairable = sum(check.mend is not None for check in examination.checks)
+    repairable = sum(check.repair is not None for check in examination.checks)
     hint = f"; 'skc doctor --fix' puts {repairable} of them right" if repairable else ""
     errors, warnings = count_of(examination.errors, "error"), count_of(examination.warnings, "warning")
     yield f"{errors}, {warnings}{hint}"

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from itertools import groupby
 
 from skillc import errors, lint
-from skillc.cli import print_lines, show, workspace
+from skillc.cli import PlainStream, print_lines, show, workspace
 from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.output import print_json, table
 from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
@@ -131,8 +131,10 @@ def _lines(report: lint.Report, cwd: str, *, verbose: bool) -> Iterator[str]:
     for file, findings in groupby(report.findings, key=lambda finding: finding.file):
         yield Line(Mark(one_line(lint.name_file(report, file, cwd)), STRONG), breaks=WORDS)
         for finding in findings:
-            kind = Mark(f"{finding.kind}: ", BAD if finding.severity == "error" else WARNING)
-            yield Line(Mark(f"  line {finding.line}: ", FAINT), kind, finding.advice, hang=6)
+            # A terminal shows the rule as the code; a pipe gets the line as RFC-0008 has it.
+            place, kind, text = finding.parts(has_one_code=isinstance(sys.stdout, PlainStream))
+            style = BAD if finding.severity == "error" else WARNING
+            yield Line(Mark(place, FAINT), Mark(kind, style), text, hang=6)
     for text in lint.summarise_report(report, verbose=verbose):
         # Costs in tokens are no findings.
         yield Line(Mark(text, FAINT), hang=4, breaks=WORDS) if text.startswith(" ") else text

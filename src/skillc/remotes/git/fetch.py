@@ -33,7 +33,7 @@ from skillc.remotes.git.transport import (
     open_client,
 )
 from skillc.remotes.git.tree import Choice, RemoteTree, read_tree
-from skillc.remotes.hosts import Hosts
+from skillc.remotes.hosts import Hosts, host_of
 from skillc.remotes.secrets import private_logs
 from skillc.remotes.traffic import Download, follow_download
 
@@ -135,7 +135,8 @@ class Fetch:
                 if watchdog.is_late:
                     raise FetchError(watchdog.reason()) from None
                 is_refusal = isinstance(error, GitProtocolError | KeyError | AssertionError)
-                raise (Refusal if is_refusal else FetchError)(self.remote.hide(explain(error))) from None
+                reason = self.remote.hide(explain(error, host_of(self.remote.url)))
+                raise (Refusal if is_refusal else FetchError)(reason) from None
 
     def _receive(
         self,

@@ -26,7 +26,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused
-from skillc.remotes.hosts import Hosts
+from skillc.remotes.hosts import Hosts, explain_failure
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse
@@ -296,8 +296,8 @@ def _explain_response(status: int, content_type: str) -> str:
     return ""
 
 
-def explain(error: BaseException) -> str:
-    """Return the message of the innermost cause of an error."""
+def explain(error: BaseException, host: str) -> str:
+    """Return the message of the innermost cause of an error in a conversation with a host."""
     if isinstance(error, NotGitRepository):
         return NO_REPOSITORY
     while not isinstance(error, HangupException):  # its own message is what ssh wrote
@@ -305,6 +305,7 @@ def explain(error: BaseException) -> str:
         if not isinstance(cause, BaseException):
             break
         error = cause
-    text = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-    text = text.strip()
+    if isinstance(error, OSError) and error.errno:
+        return explain_failure(error, host)
+    text = (str(error) or type(error).__name__).strip()
     return f"authentication failed: {text}" if "Permission denied (" in text else text
