@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -209,12 +210,14 @@ def test_keys_of_audit_toml() -> None:
 
 def test_keys_of_registry_toml() -> None:
     """[SURFACES: Registry model] docs/registry.md has the keys of sign-in, publishing and policies."""
-    assert find_keys("registry.md", "## With SSO") >= configuration._OIDC.keys()
+    keys = re.findall(r'table\.\w+\("(\w+)"', inspect.getsource(configuration._read_oidc))
+    assert len({*keys}) == len(configuration.OidcSettings.__dataclass_fields__)
+    assert find_keys("registry.md", "## With SSO") >= {*keys}
     shown = find_block("registry.md", "registry.toml", "[policy]")
     assert shown["policy"].keys() == {"minimum_age", "allow", "deny", "audited"}
     assert shown["review"].keys() == ReviewRules.__dataclass_fields__.keys()
     publishing = find_block("registry.md", "registry.toml", "[publishing]")["publishing"]
-    assert publishing.keys() | {"audience"} == configuration._PUBLISHING.keys()
+    assert publishing.keys() | {"audience"} == configuration.PublishingSettings.__dataclass_fields__.keys()
 
 
 def test_variables() -> None:

@@ -260,7 +260,7 @@ def _load_skills(path: Path) -> None:
 
 def _load_registry(path: Path) -> None:
     RegistryConfig.load(str(path))
-    read_configuration(str(path), ("policy", "review", "mirror"))
+    read_configuration(str(path))
 
 
 def _load_settings(path: Path) -> None:

@@ -22,7 +22,12 @@ from skillc.registry.access import (
 from skillc.registry.accounts import NewToken as NewToken
 from skillc.registry.blobs import open_blobs as open_blobs
 from skillc.registry.collection_counts import Census as Census
-from skillc.registry.config import MirrorConfig as MirrorConfig, RegistryConfig as RegistryConfig
+from skillc.registry.config import (
+    MirrorConfig as MirrorConfig,
+    RegistryConfig as RegistryConfig,
+    SettingsTable as SettingsTable,
+    open_settings as open_settings,
+)
 from skillc.registry.finder import Finder as Finder
 from skillc.registry.mirror import Mirror as Mirror
 from skillc.registry.model import (

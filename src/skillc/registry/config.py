@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.library import GitRef
@@ -37,6 +38,8 @@ from skillc.registry.policies import Policies, ReviewRules
 
 if TYPE_CHECKING:
     from skillc.registry.upstream import Upstream
+
+T = TypeVar("T")
 
 MAX_FILE = 1 << 20  # bytes
 MAX_DAYS = 3650
@@ -48,6 +51,7 @@ MAIN = GitRef()  # the branch `main`
 NO_REVIEW = ReviewRules()
 NO_POLICIES = Policies()
 
+_KINDS = {str: "text", bool: "true or false", list: "a list", dict: "a table"}
 _AGE = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _REFS: dict[str, Callable[[str], GitRef]] = {
@@ -85,14 +89,8 @@ class RegistryConfig:
     @classmethod
     def load(cls, path: str) -> RegistryConfig:
         """Read a file; raises InvalidConfiguration that names the file and the setting."""
-        try:
-            return cls.parse(read_regular(path, MAX_FILE).decode())
-        except OSError as error:
-            raise InvalidConfiguration(path, error.strerror or str(error)) from None
-        except (ValueError, RecursionError) as error:
-            raise InvalidConfiguration(
-                path, str(error).partition("\n")[0] or "it is nested too deeply"
-            ) from None
+        with open_settings(path, SERVER_TABLES) as root:
+            return cls._read(root)
 
     @classmethod
     def parse(cls, text: str) -> RegistryConfig:
@@ -101,14 +99,18 @@ class RegistryConfig:
         >>> RegistryConfig.parse('[policy]\\nminimum_age = "36h"').policies.minimum_age
         datetime.timedelta(days=1, seconds=43200)
         """
-        values = tomllib.loads(text)
-        root = _Table({key: value for key, value in values.items() if key not in SERVER_TABLES}, "")
+        root = SettingsTable.parse(text, SERVER_TABLES)
+        config = cls._read(root)
+        root.finish()
+        return config
+
+    @classmethod
+    def _read(cls, root: SettingsTable) -> RegistryConfig:
         config = cls(
             _read_policies(root.table("policy")),
             _read_review(root.table("review")),
             tuple(_read_mirror(table) for table in root.tables("mirror")),
         )
-        root.finish()
         prefixes = [mirror.prefix for mirror in config.mirrors]
         for prefix in prefixes:
             if sum(is_below(prefix, other) for other in prefixes) > 1:
@@ -116,50 +118,80 @@ class RegistryConfig:
         return config
 
 
-class _Table:
-    """A table whose settings are taken one by one; what is left is unknown."""
+@contextmanager
+def open_settings(path: str, others: Collection[str]) -> Iterator[SettingsTable]:
+    """Give what a registry.toml has, without the tables that are read elsewhere; what is left is unknown.
+
+    A fault, also one that is found in the block, raises InvalidConfiguration.
+    """
+    try:
+        root = SettingsTable.parse(read_regular(path, MAX_FILE).decode(), others)
+        yield root
+        root.finish()
+    except OSError as error:
+        raise InvalidConfiguration(path, error.strerror or str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidConfiguration(path, str(error).partition("\n")[0] or "it is nested too deeply") from None
+
+
+class SettingsTable:
+    """A table whose settings are taken one by one; what is left is unknown. A fault is a ValueError."""
 
     def __init__(self, values: Mapping[str, Any], name: str) -> None:
         self._values = dict(values)
         self._name = name
 
-    def take(self, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
+    @classmethod
+    def parse(cls, text: str, others: Collection[str]) -> SettingsTable:
+        return cls({key: value for key, value in tomllib.loads(text).items() if key not in others}, "")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def take(self, key: str, default: Any, *kinds: type) -> Any:
         value = self._values.pop(key, default)
-        if value is not default and not isinstance(value, kind):
-            raise self.fault(key, "it is of the wrong type")
+        if value is not default and not isinstance(value, kinds):
+            raise self.fault(key, f"it is {' or '.join(_KINDS[kind] for kind in kinds)}")
         return value
 
-    def text(self, key: str) -> str:
-        value: str = self.take(key, str, "")
+    def text(self, key: str, default: str = "") -> str:
+        value: str = self.take(key, default, str)
         if not value.isprintable() or len(value) > 2000:
             raise self.fault(key, "it is one line of printable text")
         return value
 
-    def prefixes(self, key: str) -> tuple[str, ...]:
-        values = self.take(key, list, [])
-        if len(values) > MAX_PREFIXES or not all(isinstance(value, str) and value for value in values):
-            raise self.fault(key, f'it is a list of at most {MAX_PREFIXES} prefixes such as "payments"')
-        return tuple(self.prefix(key, value) for value in values)
+    def texts(self, key: str, default: Iterable[str] = ()) -> tuple[str, ...]:
+        values = self.take(key, default, list)
+        if not all(isinstance(value, str) for value in values):
+            raise self.fault(key, "it is a list of texts")
+        return tuple(values)
 
-    def prefix(self, key: str, value: str) -> str:
+    def convert(self, key: str, text: str, parse: Callable[[str], T]) -> T:
+        """Return what a function makes of a text; its error is a fault of the setting."""
         try:
-            return parse_prefix(value)
+            return parse(text)
         except SkillcError as error:
             raise self.fault(key, error.message) from None
+
+    def prefixes(self, key: str) -> tuple[str, ...]:
+        values = self.texts(key)
+        if len(values) > MAX_PREFIXES or "" in values:
+            raise self.fault(key, f'it is a list of at most {MAX_PREFIXES} prefixes such as "payments"')
+        return tuple(self.convert(key, value, parse_prefix) for value in values)
 
     def level(self, key: str, value: object) -> str:
         if value not in AUDIT_LEVELS[1:]:
             raise self.fault(key, f"it is one of {', '.join(AUDIT_LEVELS[1:])}")
         return str(value)
 
-    def table(self, key: str) -> _Table:
-        return _Table(self.take(key, dict, {}), f"[{key}] ")
+    def table(self, key: str) -> SettingsTable:
+        return SettingsTable(self.take(key, {}, dict), f"[{key}] ")
 
-    def tables(self, key: str) -> list[_Table]:
-        values = self.take(key, list, [])
+    def tables(self, key: str) -> list[SettingsTable]:
+        values = self.take(key, [], list)
         if len(values) > MAX_MIRRORS or not all(isinstance(value, dict) for value in values):
             raise self.fault(key, f"it is at most {MAX_MIRRORS} tables [[{key}]]")
-        return [_Table(value, f"[[{key}]] ") for value in values]
+        return [SettingsTable(value, f"[[{key}]] ") for value in values]
 
     def fault(self, key: str, reason: str) -> ValueError:
         return ValueError(f"{self._name}{key}: {reason}")
@@ -169,8 +201,8 @@ class _Table:
             raise self.fault(key[:100], "there is no such setting")
 
 
-def _read_policies(table: _Table) -> Policies:
-    audited = table.take("audited", (bool, str), False)
+def _read_policies(table: SettingsTable) -> Policies:
+    audited = table.take("audited", False, bool, str)
     policies = Policies(
         _read_age(table),
         table.prefixes("allow"),
@@ -181,7 +213,7 @@ def _read_policies(table: _Table) -> Policies:
     return policies
 
 
-def _read_age(table: _Table) -> timedelta:
+def _read_age(table: SettingsTable) -> timedelta:
     text = table.text("minimum_age")
     if not text:
         return timedelta(0)
@@ -192,14 +224,14 @@ def _read_age(table: _Table) -> timedelta:
     return age
 
 
-def _read_review(table: _Table) -> ReviewRules:
+def _read_review(table: SettingsTable) -> ReviewRules:
     findings = table.text("findings")
     rules = ReviewRules(table.prefixes("prefixes"), table.level("findings", findings) if findings else "")
     table.finish()
     return rules
 
 
-def _read_mirror(table: _Table) -> MirrorConfig:
+def _read_mirror(table: SettingsTable) -> MirrorConfig:
     texts = {key: table.text(key) for key in ("prefix", "url", "git", "folder", *_REFS)}
     if not texts["prefix"]:
         raise table.fault("prefix", 'it says below which prefix the skills are, such as "community"')
@@ -211,7 +243,7 @@ def _read_mirror(table: _Table) -> MirrorConfig:
             refs[0] if refs else "folder", "it has one branch, tag or commit, and of 'git' alone"
         )
     table.finish()
-    prefix = table.prefix("prefix", texts["prefix"])
+    prefix = table.convert("prefix", texts["prefix"], parse_prefix)
     try:
         ref = _REFS[refs[0]](texts[refs[0]]) if refs else MAIN
         mirror = MirrorConfig(prefix, texts["url"], texts["git"], ref, texts["folder"])

@@ -11,38 +11,21 @@ limit must not be no limit.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
-from skillc import paths
-from skillc.errors import InvalidConfiguration, InvalidOption, InvalidParameter, SkillcError
-from skillc.registry import RegistryConfig, ReviewRules, Role
+from skillc.errors import InvalidOption, InvalidParameter
+from skillc.registry import RegistryConfig, ReviewRules, Role, SettingsTable, open_settings
 from skillc.server.access import LOOPBACK
-from skillc.settings import MAX_FILE, parse_toml
 from skillc.skills import SkillId
 
 SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
 GITHUB = "https://token.actions.githubusercontent.com"
 GITLAB = "https://gitlab.com"
 REGISTRY_TABLES = ("policy", "review", "mirror")  # that RegistryConfig reads
-# Keys of registry.toml with their types and, where it is another, the name of the setting.
-_OIDC: dict[str, tuple[type, str]] = {
-    "issuer": (str, ""),
-    "client_id": (str, ""),
-    "subject": (str, ""),
-    "groups": (str, ""),
-    "scopes": (list, ""),
-    "allowed_domains": (list, "domains"),
-    "allowed_groups": (list, "groups_allowed"),
-    "require_verified_email": (bool, "needs_verified_email"),
-    "default_role": (str, "role"),
-    "default_prefix": (str, "prefix"),
-    "client_secret_env": (str, "client_secret"),
-}
-_PUBLISHING: dict[str, tuple[type, str]] = {"github": (list, ""), "gitlab": (list, ""), "audience": (str, "")}
 
 
 def is_secure(url: str, *, loopback: bool) -> bool:
@@ -104,78 +87,48 @@ class SignInSettings:
     publishing: PublishingSettings = PublishingSettings()
 
 
-def read_configuration(path: str, others: Collection[str] = ()) -> SignInSettings:
-    """Return the settings in a registry.toml; raises InvalidConfiguration.
-
-    `others` are tables that are read elsewhere. A table that nothing reads is a mistake.
-    """
-    try:
-        data = parse_toml(paths.read_regular(path, MAX_FILE).decode())
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidConfiguration(path, getattr(error, "strerror", None) or str(error)) from None
-    try:
-        return parse_configuration({key: value for key, value in data.items() if key not in others})
-    except _Fault as error:
-        raise InvalidConfiguration(path, str(error)) from None
+def read_configuration(path: str) -> SignInSettings:
+    """Return the settings in a registry.toml; raises InvalidConfiguration."""
+    with open_settings(path, REGISTRY_TABLES) as root:
+        oidc = _read_oidc(root.table("oidc")) if "oidc" in root else None
+        return SignInSettings(oidc, _read_publishing(root.table("publishing")))
 
 
-def parse_configuration(data: Mapping[str, Any]) -> SignInSettings:
-    _check_keys(data, ("oidc", "publishing"), "")
-    oidc = _parse_table(data, "oidc", _OIDC)
-    publishing = PublishingSettings(**_parse_table(data, "publishing", _PUBLISHING))
-    for name in ("github", "gitlab"):
-        for url in getattr(publishing, name):
-            _parse(parse_issuer, url, f"[publishing] {name}")
-    return SignInSettings(_parse_oidc(oidc) if "oidc" in data else None, publishing)
+def _read_oidc(table: SettingsTable) -> OidcSettings:
+    issuer, client_id = table.text("issuer"), table.text("client_id")
+    for key, text in (("issuer", issuer), ("client_id", client_id)):
+        if not text:
+            raise table.fault(key, "it is missing")
+    role, prefix = table.text("default_role"), table.text("default_prefix")
+    settings = OidcSettings(
+        table.convert("issuer", issuer, parse_issuer),
+        client_id,
+        # Taken out of the environment: processes that we start don't need it.
+        os.environ.pop(table.text("client_secret_env") or SECRET, ""),
+        table.text("subject", "email"),
+        table.text("groups", "groups"),
+        table.texts("scopes", ("openid", "email", "profile")),
+        tuple(domain.lower().lstrip("@") for domain in table.texts("allowed_domains")),
+        table.texts("allowed_groups"),
+        table.take("require_verified_email", True, bool),
+        table.convert("default_role", role, Role.parse) if role else None,
+        table.convert("default_prefix", prefix, SkillId) if prefix else "",
+    )
+    if "openid" not in settings.scopes:
+        raise table.fault("scopes", "'openid' is one of them")
+    table.finish()
+    return settings
 
 
-class _Fault(Exception):
-    """What is wrong with a configuration."""
+def _read_publishing(table: SettingsTable) -> PublishingSettings:
+    def issuers(key: str, default: str) -> tuple[str, ...]:
+        return tuple(table.convert(key, url, parse_issuer) for url in table.texts(key, (default,)))
 
-
-def _parse_oidc(values: dict[str, Any]) -> OidcSettings:
-    for key in ("issuer", "client_id"):
-        if not values.get(key):
-            raise _Fault(f"[oidc] needs '{key}'")
-    # Taken out of the environment: processes that we start don't need it.
-    values["client_secret"] = os.environ.pop(values.get("client_secret") or SECRET, "")
-    values["issuer"] = _parse(parse_issuer, values["issuer"], "[oidc] issuer")
-    values["role"] = _parse(Role.parse, values.get("role"), "[oidc] default_role") or None
-    values["prefix"] = _parse(SkillId, values.get("prefix"), "[oidc] default_prefix")
-    values["domains"] = tuple(domain.lower().lstrip("@") for domain in values.get("domains", ()))
-    if "openid" not in values.get("scopes", ("openid",)):
-        raise _Fault("[oidc] scopes: 'openid' is one of them")
-    return OidcSettings(**values)
-
-
-def _parse(parse: Callable[[str], Any], text: str | None, name: str) -> Any:
-    """Parse a text, if there is any; what is wrong with it is said with its name."""
-    try:
-        return parse(text) if text else ""
-    except SkillcError as error:
-        raise _Fault(f"{name}: {error.message}") from None
-
-
-def _parse_table(data: Mapping[str, Any], name: str, keys: Mapping[str, tuple[type, str]]) -> dict[str, Any]:
-    table = data.get(name, {})
-    if not isinstance(table, dict):
-        raise _Fault(f"'{name}' must be a table")
-    _check_keys(table, keys, f"[{name}] ")
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        kind, setting = keys[key]
-        is_list = kind is list and isinstance(value, list) and all(isinstance(item, str) for item in value)
-        if not is_list and (kind is list or not isinstance(value, kind)):
-            words = {str: "text", bool: "true or false", list: "a list of texts"}
-            raise _Fault(f"[{name}] '{key}' must be {words[kind]}")
-        values[setting or key] = tuple(value) if is_list else value
-    return values
-
-
-def _check_keys(table: Mapping[str, Any], keys: Any, where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise _Fault(f"{where}unknown key '{key}'; it is one of {', '.join(keys)}")
+    settings = PublishingSettings(
+        issuers("github", GITHUB), issuers("gitlab", GITLAB), table.text("audience")
+    )
+    table.finish()
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +195,7 @@ def make_launch(options: ServeOptions, mounts: Callable[[Any], Mapping[str, Any]
 
 def _read_settings(options: ServeOptions) -> ServerSettings:
     url = _read_url(options.url)
-    sign_in = read_configuration(options.config, REGISTRY_TABLES) if options.config else SignInSettings()
+    sign_in = read_configuration(options.config) if options.config else SignInSettings()
     if sign_in.oidc is not None and not url:
         raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
     return ServerSettings(
