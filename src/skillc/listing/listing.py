@@ -88,7 +88,7 @@ def list_agents(cwd: str, agents: str = "", window: int | None = None) -> Listin
 
 def _named(text: str) -> list[compiler.Agent]:
     """Return the agents of a list with commas, by their names and aliases."""
-    table = {name: agent for agent in compiler.read_agents() for name in (agent.name, *agent.aliases)}
+    table = compiler.agents_by_name()
     agents: list[compiler.Agent] = []
     for word in filter(None, map(str.strip, text.lower().split(","))):
         if word not in table:
