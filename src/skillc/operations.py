@@ -405,7 +405,13 @@ class Operations:
         """Bring back what is in the trash under an ID, a path or its last part."""
         from skillc.install import restore_item
 
-        return restore_item(name)
+        result = restore_item(name, self.settings())
+        self.tell(result.diagnostics)
+        if result.publication is not None:
+            self.tell_publication(result.publication)
+        if result.failure is not None:
+            self.report(result.failure.text())
+        return result
 
     def trash(self) -> TrashContents:
         """Return what is in the trash."""

@@ -11,11 +11,13 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import gmtime, strftime, time_ns
+from typing import Any
 
 from skillc import atomic, paths, records
-from skillc.contract import KEY, hidden
+from skillc.contract import HIDDEN, KEY, hidden
 from skillc.errors import NotInTrash, PathEscapes, PlaceTaken, SkillcError
 from skillc.spelling import did_you_mean
 
@@ -35,14 +37,19 @@ class TrashItem:
     when: str
     reason: str
     parent: str = hidden("")  # the folder that it was in, without links; empty in old notes
+    memory: Mapping[str, Any] = field(default_factory=dict, metadata=HIDDEN)  # of what it was [D67]
 
 
 def directory() -> str:
     return os.path.join(paths.require_home(), paths.DIRECTORY, "trash")
 
 
-def put(path: str, reason: str, *, origin: str = "", link: str = "") -> TrashItem:
+def put(
+    path: str, reason: str, *, origin: str = "", link: str = "", memory: Mapping[str, Any] | None = None
+) -> TrashItem:
     """Move anything to the trash; `origin` is where it was, if `path` is a temporary name.
+
+    `memory` is what is to be remembered besides, as JSON; one that is too large is left out.
 
     With `link`, a symbolic link to that folder takes its place in the same step. Where the system can't
     exchange two names, the place is empty for a moment.
@@ -59,8 +66,10 @@ def put(path: str, reason: str, *, origin: str = "", link: str = "") -> TrashIte
     item = TrashItem(item_id, content, origin, when, reason, os.path.realpath(os.path.dirname(origin)))
     fields = {"version": VERSION, "id": item_id, "path": content, "from": origin, "when": when}
     fields |= {"reason": reason, "parent": item.parent}
-    note = json.dumps(records.seal(fields), indent=2, ensure_ascii=False)
-    atomic.write(os.path.join(folder, NOTE), note.encode("utf-8", "surrogateescape"), durable=True)
+    note = _encode(fields | {"memory": dict(memory or {})})
+    if len(note) > MAX_NOTE:
+        note = _encode(fields)
+    atomic.write(os.path.join(folder, NOTE), note, durable=True)
     try:
         if not (link and _exchange_for_link(path, item.path, link)):
             _move(path, item.path)
@@ -71,6 +80,11 @@ def put(path: str, reason: str, *, origin: str = "", link: str = "") -> TrashIte
             atomic.discard(folder)
         raise
     return item
+
+
+def _encode(fields: Mapping[str, Any]) -> bytes:
+    text = json.dumps(records.seal(fields), indent=2, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace")  # half a character is an escape in JSON, too
 
 
 def items() -> list[TrashItem]:
@@ -91,8 +105,8 @@ def find(name: str) -> TrashItem:
     raise NotInTrash(name, f"hint: {question}" if question else "")
 
 
-def restore(item: TrashItem) -> str:
-    """Put an item back where it was and return that path; raise PlaceTaken if something else is there now."""
+def check_place(item: TrashItem) -> None:
+    """Raise PlaceTaken if something else is now where an item was, and PathEscapes for another folder."""
     if not item.origin:
         raise SkillcError(f"it is not known where '{item.id}' was; copy it from '{item.path}'")
     if os.path.lexists(item.origin):
@@ -101,7 +115,12 @@ def restore(item: TrashItem) -> str:
     if item.parent and os.path.realpath(parent) != item.parent:  # a link since then, which a clone may bring
         hint = f"hint: '{parent}' leads to '{os.path.realpath(parent)}' now; '{item.id}' stays in the trash"
         raise PathEscapes(item.origin, hint)
-    os.makedirs(parent, exist_ok=True)
+
+
+def restore(item: TrashItem) -> str:
+    """Put an item back where it was and return that path; raise what `check_place` does."""
+    check_place(item)
+    os.makedirs(os.path.dirname(item.origin), exist_ok=True)
     _move(item.path, item.origin)
     atomic.discard(os.path.dirname(item.path))
     return item.origin
@@ -120,9 +139,12 @@ def _read(folder: str) -> TrashItem | None:
         if not (note.get("v") == UNSEALED or records.is_sealed(note)):
             raise ValueError(folder)
         fields = [str(note[key]) for key in ("from", "when", "reason")] + [str(note.get("parent", ""))]
+        memory = dict(note.get("memory", {}))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        fields = ["", "", "its note can't be read"]
-    return TrashItem(os.path.basename(folder), content, *fields) if os.path.lexists(content) else None
+        fields, memory = ["", "", "its note can't be read", ""], {}
+    origin, when, reason, parent = fields
+    item = TrashItem(os.path.basename(folder), content, origin, when, reason, parent, memory)
+    return item if os.path.lexists(content) else None
 
 
 def _exchange_for_link(path: str, content: str, link: str) -> bool:

@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, str | int | bool | None]]] = {
         [],
         {"--scope": "all", "--status": "all", "--limit": None, "--pattern": None, "--check-obsolete": False},
     ),
-    "build": (["[skill]"], {"--global": False, "--target": "claude", "--copy": False, "--force": False}),
+    "build": (["[skill]"], {"--global": False, "--target": None, "--copy": False, "--force": False}),
     "lint": (["[skill]..."], {"--force": False}),
     "outline": (["<skill>"], {"--level": None}),
     "show": (["<skill>"], {"--section": None, "--file": None, "--max-lines": None}),

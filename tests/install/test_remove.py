@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from skillc import records
 from skillc.install import read_lock
 from skillc.library import read_deployments
 from tests.conftest import World
@@ -69,15 +70,110 @@ def test_asked_for_after_it_was_removed(world: World, pdf: Path) -> None:
 
 
 def test_back_again(world: World, pdf: Path) -> None:
-    """[D52] `restore` and `build` undo it, and the log goes on."""
+    """[D67] `restore` undoes it: agents have the skill again, in the same ways, and the log goes on."""
+    world.ok("build", "pdf", "--copy", "--target", "./mine", cwd=world.home)
     world.ok("search", "pdf", "Text", cwd=world.home)
+    before = {record.path: record for record in read_deployments()}
     result = world.ok("remove", "pdf", cwd=world.home)
     command = result.stdout.split("'skc ")[1].split("'")[0]
-    world.ok(*command.split(), cwd=world.home)
-    world.ok("build", "pdf", cwd=world.home)
+    assert f"  claude: {world.home}/.claude/skills/pdf (symlink)" in world.ok(*command.split()).stdout
+    assert {record.path: record for record in read_deployments()} == before
     assert (world.home / ".claude/skills/pdf/scripts/fill.py").exists()
+    assert not (world.home / "mine/pdf").is_symlink()
     stats = json.loads(world.ok("stats", "pdf", "--all", "--format", "json", cwd=world.home).stdout)
     assert stats["data"]["total_accesses"] == 3  # two builds and the search before
+
+
+def test_back_in_the_lock(world: World) -> None:
+    """[D67] the lock's entry comes back with its pin, so that nothing is to be installed."""
+    folder = skill(world.root / "work", "pdf")
+    lock_skills(world, str(folder), "pdf", targets=["codex"])
+    world.ok("install")
+    world.ok("pin", "pdf")
+    lock = (world.project / "skills-lock.json").read_bytes()
+    remove(world, "pdf", cwd=world.project)
+    value = json.loads(world.ok("restore", "pdf", "--format", "json").stdout)
+    assert value["deployments"] == [str(world.project / ".agents/skills/pdf")]
+    assert (world.project / "skills-lock.json").read_bytes() == lock
+    assert world.ok("install").stdout == "1 skill unchanged\n"
+    assert world.ok("verify").returncode == 0
+    (folder / "SKILL.md").write_text("---\nname: pdf\ndescription: x\n---\nNew.\n")
+    world.ok("unpin", "pdf")
+    with open(world.store / "pdf/SKILL.md", "a") as file:
+        file.write("Mine.\n")
+    assert "E082" in world.skc("update").stderr  # the version that it is merged with came back, too
+
+
+@pytest.mark.slow
+def test_back_from_an_update(world: World) -> None:
+    """[D67] what an update or a build replaced remembers the lock and the agents of then."""
+    folder = skill(world.root / "work", "pdf")
+    lock_skills(world, str(folder), "pdf", targets=["codex"])
+    world.ok("install")
+    lock = (world.project / "skills-lock.json").read_bytes()
+    (world.store / "pdf/mine.md").write_text("mine")
+    with open(folder / "SKILL.md", "a") as file:
+        file.write("New.\n")
+    item = world.ok("update").stderr.split("'skc restore ")[1].split("'")[0]
+    remove(world, "pdf", cwd=world.project)
+    world.ok("restore", item)
+    assert (world.store / "pdf/mine.md").read_text() == "mine"
+    assert "New." not in (world.store / "pdf/SKILL.md").read_text()
+    assert (world.project / "skills-lock.json").read_bytes() == lock
+    assert [record.target for record in read_deployments()] == ["codex"]
+    item = world.ok("build", str(folder), "--force").stderr + world.ok("trash", "list").stdout
+    remove(world, "pdf", cwd=world.project)
+    world.ok("restore", item.split()[item.split().index("FROM") + 1])
+    assert [record.target for record in read_deployments()] == ["codex"]
+
+
+def test_back_as_it_was(world: World, pdf: Path) -> None:
+    """[D67] a skill that was disabled, or never built, is so again."""
+    world.ok("disable", "pdf", "--target", "cursor", cwd=world.home)
+    world.skill("plain", store=world.global_store)
+    for name in ("pdf", "plain"):
+        remove(world, name)
+        world.ok("restore", name)
+    assert not os.path.lexists(world.home / ".cursor/skills/pdf")
+    assert (world.home / ".claude/skills/pdf/SKILL.md").exists()
+    assert not (world.home / ".skillc/runtime/plain").exists()
+    world.ok("enable", "pdf", cwd=world.home)
+    assert (world.home / ".cursor/skills/pdf/SKILL.md").exists()
+
+
+def test_back_where_a_clone_leads_out(world: World) -> None:
+    """[D63] an agent's folder that leads out of the project is refused before anything is written."""
+    world.skill("pdf")
+    world.ok("build", "pdf", "--deploy", "project")
+    remove(world, "pdf", cwd=world.project)
+    (world.project / ".claude/skills").rmdir()
+    (world.project / ".claude/skills").symlink_to(world.root)
+    world.fails("E012", "restore", "pdf")
+    assert not (world.store / "pdf").exists()
+    assert not (world.root / "pdf").exists()
+    (world.project / ".claude/skills").unlink()
+    world.ok("restore", "pdf")
+    assert (world.project / ".claude/skills/pdf/SKILL.md").exists()
+
+
+def test_back_from_before(world: World, pdf: Path) -> None:
+    """[D70] of what was removed by an older skc no agents are known: those that are installed get it."""
+    (removal,) = remove(world, "pdf")
+    note = Path(removal["trashed"]).parent / "note.json"
+    fields = {key: value for key, value in json.loads(note.read_text()).items() if key != "memory"}
+    note.write_text(json.dumps(records.seal(fields)))
+    shutil.rmtree(world.home / ".cursor")
+    world.ok("restore", "pdf")
+    assert [record.target for record in read_deployments()] == ["claude"]
+
+
+def test_back_without_a_build(world: World, pdf: Path) -> None:
+    """[D52] a skill that can't be built any more is back, and the error is said."""
+    (removal,) = remove(world, "pdf")
+    (Path(removal["trashed"]) / "SKILL.md").write_text("no frontmatter")
+    result = world.fails("E011", "restore", "pdf")
+    assert "Restored" in result.stdout
+    assert (pdf / "SKILL.md").exists()
 
 
 def test_keep_source_and_purge(world: World, pdf: Path) -> None:

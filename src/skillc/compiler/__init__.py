@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         find_deployments,
         find_generated,
         inspect_deployment,
+        remember,
         remove_runtime,
         withdraw,
     )

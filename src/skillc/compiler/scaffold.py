@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from skillc import atomic, paths
+from skillc.compiler.undeploy import remember
 from skillc.contract import Result, hidden
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
 from skillc.library import Skill, import_root, is_compiled, lock_store, read_import, record_import
@@ -113,11 +114,12 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
         raise InvalidOption(f"'{skill.source}' holds the store it would be copied into")
     digest = digest_files(skill.source, hidden=True)  # raises for a link that leaves the folder
     with lock_store(root):
-        note = _copy(skill, path, digest, force)
+        copy = Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True)
+        note = _copy(skill, path, digest, copy, force)
     return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True), note
 
 
-def _copy(skill: Skill, path: str, digest: str, force: bool) -> str:
+def _copy(skill: Skill, path: str, digest: str, copy: Skill, force: bool) -> str:
     """Copy a skill to its place in the store, unless it is there; return a line that says what was done."""
     note = f"Copied {skill.source}; from now on, edit {path}"
     if os.path.lexists(path) and not force:
@@ -131,7 +133,7 @@ def _copy(skill: Skill, path: str, digest: str, force: bool) -> str:
     record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)
     # The digest leaves histories out, and there may be commits in the copy's.
     has_history = has_uncounted(path)
-    keep = (lambda old: _put_in_trash(old, path, skill.source)) if force or has_history else None
+    keep = (lambda old: _put_in_trash(old, path, skill, copy)) if force or has_history else None
     make_folder(path, copy_of=skill.source, keep=keep)
     return note
 
@@ -154,7 +156,7 @@ def _is_current(copy: str, skill: Skill, digest: str) -> bool:
     return current == digest
 
 
-def _put_in_trash(old: str, path: str, source: str) -> None:
+def _put_in_trash(old: str, path: str, skill: Skill, copy: Skill) -> None:
     from skillc import trash  # rarely needed
 
-    trash.put(old, f"replaced by an import of {source}", origin=path)
+    trash.put(old, f"replaced by an import of {skill.source}", origin=path, memory=remember(copy))

@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from skillc import atomic, paths, trash
 from skillc.compiler.agents import agent_directories
@@ -22,6 +23,7 @@ from skillc.library import (
     DeploymentRecord,
     Skill,
     find_record_damage,
+    find_switch,
     forget_deployments,
     read_deployments,
 )
@@ -49,6 +51,21 @@ def find_deployments(skill: Skill) -> list[DeploymentRecord]:
                 skill.name, source, skill.runtime(), target, path, method, digest=""
             )
     return [record for record in records.values() if os.path.lexists(record.path)]
+
+
+def remember(skill: Skill, records: Sequence[DeploymentRecord] | None = None) -> dict[str, Any]:
+    """Return what the trash remembers of a skill besides its files: where it was built and deployed [D67].
+
+    `records` are its deployments, by default those that are there.
+    """
+    records = find_deployments(skill) if records is None else records
+    return {
+        "name": skill.name,
+        "root": skill.root,
+        "built": any(map(os.path.isfile, map(paths.manifest_file, skill.runtimes()))),
+        "deployments": [record.as_json() for record in records],
+        "switch": find_switch(skill.source).as_json(),
+    }
 
 
 def _method(skill: Skill, path: str) -> str:

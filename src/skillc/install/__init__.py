@@ -57,17 +57,19 @@ if TYPE_CHECKING:
     from skillc.install.registry_skills import find_shared
     from skillc.install.remove import (
         Disablement,
-        EmptiedTrash,
         Enablement,
         Removals,
-        Restoration,
-        TrashContents,
         disable_skill,
-        empty_trash,
         enable_skill,
-        list_trash,
         remove_skills,
         require_stored,
+    )
+    from skillc.install.restore import (
+        EmptiedTrash,
+        Restoration,
+        TrashContents,
+        empty_trash,
+        list_trash,
         restore_item,
     )
     from skillc.install.skill_info import (

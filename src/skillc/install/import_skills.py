@@ -20,7 +20,7 @@ from skillc.contract import encode
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
 from skillc.install.import_plan import COPIED, LINKED, MOVED, Plan, Skip, Step, is_same, plan_import
-from skillc.install.store import Store
+from skillc.install.store import Store, remember_skill, skill_of
 from skillc.library import PROJECT, DeploymentRecord, Skill, lock_store, record_deployments, record_imports
 from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
@@ -207,12 +207,12 @@ def _copy(step: Step, copies: dict[str, tuple[str, str]]) -> None:
 def _place(step: Step, copies: dict[str, tuple[str, str]]) -> None:
     if os.path.islink(step.destination):
         os.unlink(step.destination)  # it leads to itself: left by an import that was killed
-    atomic.replace(copies[step.source][0], step.destination, keep=_keep)
 
+    def keep(path: str) -> None:  # what appeared in the store meanwhile
+        memory = remember_skill(skill_of(step.store.root, step.name))
+        trash.put(path, "replaced by 'skc import'", memory=memory)
 
-def _keep(path: str) -> None:
-    """Put what appeared in the store meanwhile in the trash."""
-    trash.put(path, "replaced by 'skc import'")
+    atomic.replace(copies[step.source][0], step.destination, keep=keep)
 
 
 def _copy_files(source: str, folder: str) -> str:

@@ -26,10 +26,10 @@ from skillc.compiler import (
     renewal,
     withdraw,
 )
-from skillc.contract import HIDDEN, KEY, encode, hidden
+from skillc.contract import HIDDEN, KEY, hidden
 from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound
-from skillc.install.dangling import measure_size
-from skillc.install.lock import change_lock, read_lock, store_folder
+from skillc.install.lock import change_lock
+from skillc.install.store import entries_of, path_of, remember_skill
 from skillc.install.versions import note_versions
 from skillc.library import (
     PROJECT,
@@ -47,7 +47,7 @@ from skillc.library import (
 from skillc.quotes import shell_quote
 from skillc.settings import Settings
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
-from skillc.text import count_of, one_line
+from skillc.text import one_line
 from skillc.usage import delete_fallback_log
 
 
@@ -77,7 +77,7 @@ class Removals:
             yield one_line(f"{'Would remove' if self.is_preview else 'Removed'} '{removal.name}'")
             yield from (one_line(f"  {path}") for path in removal.deployments)
             if removal.item:
-                way = f"'skc restore {shell_quote(removal.item)}' brings it back, 'skc build' deploys it"
+                way = f"'skc restore {shell_quote(removal.item)}' brings it back"
                 yield one_line(f"  {removal.source} is in the trash; {way}")
             elif removal.source:
                 way = f"stays; 'skc build {shell_quote(removal.name)}' deploys it again"
@@ -166,15 +166,17 @@ def remove_skill(
             skill.name, "", None, "", tuple(each.path for each in withdrawal.records), withdrawal.diagnostics
         )
     with nullcontext() if is_locked else lock_store(skill.root):
-        if not os.path.lexists(entry_of(skill)):  # another process removed it
+        if not os.path.lexists(path_of(skill)):  # another process removed it
             raise SkillNotFound(skill.name)
         return _remove(skill, cwd, keep_source, purge)
 
 
 def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
     reason = f"removed by 'skc remove {skill.name}'"
-    names = _find_entries(skill)  # raises for a lock that can't be read
+    names = [entry.name for entry in entries_of(skill)]  # raises for a lock that can't be read
+    memory = remember_skill(skill, ())
     withdrawal = withdraw(find_deployments(skill), reason)
+    memory["deployments"] = [record.as_json() for record in withdrawal.records]
     diagnostics = list(withdrawal.diagnostics)
     for runtime in skill.runtimes():
         diagnostics += remove_runtime(skill, runtime, purge=purge)
@@ -185,79 +187,10 @@ def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
         note_versions(skill.root, {}, forget=names)
     if not keep_source:
         change_switch(skill.source, lambda switch: switch.with_enabled(None))
-    item = None if keep_source else trash.put(entry_of(skill), reason)
+    item = None if keep_source else trash.put(path_of(skill), reason, memory=memory)
     places = tuple(record.path for record in withdrawal.records)
     path, item_id = (item.path, item.id) if item else ("", "")
     return Removal(skill.name, skill.source, path or None, item_id, places, tuple(diagnostics))
-
-
-def restore_item(name: str) -> Restoration:
-    """Bring back the newest item of the trash that a name means; raises NotInTrash and others."""
-    item = trash.find(name)
-    store, parts = os.path.dirname(item.origin), (paths.DIRECTORY, "skills")
-    root = os.path.dirname(os.path.dirname(store))
-    is_stored = store == os.path.join(root, *parts)
-    with lock_store(root) if is_stored else nullcontext():  # 'skc add' may be about to put one there
-        trash.restore(item)
-    return Restoration(item)
-
-
-@dataclass(frozen=True, slots=True)
-class Restoration:
-    """What came back from the trash."""
-
-    restored: trash.TrashItem
-
-
-@dataclass(frozen=True, slots=True)
-class TrashContents:
-    """What is in the trash: the items, and the bytes of each."""
-
-    items: tuple[trash.TrashItem, ...]
-    sizes: tuple[int, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        pairs = zip(self.items, self.sizes, strict=True)
-        return {"entries": [{**encode(item), "size": size} for item, size in pairs]}
-
-
-@dataclass(frozen=True, slots=True)
-class EmptiedTrash:
-    """What was deleted from the trash, and its size in bytes."""
-
-    deleted: tuple[trash.TrashItem, ...]
-    size: int = field(metadata=HIDDEN)
-
-
-def list_trash() -> TrashContents:
-    """Return what is in the trash."""
-    items = tuple(trash.items())
-    return TrashContents(items, tuple(measure_size(item.path) for item in items))
-
-
-def empty_trash(*, yes: bool = False, person: Person = UNATTENDED) -> EmptiedTrash:
-    """Delete what is in the trash for good, once a person agrees; raises InvalidOption without one."""
-    contents = list_trash()
-    items, size = contents.items, sum(contents.sizes)
-    if items and not yes:
-        text = f"{count_of(len(items), 'item')}, {size:,} bytes. Deleted items can't be brought back."
-        question = "Delete it?" if len(items) == 1 else "Delete them all?"
-        if not (person.can_answer and person.confirm(text, question)):
-            raise InvalidOption("nothing deleted; 'skc trash empty --yes' deletes without asking")
-    for item in items:
-        trash.delete(item)
-    return EmptiedTrash(items, size)
-
-
-def _find_entries(skill: Skill) -> list[str]:
-    """Return the names in the lock of the store that mean this skill."""
-    path = entry_of(skill)
-    return [name for name in read_lock(skill.root) if store_folder(skill.root, name) == path]
-
-
-def entry_of(skill: Skill) -> str:
-    """Return the path of a skill in its store, which may be a link to its source."""
-    return os.path.join(paths.skills_store(skill.root), *skill.name.split("/"))
 
 
 @dataclass(frozen=True, slots=True)

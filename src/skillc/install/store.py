@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from skillc import atomic, paths, trash
 from skillc.compiler import (
@@ -17,15 +17,17 @@ from skillc.compiler import (
     find_targets,
     publish_skill,
     record_publications,
+    remember,
 )
 from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
 from skillc.install.entry import COPY, LockEntry
-from skillc.install.lock import change_lock, is_home, store_folder
+from skillc.install.lock import change_lock, is_home, read_lock, store_folder
 from skillc.install.plan import note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
 from skillc.library import (
     GLOBAL,
     PROJECT,
+    DeploymentRecord,
     Skill,
     deployments_by_source,
     import_root,
@@ -84,7 +86,7 @@ def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = F
     create_store(root)
     atomic.sweep(os.path.dirname(path))
     has_edits = os.path.lexists(path) and is_edited(path)
-    diagnostics = [keep_in_trash(path, reason)] if has_edits else []
+    diagnostics = [keep_in_trash(root, skill.entry.name, reason)] if has_edits else []
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     record_import(place, skill.label, skill.entry.digest)
     make_folder(path, copy_of=skill.folder)
@@ -123,15 +125,34 @@ def check_store(root: str) -> None:
         raise SkillcError(f"'{folder}' leads to '{real}', outside of the project; remove the link")
 
 
-def keep_in_trash(path: str, reason: str) -> Diagnostic:
-    """Put a copy of a folder in the trash, so that it can be replaced in one step; return what to tell."""
+def remember_skill(skill: Skill, records: Sequence[DeploymentRecord] | None = None) -> dict[str, Any]:
+    """Return what the trash remembers of a skill: as `remember`, and its entries in the lock [D67]."""
+    entries = {entry.name: entry.fields for entry in entries_of(skill)}
+    return remember(skill, records) | {"lock": entries}
+
+
+def entries_of(skill: Skill) -> list[LockEntry]:
+    """Return the entries in the lock of the store that mean a skill."""
+    path = path_of(skill)
+    return [e for name, e in read_lock(skill.root).items() if store_folder(skill.root, name) == path]
+
+
+def path_of(skill: Skill) -> str:
+    """Return the path of a skill in its store, which may be a link to its source."""
+    return os.path.join(paths.skills_store(skill.root), *skill.name.split("/"))
+
+
+def keep_in_trash(root: str, name: str, reason: str) -> Diagnostic:
+    """Put a copy of a skill in the trash, so that it can be replaced in one step; return what to tell."""
+    path = store_folder(root, name)
+    memory = remember_skill(skill_of(root, name))
     temporary = atomic.temporary_path(path)
     try:
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.copytree(path, temporary, symlinks=True)
         else:
             shutil.copy2(path, temporary, follow_symlinks=False)
-        return warning("W007", path, trash.put(temporary, reason, origin=path).id)
+        return warning("W007", path, trash.put(temporary, reason, origin=path, memory=memory).id)
     finally:
         atomic.discard(temporary)
 

@@ -204,25 +204,26 @@ def _apply(root: str, latest: Latest, audit: Audit, merge: Merge | None, result:
     skill = FetchedSkill(entry, candidate.folder, download.origin.label())
     result.diagnostics += put_skill(root, skill, REASON, is_there=merge is not None)
     if merge is not None and merge.changes:
-        result.diagnostics.append(_put_merge(store_folder(root, old.name), merge))
+        result.diagnostics.append(_put_merge(root, old.name, merge))
     result.diagnostics += record_entries(root, [entry])
     return entry
 
 
-def _put_merge(path: str, merge: Merge) -> Diagnostic:
+def _put_merge(root: str, name: str, merge: Merge) -> Diagnostic:
     """Change the files of a skill as a merge says, all at once; a copy from before goes to the trash."""
-    diagnostic = keep_in_trash(path, REASON)
+    diagnostic = keep_in_trash(root, name, REASON)
+    path = store_folder(root, name)
     temporary = atomic.temporary_path(path)
     try:
         shutil.copytree(path, temporary, symlinks=True)
-        for name, change in merge.changes.items():
-            place = os.path.join(temporary, *name.split("/"))
+        for file, change in merge.changes.items():
+            place = os.path.join(temporary, *file.split("/"))
             if change is None:
                 os.unlink(place)
                 _remove_empty(os.path.dirname(place), temporary)
-        for name, change in merge.changes.items():
+        for file, change in merge.changes.items():
             if change is not None:
-                place = os.path.join(temporary, *name.split("/"))
+                place = os.path.join(temporary, *file.split("/"))
                 os.makedirs(os.path.dirname(place), exist_ok=True)
                 atomic.write(place, change.data, mode=0o755 if change.is_executable else 0o644)
         atomic.replace(temporary, path)

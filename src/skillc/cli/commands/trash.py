@@ -47,7 +47,8 @@ def run(arguments: Arguments) -> int:
 def restore(arguments: Arguments, name: str) -> int:
     """Put an item back and say where."""
     result = workspace().restore(name)
-    return show(arguments, result, [one_line(f"Restored {result.restored.origin}")])
+    show(arguments, result, map(one_line, result.lines()))
+    return 0 if result.is_success else 1
 
 
 def _list(arguments: Arguments) -> int:
