@@ -227,7 +227,7 @@ def test_build_that_fails(world: World, claude: Path) -> None:
     (runtime / "pdf").symlink_to(world.root)  # a build refuses to write there
     result = world.skc("import", cwd=world.home)
     assert result.returncode == 1
-    assert "error[E999]" in result.stderr
+    assert "error[E052]" in result.stderr
     assert (pdf / "SKILL.md").read_text().endswith("Body.\n")
     assert os.readlink(pdf) == str(world.global_store / "pdf")
     assert os.readlink(claude / "docx") == str(runtime / "docx")
