@@ -251,7 +251,7 @@ class Operations:
         """Return everything about a skill, an installed one first [D69], and what is wrong around it."""
         from skillc.install import describe_skill
 
-        return describe_skill(self.locate_installed(name))
+        return describe_skill(self.locate_installed(name), self.cwd)
 
     def import_skills(
         self,

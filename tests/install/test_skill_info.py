@@ -75,7 +75,7 @@ def test_edits_at_agents(world: World) -> None:
     world.skill("pdf")
     (world.project / "a").mkdir()
     world.ok("build", "pdf", "--copy", "--target", "./a/skills,./b,./c")
-    world.ok("build", "pdf")
+    world.ok("build", "pdf", "--target", "claude")
     places = [world.project / each / "pdf" for each in ("a/skills", "b", "c")]
     (places[0] / "SKILL.md").write_text("mine")
     shutil.rmtree(places[1])

@@ -91,6 +91,7 @@ class SkillInfo:
     conflicts: tuple[str, ...]
     disabled: str = optional("")
     shadowed_by: str = optional("")
+    listing: dict[str, str] | None = optional()
     digest: str = optional("")
     used: Use | None = optional()
     is_locked: bool = hidden(False)
@@ -138,10 +139,11 @@ def list_installed(
     return InstalledSkills(skills, found.total, found.filtered, find_foreign(cwd), diagnostics)
 
 
-def describe_skill(skill: Skill) -> tuple[SkillInfo, list[Diagnostic]]:
+def describe_skill(skill: Skill, cwd: str) -> tuple[SkillInfo, list[Diagnostic]]:
     """Return everything about one skill, installed or not, and what is wrong around it."""
     from skillc.compiler import find_deployments, find_status
     from skillc.lint import measure_skill
+    from skillc.listing import list_agents
     from skillc.skills import digest_skill
     from skillc.usage import compute_stats
 
@@ -154,9 +156,17 @@ def describe_skill(skill: Skill) -> tuple[SkillInfo, list[Diagnostic]]:
     except SkillcError:  # a link that leaves the folder [D64]
         digest = ""
     use = compute_stats(skill)
+    places = {os.path.realpath(each.path) for each in info.agents}
+    states = {
+        agent.agent: each.state
+        for agent in (list_agents(cwd).agents if places else ())
+        for each in agent.skills
+        if each.state and os.path.realpath(os.path.dirname(each.path)) in places
+    }
     details = replace(
         info,
         tokens=TokenCounts(tokens.metadata, tokens.body, tokens.in_files) if tokens else None,
+        listing=states or None,
         digest=digest,
         used=Use(use.data["total_accesses"], use.end),
     )

@@ -14,6 +14,13 @@ from skillc.text import count_of, one_line
 
 HEADER = ("SKILL", "SCOPE", "VERSION", "FROM", "AGENTS", "TOKENS", "STATUS")
 NORMAL = "normal"
+LISTED = {
+    "whole": "whole description",
+    "cut": "description cut",
+    "name": "name alone",
+    "on-demand": "on demand",
+    "absent": "not listed",
+}
 MAX_ADVICE = 3  # skills of one kind that are named
 COMMIT = 7  # digits of a commit that are shown
 STATES = {"edited": "edited there", "other": "something else is there", "gone": "not there any more"}
@@ -92,6 +99,10 @@ def list_facts(skill: SkillInfo) -> Iterator[tuple[str, str]]:
         yield "" if number else "agents", _describe_agent(agent)
     if not skill.agents:
         yield "agents", "none has it"
+    if skill.listing:
+        states = dict.fromkeys(skill.listing.values())
+        agents = {state: ", ".join(a for a, s in skill.listing.items() if s == state) for state in states}
+        yield "listing", "; ".join(f"{LISTED[state]} at {names}" for state, names in agents.items())
     if skill.tokens:
         yield "tokens", _describe_tokens(skill)
     if skill.used:
