@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.errors import RegistryRefused, RegistryUnavailable, SkillExists, SkillNotFound
 from skillc.registry import (
@@ -31,6 +30,7 @@ from skillc.registry import (
 from skillc.registry.upstream import Import, Upstream as AnyUpstream
 from skillc.server import ServerSettings, create_registry_app
 from tests.registry.conftest import Clock, Team, package
+from tests.support.client import AppClient
 from tests.support.git import Origin, Server
 from tests.support.http import Request, Stub, page, stub
 from tests.support.team import Seen, serve_registry
@@ -389,7 +389,7 @@ def test_policies_of_registry_toml(tmp_path: Path) -> None:
     with opened(tmp_path, '[policy]\ndeny = ["payments/legacy"]') as registry:
         assert [skill.id for skill in registry.skills(READER)] == ["other", "payments/refunds"]
         assert registry.skill(READER, "other").latest is not None
-        client = TestClient(create_registry_app(registry, ServerSettings(public_read=True)))
+        client = AppClient(create_registry_app(registry, ServerSettings(public_read=True)))
         ids = [skill["id"] for skill in client.get("/skills").json()["skills"]]
         assert ids == ["other", "payments/refunds"]
         found = client.get("/search", params={"q": "legacy refunds"}).json()["results"]
@@ -405,7 +405,7 @@ def test_mirror_of_registry_toml(tmp_path: Path, elsewhere: Registry, served: tu
         with pytest.raises(RegistryRefused):
             registry.skill(other, "community/tools/pdf")
         assert registry.skills(SYSTEM) == []
-        client = TestClient(create_registry_app(registry, ServerSettings(public_read=True)))
+        client = AppClient(create_registry_app(registry, ServerSettings(public_read=True)))
         (version,) = client.get("/skills/community/tools/pdf/versions").json()["versions"]
         assert (version["version"], version["note"].startswith("mirrored from ")) == ("1.2.0", True)
         assert client.get("/skills/community/nothing/versions").status_code == 404

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.registry import MAX_BYTES, SYSTEM, Grant, Role
 from skillc.remotes import fingerprint_of
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World
+from tests.support.client import AppClient
 from tests.support.npm import ClawHub
 from tests.support.team_process import Team, client, running_team
 
@@ -51,12 +51,9 @@ def test_its_client_reads(tmp_path: Path, world: World) -> None:
         assert "needs a valid token" in hub.fails("login", "--token", "skc_wrong")
         hub.run("login", "--token", team.token(Role.READER, "payments").secret)
         assert "payments.refunds v1.0.0" in hub.run("search", "refunds")
-        assert "payments.refunds" in hub.run("search", "--prefix", "pay")
-        assert "payments.refunds" in hub.run("search", "--exact", "payments.refunds")
         assert "sales" not in hub.run("explore")
         hub.run("install", "payments.refunds")
         hub.run("install", "@payments/refunds")
-        assert "not" in hub.fails("install", "payments.nothing")
         assert "refused" in hub.fails("install", "sales.leads")
         skills = world.project / "skills"
         for folder in (skills / "payments.refunds", skills / "@payments" / "refunds"):
@@ -68,7 +65,6 @@ def test_its_client_reads(tmp_path: Path, world: World) -> None:
         hub.run("update", "--all")
         assert {entry["version"] for entry in hub.lock().values()} == {"1.1.0"}
         assert "Newer." in (skills / "payments.refunds" / "SKILL.md").read_text()
-        assert "up to date" in hub.run("update", "payments.refunds")
         shown = hub.run("inspect", "payments.refunds", "--versions", "--files", "--file", "SKILL.md")
         assert "1.1.0" in shown
         assert "1.2.0" not in shown
@@ -93,14 +89,11 @@ def test_its_client_publishes(tmp_path: Path, world: World) -> None:
         assert skill.versions[1].note == "the first"
         assert team.registry.read_file(SYSTEM, skill.versions[0], "scripts/total.py") == b"print(2)"
         assert "refused" in hub.fails("publish", "invoices", "--owner", "sales")
-        assert "refused" in hub.fails("publish", "invoices", "--owner", "-", "--version", "1.0.0")
-        assert "1.0.1" in hub.fails("publish", "invoices", "--version", "1.0.1")
         hub.run("delete", "payments.invoices", "--version", "1.0.1", "--yes")
         skill = team.registry.skill(SYSTEM, "payments/invoices")
         assert (skill.resolve().version, skill.versions[0].yanked) == ("1.0.0", "withdrawn by its publisher")
         hub.run("undelete", "payments.invoices", "--version", "1.0.1", "--yes")
         hub.run("delete", "@payments/invoices", "--yes")
-        assert "not" in hub.fails("install", "payments.invoices")
         hub.run("undelete", "payments.invoices", "--yes")
         hub.run("install", "payments.invoices")
 
@@ -217,6 +210,8 @@ def test_only_what_is_to_be_read(team: Team) -> None:
         "sales.leads"
     ]
     assert ask(team, "/search", small, status=403, q="payments.refunds", mode="exact")
+    [found] = ask(team, "/search", q="payments.refunds", mode="exact")["results"]
+    assert found["slug"] == "payments.refunds"
     for path in ("/skills/payments.refunds", "/skills/payments.refunds/versions/1.0.0"):
         assert "refused" in ask(team, path, small, status=403)
         assert ask(team, path, "skc_wrong", status=401)
@@ -229,7 +224,7 @@ def test_only_what_is_to_be_read(team: Team) -> None:
     assert ask(team, "/skills/payments.refunds/versions") == {"items": [], "nextCursor": None}
     team.registry.delete(SYSTEM, "payments/refunds")
     assert ask(team, "/skills/payments.refunds/versions/1.0.0", status=404) == "Skill not found"
-    public = TestClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
+    public = AppClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
     assert public.get(f"{API}/skills").json()["items"][0]["slug"] == "sales.leads"
     assert public.get(f"{API}/whoami").status_code == 401
     assert public.post(f"{API}/skills", json={}).status_code == 401
@@ -247,7 +242,7 @@ def payload(**fields: Any) -> dict[str, Any]:
     return {"slug": "invoices", "ownerHandle": "payments", "version": "1.0.0", "changelog": ""} | fields
 
 
-def publish_form(writer: TestClient, files: dict[str, bytes], **fields: Any) -> Any:
+def publish_form(writer: AppClient, files: dict[str, bytes], **fields: Any) -> Any:
     parts = [("files", (name, data)) for name, data in files.items()]
     return writer.post(f"{API}/skills", data={"payload": json.dumps(payload(**fields))}, files=parts)
 

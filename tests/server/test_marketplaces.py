@@ -9,12 +9,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.protocols import marketplaces
 from tests.conftest import World
+from tests.support.client import AppClient
 from tests.support.team_process import Team, client, running_team
 
 CLAUDE, CODEX = "/.claude-plugin/marketplace.json", "/.agents/plugins/marketplace.json"
@@ -123,7 +123,7 @@ def test_only_what_is_to_be_read(team: Team) -> None:
     assert small.get(f"/plugins/payments/refunds.git{refs}").status_code == 403
     assert small.get(f"/plugins/sales/leads.git{refs}").status_code == 200
     assert small.get(f"/plugins/sales/nothing.git{refs}").status_code == 404
-    nobody = TestClient(create_registry_app(team.registry))
+    nobody = AppClient(create_registry_app(team.registry))
     for path in (f"/plugins/sales/leads.git{refs}", f"/marketplace.git{refs}"):
         response = nobody.get(path)
         assert (response.status_code, response.headers["WWW-Authenticate"][:5]) == (401, "Basic")

@@ -6,10 +6,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
+from tests.support.client import AppClient
 
 SKILL_MD = b"---\nname: refunds\ndescription: Pay money back\n---\n# Refunds\n"
 
@@ -25,7 +25,7 @@ def test_callers_by_token(registry: Registry) -> None:
     assert admin is not None
     caller = registry.accounts.authenticate(admin.secret)
     small = registry.accounts.create_token(caller, Role.READER, "other")
-    client = TestClient(create_registry_app(registry))
+    client = AppClient(create_registry_app(registry))
     path = "/skills/payments/refunds/versions"
     bearer = {"Authorization": f"Bearer {admin.secret}"}
     assert client.get(path).status_code == 401
@@ -35,13 +35,13 @@ def test_callers_by_token(registry: Registry) -> None:
     assert client.get(path, headers=bearer).json()["versions"][0]["version"] == "0.1.0"
     assert client.get("/skills/nothing/versions", headers=bearer).status_code == 404
     assert client.get("/whoami", headers=bearer).json()["subject"] == "admin"
-    public = TestClient(create_registry_app(registry, ServerSettings(public_read=True)))
+    public = AppClient(create_registry_app(registry, ServerSettings(public_read=True)))
     assert public.get(path).status_code == 200
 
 
 def test_health_and_outage(registry: Registry, tmp_path: Path) -> None:
     """[SURFACES: Registry] a store that can't be read is 503 with Retry-After; /healthz is the process."""
-    client = TestClient(create_registry_app(registry))
+    client = AppClient(create_registry_app(registry))
     assert client.get("/readyz").json() == {"status": "ready"}
     for path in tmp_path.glob("registry.db*"):
         path.write_bytes(b"no database" * 1000)

@@ -17,12 +17,12 @@ from typing import Any
 import httpx2
 import pytest
 from starlette.routing import Route
-from starlette.testclient import TestClient
 
 from skillc.mcp.registry import create_registry_endpoint
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.api import OPERATIONS
+from tests.support.client import AppClient
 from tests.support.registry import serving, skill_md
 
 HIDDEN, MISSING = "secret/kestrel", "secret/buzzard"  # of the same length
@@ -62,8 +62,8 @@ def app(registry: Registry) -> Any:
 
 
 @pytest.fixture(scope="module")
-def client(app: Any) -> Iterator[TestClient]:
-    with TestClient(app, follow_redirects=False) as client:
+def client(app: Any) -> Iterator[AppClient]:
+    with AppClient(app, follow_redirects=False) as client:
         yield client
 
 
@@ -112,7 +112,7 @@ def fill(path: str, skill_id: str) -> str:
 
 
 def send(
-    client: TestClient, method: str, path: str, skill_id: str, headers: dict[str, str]
+    client: AppClient, method: str, path: str, skill_id: str, headers: dict[str, str]
 ) -> httpx2.Response:
     """Send what a client of this route sends about a skill."""
     slug = skill_id.replace("/", ".")
@@ -166,7 +166,7 @@ def erase(response: httpx2.Response, skill_id: str) -> tuple[int, str, list[tupl
     return response.status_code, hide(response.text), kept
 
 
-def compare(client: TestClient, method: str, path: str, headers: dict[str, str]) -> httpx2.Response:
+def compare(client: AppClient, method: str, path: str, headers: dict[str, str]) -> httpx2.Response:
     """Ask about the skill and about one that is not there; the answers must not differ. Return the first."""
     first, second = (send(client, method, path, each, {**headers}) for each in (HIDDEN, MISSING))
     if path != "/metrics" or first.status_code != 200:  # which count the first request
@@ -185,7 +185,7 @@ def test_all_routes_are_here(app: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["none", "nonsense", "wrong", "unknown", "expired", "revoked"])
-def test_no_valid_token(app: Any, client: TestClient, tokens: dict[str, str], kind: str) -> None:
+def test_no_valid_token(app: Any, client: AppClient, tokens: dict[str, str], kind: str) -> None:
     """[SURFACES: Registry] [SURFACES: Registry protocols] 401, or the way to sign in, for all alike."""
     client.cookies.clear()
     headers = {"Authorization": f"Bearer {tokens[kind]}"} if tokens[kind] else {}
@@ -203,7 +203,7 @@ def test_no_valid_token(app: Any, client: TestClient, tokens: dict[str, str], ki
 
 
 @pytest.mark.parametrize("kind", ["former", "reader", "admin"])
-def test_elsewhere(app: Any, client: TestClient, small: dict[str, str], kind: str) -> None:
+def test_elsewhere(app: Any, client: AppClient, small: dict[str, str], kind: str) -> None:
     """[SURFACES: Registry] [SURFACES: Registry protocols] a token for elsewhere learns of no skill."""
     client.cookies.clear()
     for method, path in routes_of(app):
@@ -214,7 +214,7 @@ def test_elsewhere(app: Any, client: TestClient, small: dict[str, str], kind: st
             assert response.status_code in (403, 404), f"{method} {path}: {response.text}"
 
 
-def test_smaller_roles(client: TestClient, registry: Registry) -> None:
+def test_smaller_roles(client: AppClient, registry: Registry) -> None:
     """[SURFACES: Registry] a token of a smaller role than an operation needs is 403, and learns nothing."""
     client.cookies.clear()
     for operation in OPERATIONS:
@@ -226,7 +226,7 @@ def test_smaller_roles(client: TestClient, registry: Registry) -> None:
 
 
 @pytest.mark.parametrize("kind", ["former", "reader", "admin"])
-def test_browsers_elsewhere(app: Any, client: TestClient, small: dict[str, str], kind: str) -> None:
+def test_browsers_elsewhere(app: Any, client: AppClient, small: dict[str, str], kind: str) -> None:
     """[SURFACES: Registry] the same for a person who signed in: pages and forms tell of no skill."""
     client.cookies.clear()
     signed_in = client.post("/login", data={"token": small[kind], "next": "/"}, headers=HTML)
@@ -243,7 +243,7 @@ def test_browsers_elsewhere(app: Any, client: TestClient, small: dict[str, str],
 
 
 @pytest.mark.slow
-def test_basic_is_no_way_around(app: Any, client: TestClient, tokens: dict[str, str]) -> None:
+def test_basic_is_no_way_around(app: Any, client: AppClient, tokens: dict[str, str]) -> None:
     """[SURFACES: Registry protocols] a token as a password, as git sends it, is checked in the same way."""
     client.cookies.clear()
     for method, path in routes_of(app):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.signin.sessions import FIELD, HEADER, local_path, make_form_token
+from tests.support.client import AppClient
 from tests.support.registry import body, fault
 
 URL = "https://skills.example.com"
@@ -25,7 +25,7 @@ def make_token(registry: Registry, role: Role = Role.ADMIN) -> str:
     return registry.accounts.create_token(SYSTEM, role, owner="ana").secret
 
 
-class Browser(TestClient):
+class Browser(AppClient):
     """A browser at the server's address, which keeps cookies and sends the Origin of the page."""
 
     def __init__(self, registry: Registry, url: str = URL, public_read: bool = False) -> None:

@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.testclient import TestClient
 
 from skillc.server.ui import Lock
 from tests.conftest import World
 from tests.support.browser import running_browser, why_not
+from tests.support.client import AppClient
 from tests.support.forks import start_skc
 from tests.support.skills import skill
 
@@ -184,7 +184,7 @@ def test_a_browser_gets_in_by_the_file(opened: tuple[str, str]) -> None:
 def test_odd_keys() -> None:
     """[SURFACES: Registry] a key of odd text is only wrong; a question about the page does not use it up."""
     lock = Lock(PlainTextResponse("page"))
-    client = TestClient(lock, follow_redirects=False)
+    client = AppClient(lock, follow_redirects=False)
     for key in ("", "%FF", "%00", "x"):
         assert client.get(f"/?key={key}").status_code == 403
     key = lock.key

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Caller, Permission, ReviewRules, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.protocols import wellknown
 from tests.conftest import World
+from tests.support.client import AppClient
 from tests.support.npm import Installer
 from tests.support.team_process import Team, client, running_team
 
@@ -33,7 +33,7 @@ def public(tmp_path: Path) -> Iterator[Team]:
 
 def names(team: Team, path: str = INDEX, token: str = "") -> dict[str, str]:
     """The skills of an index: the addresses by name."""
-    client = TestClient(create_registry_app(team.registry))
+    client = AppClient(create_registry_app(team.registry))
     response = client.get(path, headers={"Authorization": f"Bearer {token or team.admin}"})
     assert response.status_code == 200, response.text
     return {entry["name"]: entry["url"] for entry in response.json()["skills"]}
@@ -42,7 +42,7 @@ def names(team: Team, path: str = INDEX, token: str = "") -> dict[str, str]:
 def test_index_and_archives(team: Team) -> None:
     """[SURFACES: Registry protocols] each entry has an archive with the digest that the index says."""
     team.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
-    client = TestClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
+    client = AppClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
     response = client.get(INDEX)
     index = response.json()
     assert index["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -163,7 +163,7 @@ def test_only_what_is_to_be_read(team: Team) -> None:
     small = team.token(Role.READER, "sales").secret
     assert names(team, token=small).keys() == {"leads"}
     assert names(team, f"/payments{INDEX}", small) == {}
-    client = TestClient(create_registry_app(team.registry))
+    client = AppClient(create_registry_app(team.registry))
     path = "/.well-known/agent-skills/archives/payments/refunds/1.0.0.tar.gz"
     assert client.get(path).status_code == 401
     assert client.get(INDEX).status_code == 401
@@ -185,7 +185,7 @@ HOSTILE = ("/A/B", "/a//b", "/%2e%2e/x", "/a.b", "/-", f"/{'x' * 65}", "/%00", "
 def test_hostile_prefixes(team: Team, path: str) -> None:
     """[SURFACES: Registry protocols] a path that is no prefix is 404, or has nothing below it."""
     team.publish("payments/refunds", "1.0.0")
-    client = TestClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
+    client = AppClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
     response = client.get(f"{path}{INDEX}")
     assert (response.status_code, response.json().get("skills")) in [(404, None), (200, [])]
     archive = client.get(f"{path}/.well-known/agent-skills/archives{path}/1.0.0.tar.gz")
@@ -195,7 +195,7 @@ def test_hostile_prefixes(team: Team, path: str) -> None:
 def test_passwords(team: Team) -> None:
     """[SURFACES: Registry protocols] a token can be the password of Basic, or the name; others are 401."""
     team.publish("pdf", "1.0.0")
-    client = TestClient(create_registry_app(team.registry))
+    client = AppClient(create_registry_app(team.registry))
     for pair in (("anything", team.admin), (team.admin, "")):
         assert client.get(INDEX, auth=pair).status_code == 200
     for pair in (("anything", "wrong"), (team.admin, "wrong"), ("", "")):

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
+from tests.support.client import AppClient
 from tests.support.forks import start_skc
 
 
@@ -64,7 +64,7 @@ def token(registry: Registry, role: Role = Role.ADMIN, prefix: str = "", owner: 
     return registry.accounts.create_token(SYSTEM, role, prefix, owner=owner).secret
 
 
-class Client(TestClient):
+class Client(AppClient):
     """A client with a token of a role; `Client(registry, None)` has none."""
 
     def __init__(

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from starlette.testclient import TestClient
 
 from skillc.contract import encode
 from skillc.errors import SkillNotFound
 from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.api.contracts import describe_versions
+from tests.support.client import AppClient
 from tests.support.forks import start_skc
 
 
@@ -79,10 +79,10 @@ class Team:
         return self.url.replace("http://", f"http://token:{token}@") + path
 
 
-def client(team: Team, token: str = "", **settings: Any) -> TestClient:
+def client(team: Team, token: str = "", **settings: Any) -> AppClient:
     """A client of an application over a team's registry, in this process; an admin without a token."""
     app = create_registry_app(team.registry, ServerSettings(**settings))
-    return TestClient(app, headers={"Authorization": f"Bearer {token or team.admin}"})
+    return AppClient(app, headers={"Authorization": f"Bearer {token or team.admin}"})
 
 
 @contextmanager

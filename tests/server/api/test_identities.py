@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Grant, Identity, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, PublishingSettings, SignInSettings
+from tests.support.client import AppClient
 from tests.support.issuer import AUDIENCE, Issuer, issuer, running_issuer
 from tests.support.registry import body, fault, token
 
@@ -24,29 +24,29 @@ WORKFLOW = {"repository": "acme/skills", "workflow": "release.yml", "prefix": "p
 
 
 @pytest.fixture
-def client(registry: Registry, issuer: Issuer) -> TestClient:
+def client(registry: Registry, issuer: Issuer) -> AppClient:
     """An admin, at a server that knows the issuer as GitHub's."""
     return make_client(registry, PublishingSettings(github=(issuer.url,)))
 
 
-def make_client(registry: Registry, publishing: PublishingSettings, url: str = AUDIENCE) -> TestClient:
+def make_client(registry: Registry, publishing: PublishingSettings, url: str = AUDIENCE) -> AppClient:
     settings = ServerSettings(url, sign_in=SignInSettings(publishing=publishing))
     headers = {"Authorization": f"Bearer {token(registry)}"}
-    return TestClient(create_registry_app(registry, settings), headers=headers)
+    return AppClient(create_registry_app(registry, settings), headers=headers)
 
 
-def trust(client: TestClient, issuer: Issuer, **changes: str) -> Any:
+def trust(client: AppClient, issuer: Issuer, **changes: str) -> Any:
     response = client.post("/trusted-publishers", json={"issuer": issuer.url} | WORKFLOW | changes)
     assert response.status_code == 201, response.text
     return response.json()
 
 
-def mint(client: TestClient, text: str, **fields: str) -> Any:
+def mint(client: AppClient, text: str, **fields: str) -> Any:
     headers = {"Authorization": ""}  # a job has no token yet
     return client.post("/_/oidc/mint-token", json={"token": text, **fields}, headers=headers)
 
 
-def test_a_job_publishes(client: TestClient, issuer: Issuer) -> None:
+def test_a_job_publishes(client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] an ID token gives a token for 15 minutes, which publishes below the prefix."""
     assert client.get("/_/oidc/audience", headers={"Authorization": ""}).json() == {"audience": AUDIENCE}
     trust(client, issuer)
@@ -140,7 +140,7 @@ BAD: dict[str, Token] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_tokens(client: TestClient, issuer: Issuer, name: str) -> None:
+def test_bad_tokens(client: AppClient, issuer: Issuer, name: str) -> None:
     """[SURFACES: Sign-in] whatever is wrong with an ID token, it is 403, and no token is made."""
     trust(client, issuer)
     tokens = len(client.get("/tokens").json()["tokens"])
@@ -160,12 +160,12 @@ def test_id_tokens_of_people(registry: Registry, issuer: Issuer) -> None:
     registry.publishers.trust(SYSTEM, issuer.url, **WORKFLOW)
     person = {name: None for name in issuer.claims() if name not in ("iss", "iat", "exp", "jti")}
     text = issuer.sign(issuer.claims(**person | {"aud": "skillc", "sub": "7", "email": "ana@example.com"}))
-    response = mint(TestClient(create_registry_app(registry, settings)), text)
+    response = mint(AppClient(create_registry_app(registry, settings)), text)
     assert fault(response) == (403, "E090")
     assert "jobs started by '' may not publish" in response.text
 
 
-def test_once(client: TestClient, issuer: Issuer) -> None:
+def test_once(client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] an ID token is good for one token, also one that ends with time itself."""
     trust(client, issuer)
     for changes in ({}, {"exp": 253402300799}):
@@ -174,7 +174,7 @@ def test_once(client: TestClient, issuer: Issuer) -> None:
         assert fault(mint(client, text)) == (403, "E090")
 
 
-def test_repository_that_was_made_anew(client: TestClient, issuer: Issuer) -> None:
+def test_repository_that_was_made_anew(client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] a repository that was deleted and made anew by others is refused."""
     trust(client, issuer)
     assert mint(client, issuer.sign(issuer.claims())).status_code == 200
@@ -182,7 +182,7 @@ def test_repository_that_was_made_anew(client: TestClient, issuer: Issuer) -> No
     assert "is another repository" in response.json()["detail"]
 
 
-def test_prefixes(client: TestClient, issuer: Issuer) -> None:
+def test_prefixes(client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] `prefix` chooses among several trusted publishers."""
     trust(client, issuer)
     trust(client, issuer, prefix="billing", environment="release")
@@ -193,7 +193,7 @@ def test_prefixes(client: TestClient, issuer: Issuer) -> None:
     assert fault(mint(client, issuer.sign(issuer.claims()), prefix="billing")) == (403, "E090")
 
 
-def test_only_configured_issuers_are_asked(registry: Registry, client: TestClient, issuer: Issuer) -> None:
+def test_only_configured_issuers_are_asked(registry: Registry, client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] no request makes the server ask an issuer that is not configured and trusted."""
     with running_issuer() as other:
         claims = other.claims()
@@ -224,7 +224,7 @@ def test_audience(registry: Registry, issuer: Issuer) -> None:
     assert mint(client, issuer.sign(issuer.claims(aud="skills"))).status_code == 200
 
 
-def test_issuer_that_is_down(client: TestClient, issuer: Issuer) -> None:
+def test_issuer_that_is_down(client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] without an issuer that answers it is 503 with Retry-After."""
     trust(client, issuer)
     issuer.failure = 500
@@ -233,7 +233,7 @@ def test_issuer_that_is_down(client: TestClient, issuer: Issuer) -> None:
     assert response.headers["Retry-After"] == "5"
 
 
-def test_trusted_publishers(client: TestClient, issuer: Issuer) -> None:
+def test_trusted_publishers(client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] they are listed, and removed with their tokens."""
     made = trust(client, issuer, ref="refs/heads/main")
     assert client.get("/trusted-publishers").json() == {"publishers": [made]}
@@ -245,7 +245,7 @@ def test_trusted_publishers(client: TestClient, issuer: Issuer) -> None:
 
 
 @pytest.mark.parametrize("change", [{"workflow": 1}, {"prefix": None}, {"repository": "x"}, {"ref": "main"}])
-def test_wrong_publishers(client: TestClient, issuer: Issuer, change: Any) -> None:
+def test_wrong_publishers(client: AppClient, issuer: Issuer, change: Any) -> None:
     """[SURFACES: Sign-in] what can't be trusted is refused with the reason."""
     response = client.post("/trusted-publishers", json={"issuer": issuer.url} | WORKFLOW | change)
     assert response.status_code in (400, 422)
@@ -254,7 +254,7 @@ def test_wrong_publishers(client: TestClient, issuer: Issuer, change: Any) -> No
 
 
 @pytest.mark.parametrize("role", [None, Role.READER, Role.PUBLISHER, Role.MAINTAINER])
-def test_roles(registry: Registry, client: TestClient, issuer: Issuer, role: Role | None) -> None:
+def test_roles(registry: Registry, client: AppClient, issuer: Issuer, role: Role | None) -> None:
     """[SURFACES: Sign-in] trusting is for admins of the prefix, people are for admins of the whole."""
     made = trust(client, issuer)
     words = f"Bearer {token(registry, role)}" if role else ""
@@ -275,13 +275,13 @@ def test_roles(registry: Registry, client: TestClient, issuer: Issuer, role: Rol
     assert fault(client.post("/trusted-publishers", json=publisher, headers=other)) == (403, "E090")
 
 
-def test_sessions_and_people(registry: Registry, client: TestClient) -> None:
+def test_sessions_and_people(registry: Registry, client: AppClient) -> None:
     """[SURFACES: Sign-in] people see their sessions and can end them; admins forget people."""
     ana = Identity("https://login.example.com", "1", "ana@example.com", "Ana")
     registry.accounts.grant(SYSTEM, Grant("ana@example.com", Role.READER))
     new = registry.sessions.sign_in(ana)
     cookie = {"Cookie": f"skillc-session={new.secret}", "Authorization": ""}
-    browser = TestClient(client.app)
+    browser = AppClient(client.app)
     (own,) = browser.get("/sessions", headers={"Cookie": cookie["Cookie"]}).json()["sessions"]
     assert (own["id"], own["subject"]) == (new.session.id, "ana@example.com")
     assert [person["name"] for person in client.get("/people").json()["people"]] == ["Ana"]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
-from starlette.testclient import TestClient
 
 from skillc.registry import Registry, RegistryConfig, ReviewRules, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from tests.support import browser as chromium, postgres
+from tests.support.client import AppClient
 from tests.support.pages import fill, make_admin, serving
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -67,7 +67,7 @@ class Visitor:
         return re.sub(r"\s+", " ", self.page.inner_text("main"))
 
 
-class Person(TestClient):
+class Person(AppClient):
     """A browser without a window: with `token`, signed in."""
 
     def __init__(self, registry: Registry, token: str = "", *, public_read: bool = False) -> None:

@@ -10,12 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.errors import InvalidOption
 from skillc.registry import SYSTEM, Grant, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, SignInSettings
+from tests.support.client import AppClient
 from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, Issuer
 
 URL = "http://testserver"
@@ -31,7 +31,7 @@ def oidc(issuer: Issuer) -> OidcSettings:
     return OidcSettings(issuer.url, CLIENT_ID, CLIENT_SECRET)
 
 
-class Browser(TestClient):
+class Browser(AppClient):
     def __init__(self, registry: Registry, oidc: OidcSettings, url: str = URL) -> None:
         app = create_registry_app(registry, ServerSettings(url, sign_in=SignInSettings(oidc)))
         super().__init__(app, base_url=url, follow_redirects=False)
@@ -309,7 +309,7 @@ def test_rate_limit(registry: Registry, oidc: OidcSettings) -> None:
         ("GET", "/logout"),
         ("POST", "/_/oidc/mint-token"),
     ):
-        client = TestClient(app, base_url=URL, follow_redirects=False, client=(method + path, 1))
+        client = AppClient(app, base_url=URL, follow_redirects=False, client=(method + path, 1))
         responses = [client.request(method, path, headers={"Origin": URL}) for _ in range(6)]
         assert 429 not in [response.status_code for response in responses[:5]]
         assert responses[5].status_code == 429
@@ -430,5 +430,5 @@ def test_address_is_needed(registry: Registry, oidc: OidcSettings) -> None:
     """[SURFACES: Sign-in] an issuer needs to know where people are led back to."""
     with pytest.raises(InvalidOption, match="--url"):
         Browser(registry, oidc, "")
-    with TestClient(create_registry_app(registry)) as client:
+    with AppClient(create_registry_app(registry)) as client:
         assert client.get("/login/callback").status_code == 404

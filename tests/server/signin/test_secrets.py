@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
-from starlette.testclient import TestClient
 
 from skillc.registry import SYSTEM, Grant, Registry, Role
 from skillc.server import (
@@ -18,6 +17,7 @@ from skillc.server import (
     SignInSettings,
     create_registry_app,
 )
+from tests.support.client import AppClient
 from tests.support.issuer import ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, Issuer
 from tests.support.registry import serving
 
@@ -39,7 +39,7 @@ def test_nowhere(
         OidcSettings(issuer.url, CLIENT_ID, CLIENT_SECRET), PublishingSettings(github=(issuer.url,))
     )
     settings = ServerSettings(URL, sign_in=sign_in)
-    client = TestClient(create_registry_app(registry, settings), base_url=URL, follow_redirects=False)
+    client = AppClient(create_registry_app(registry, settings), base_url=URL, follow_redirects=False)
     secrets: set[str] = {CLIENT_SECRET, ACCESS_TOKEN}
     texts: list[str] = [repr(settings)]
 
