@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from skillc.cli.summaries import NAMES
-from tests.support.axe import find_barriers
+from tests.support.axe import VIEWS, find_barriers
 from tests.support.browser import running_browser, why_not
 
 ROOT = Path(__file__).parent.parent
@@ -73,22 +72,17 @@ def serving(folder: Path) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_barriers(site: Path, scheme: Literal["light", "dark"]) -> None:
+def test_barriers(site: Path) -> None:
     """[RFC-0007] axe-core finds no serious barrier on pages of each kind, and none asks another host."""
     barriers: list[str] = []
     with serving(site) as url, running_browser() as browser:
-        views = [
-            browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-            for width in (1280, 360)
-        ]
         hosts: set[str] = set()
-        for view in views:
-            view.on("request", lambda request: hosts.add(request.url[: len(url)]))
-        for number, page in enumerate(KINDS):
-            view = views[(number + len(scheme)) % 2]  # in the other scheme it is the other width
-            view.goto(f"{url}/{page}/")
-            barriers += [f"{page}: {each}" for each in find_barriers(view)]
+        for width, scheme, rules in VIEWS:
+            page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            page.on("request", lambda request: hosts.add(request.url[: len(url)]))
+            for kind in KINDS:
+                page.goto(f"{url}/{kind}/")
+                barriers += find_barriers(page, rules)
         assert hosts == {url}
     assert barriers == []
 

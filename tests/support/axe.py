@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page
@@ -11,8 +11,15 @@ from playwright.sync_api import Page
 SCRIPT = Path(__file__).parent.parent.parent / ".cache" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 
 
+# How a page is looked at: its width, its scheme, and the rules that another view can break; all at first.
+VIEWS: tuple[tuple[int, Literal["light", "dark"], tuple[str, ...]], ...] = (
+    (1280, "light", ()),
+    (360, "dark", ("color-contrast", "scrollable-region-focusable", "target-size")),
+)
+
+
 def find_barriers(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
-    """Return the serious and critical violations of some rules, or of all, on a page.
+    """Return what is serious or critical on a page, by some rules or by all, and whether it is too wide.
 
     It skips the test where axe-core can't be had.
     """
@@ -22,8 +29,11 @@ def find_barriers(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
         page.evaluate(SCRIPT.read_text(encoding="utf-8"))
     options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
     result: Any = page.evaluate("options => axe.run(document, options)", options)
-    return [
+    found = [
         f"{violation['id']}: {violation['help']}: {violation['nodes'][0]['html']}"
         for violation in result["violations"]
         if violation["impact"] in ("serious", "critical")
     ]
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        found.append("it scrolls sideways")
+    return [f"{page.url}: {each}" for each in found]
