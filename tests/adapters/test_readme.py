@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
-from tests.adapters.conftest import environment
 from tests.adapters.model import reader
 from tests.adapters.providers import Provider
 from tests.conftest import World
@@ -26,21 +23,6 @@ def examples(document: str, heading: str) -> list[str]:
     """The Python blocks of a section."""
     _, _, section = (ROOT / document).read_text(encoding="utf-8").partition(f"## {heading}\n")
     return re.findall(r"```python\n(.*?)```", section.partition("\n## ")[0], re.DOTALL)
-
-
-def run(example: str, world: World, env: dict[str, str]) -> str:
-    script = world.project / "example.py"
-    script.write_text(example, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        cwd=world.project,
-        env=world.env | env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 FRAMEWORKS = ("openai_agents", "anthropic", "langchain", "pydantic_ai")
@@ -62,5 +44,5 @@ def test_docstrings(name: str, world: World, server: Provider) -> None:
     server.mind = reader
     source = (ROOT / "src" / "skillc" / "adapters" / f"{name}.py").read_text(encoding="utf-8")
     _, imports, program, *_ = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")
-    run(textwrap.dedent(f"{imports}\n{program}\n"), world, environment(server))
+    exec(textwrap.dedent(f"{imports}\n{program}\n"), {"__name__": "__main__"})
     assert WORD in server.seen[0].users[0]
