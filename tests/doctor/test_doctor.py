@@ -122,9 +122,10 @@ def test_a_profile_that_hangs(world: World, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_server_whose_program_is_gone(world: World) -> None:
     """[SURFACES: Getting skills] an agent's configuration that starts nothing any more is an error."""
     world.ok("mcp", "--install", "cursor")
-    world.ok("mcp", "--install", "codex", "--project")
+    world.ok("mcp", "--install", "codex")
+    world.ok("mcp", "--install", "claude", "--project")
     assert _found(world, "mcp") == []
-    for path in (world.home / ".cursor" / "mcp.json", world.project / ".codex" / "config.toml"):
+    for path in (world.home / ".cursor" / "mcp.json", world.home / ".codex" / "config.toml"):
         save(path, path.read_text().replace(sys.executable, "/gone/bin/python"))
     findings = _found(world, "mcp")
     assert [finding["status"] for finding in findings] == ["error", "error"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skillc.compiler import read_agents
 from skillc.install.clients import AGENTS, client_names, command
 from tests.conftest import World, save
 
@@ -29,12 +30,12 @@ def test_every_agent(world: World, agent: str, project: bool) -> None:
     shown = world.ok(*words, "--print").stdout
     assert str(path) in shown
     assert not path.exists()
-    world.ok(*words)
+    assert "; restart " in world.ok(*words).stderr
     text = path.read_text()
     settings = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     entry = settings[known.key]["skillc"]
     start = entry["command"] if isinstance(entry["command"], list) else [entry["command"], *entry["args"]]
-    assert start == [sys.executable, "-I", "-m", "skillc", "mcp"]
+    assert start == (["skc", "mcp"] if project else [sys.executable, "-I", "-m", "skillc", "mcp"])
     assert "there already" in world.ok(*words).stderr
     assert path.read_text() == text
 
@@ -102,9 +103,33 @@ def test_comments_are_never_lost(world: World) -> None:
 
 
 def test_an_unknown_agent(world: World) -> None:
-    """[RFC-0005] E100 that lists the known ones."""
-    failed = world.fails("E100", "mcp", "--install", "nobody")
-    assert ", ".join(client_names()) in failed.stderr
+    """[RFC-0005] E100 that lists the known ones, or names the nearest."""
+    failed = world.fails("E100", "mcp", "--install", "zzzz")
+    assert all(f"{name}," in failed.stderr for name in client_names() if name != "gemini")
+    assert "did you mean 'claude" in world.fails("E100", "mcp", "--install", "cluade").stderr
+
+
+def test_every_name_of_an_agent(world: World) -> None:
+    """[SURFACES: Serving] all names of `build --target` are taken; some have no known file."""
+    for name, agent in (("claude-code", "claude"), ("gemini-cli", "gemini"), ("Cursor", "cursor")):
+        assert str(_place(world, agent, False)) in world.ok("mcp", "--install", name).stdout
+        world.ok("mcp", "--uninstall", name)
+    for known in read_agents():
+        world.ok("mcp", "--install", known.name, "--print")
+    result = world.ok("mcp", "--install", "amp", "--project")
+    assert json.loads(result.stdout) == {"mcpServers": {"skillc": {"command": "skc", "args": ["mcp"]}}}
+    assert result.stderr.startswith("skc does not know where Amp keeps its MCP servers: ")
+    assert "by hand" in world.fails("E100", "mcp", "--uninstall", "amp").stderr
+
+
+def test_from_uvx(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Serving] the environments of uvx are a cache: an entry names uvx, and is ours."""
+    monkeypatch.setattr(sys, "prefix", "/home/you/.cache/uv/archive-v0/x1")
+    world.ok("mcp", "--install", "cursor")
+    entry = json.loads(_place(world, "cursor", False).read_text())["mcpServers"]["skillc"]
+    assert entry == {"command": "uvx", "args": ["--from", "skillc", "skc", "mcp"]}
+    world.ok("mcp", "--uninstall", "cursor")
+    assert not _place(world, "cursor", False).exists()
 
 
 def _place(world: World, agent: str, project: bool) -> Path:
@@ -281,7 +306,6 @@ def test_options_that_exclude_each_other(world: World) -> None:
     world.fails("E100", "mcp", "--install", "claude", "--uninstall", "claude")
     world.fails("E100", "mcp", "--force")
     world.fails("E100", "mcp", "--print")
-    assert ", ".join(client_names()) in world.fails("E100", "mcp", "--uninstall", "nobody").stderr
     world.fails("E100", "mcp", "--uninstall", "windsurf", "--project")
 
 

@@ -182,16 +182,19 @@ def _name_of(directory: str, agents: dict[str, Agent], scope: str, root: str | N
     return ""
 
 
-def unknown_agent(word: str, option: str, agents: Mapping[str, Agent], others: str) -> InvalidOption:
-    """Return the error for a word that is no name of an agent: the nearest, or all where none is near."""
+def unknown_agent(word: str, option: str, agents: Mapping[str, Agent | None], others: str) -> InvalidOption:
+    """Return the error for a word that is no name of an agent: the nearest, or all where none is near.
+
+    A name without an agent is none of the table's.
+    """
     start = f"unknown agent '{word}' for {option}"
     if not suggest(word, agents, 1):
         return InvalidOption(start, f"hint: {option} takes {others}: {_listing(agents)}")
-    near: dict[str, str] = {}
+    near: dict[Agent | str, str] = {}
     for name in suggest(word, agents, len(agents), FAR):
-        near.setdefault(agents[name].name, name)
+        near.setdefault(agents[name] or name, name)
     return InvalidOption(f"{start}; {make_question([*near.values()][:MAX_SUGGESTIONS])}")
 
 
-def _listing(agents: Mapping[str, Agent]) -> str:
-    return ", ".join(sorted({agent.name for agent in agents.values()}))  # without aliases
+def _listing(agents: Mapping[str, Agent | None]) -> str:
+    return ", ".join(sorted({agent.name if agent else name for name, agent in agents.items()}))

@@ -17,15 +17,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc import atomic, trash
+from skillc.compiler import agents_by_name, unknown_agent
 from skillc.errors import InvalidOption, SkillcError
 from skillc.install.jsonc import count_comments, cut_member, parse_jsonc
 from skillc.paths import is_inside, user_home
 from skillc.settings import parse_toml
-from skillc.spelling import did_you_mean
 from skillc.toml import is_comment, split_lines, split_parts
 
 NAME = "skillc"
 _OPTIONS = (["-I"], ["-E", "-P"])  # of Python; `command` says which and why
+_ON_PATH = ["skc", "mcp"]
+_BY_UVX = ["uvx", "--from", NAME, *_ON_PATH]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,12 @@ AGENTS: Mapping[str, Agent] = {
 class ClientChange:
     """A change to a file: `difference` is for people, `text` is None where nothing has to change.
 
-    An `obstacle` says why nothing may change. A file that `is_whole` has nothing else in it, and goes. One
+    Of an agent whose file is not known there is no `path`, and `difference` is the entry to add by hand. An
+    `obstacle` says why nothing may change. A file that `is_whole` has nothing else in it, and goes. One
     `is_edited` if a person wrote something that goes: a copy of the file goes to the trash.
     """
 
+    agent: str
     path: str
     difference: str
     text: str | None
@@ -80,7 +84,7 @@ class ClientChange:
         mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
         atomic.write(target, (self.text or "").encode(), durable=True, mode=mode)
         note = f"; as it was, it is in the trash as {item.id}" if self.is_edited else ""
-        return f"Written to {self.path}{note}"
+        return f"Written to {self.path}{note}; restart {self.agent}, which reads it when it starts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +105,16 @@ def client_names() -> list[str]:
 
 def plan_addition(agent: str, cwd: str, *, project: bool = False) -> ClientChange:
     """Return what adding this server to an agent would change; raises InvalidOption for an unknown one."""
-    settings, path = _find(agent, cwd, project, "--install")
+    display, settings = _find(agent, "--install")
+    start = command(project=project)
+    if settings is None:
+        return ClientChange(display, "", _entry(Agent(""), "", start), None)
+    path = _place(agent, settings, cwd, project)
     before = _read(path).removeprefix("\ufeff")
-    after = (_toml if path.endswith(".toml") else _json)(before, settings, path)
+    after = (_toml if path.endswith(".toml") else _json)(before, settings, path, start)
     if after is None:
-        return ClientChange(path, _entry(settings, path), None)
-    return ClientChange(path, _compare(before, after), after)
+        return ClientChange(display, path, _entry(settings, path, start), None)
+    return ClientChange(display, path, _compare(before, after), after)
 
 
 def plan_removal(agent: str, cwd: str, *, project: bool = False, force: bool = False) -> ClientChange:
@@ -114,21 +122,24 @@ def plan_removal(agent: str, cwd: str, *, project: bool = False, force: bool = F
 
     An entry that a person changed is an obstacle, unless with `force`.
     """
-    settings, path = _find(agent, cwd, project, "--uninstall")
+    display, settings = _find(agent, "--uninstall")
+    if settings is None:
+        advice = f"take the entry '{NAME}' out of them by hand"
+        raise InvalidOption(f"skc does not know where {display} keeps its MCP servers; {advice}")
+    path = _place(agent, settings, cwd, project)
     before = _read(path)
     entry = _find_entry(before, settings, path)
     if entry is None:
-        return ClientChange(path, "", None)
+        return ClientChange(display, path, "", None)
     after = (_cut_toml if path.endswith(".toml") else _cut_json)(before, settings, path)
     is_ours = _is_ours(entry, settings) and not _loses_comments(before, after, entry, path)
     difference = _compare(before, after)
     if not (is_ours or force):
-        return ClientChange(
-            path, difference, None, "a person changed this entry; --force removes it all the same"
-        )
+        obstacle = "a person changed this entry; --force removes it all the same"
+        return ClientChange(display, path, difference, None, obstacle)
     # A file that --install made; never one that a link leads to.
     is_whole = is_ours and not os.path.islink(path) and before == _whole(entry, settings, path)
-    return ClientChange(path, difference, after, is_whole=is_whole, is_edited=not is_ours)
+    return ClientChange(display, path, difference, after, is_whole=is_whole, is_edited=not is_ours)
 
 
 def find_registrations(cwd: str) -> list[Registration]:
@@ -152,22 +163,26 @@ def find_registrations(cwd: str) -> list[Registration]:
     return registrations
 
 
-def _find(agent: str, cwd: str, project: bool, option: str) -> tuple[Agent, str]:
-    """Return an agent and its file."""
-    settings = AGENTS.get(agent)
-    if settings is None:
-        names = client_names()
-        question = did_you_mean(agent, names)
-        advice = f"{option} takes {', '.join(names)}"
-        raise InvalidOption(f"unknown agent '{agent}'; {f'{question} ' if question else ''}{advice}")
-    if project and not settings.project:
-        raise InvalidOption(f"{agent} has no configuration of a project; leave --project out")
+def _find(name: str, option: str) -> tuple[str, Agent | None]:
+    """Return an agent by any of its names, as people call it, and where its servers are, if that is known."""
+    agents = agents_by_name()
+    agent = agents.get(name.lower())
+    if agent is None and name not in AGENTS:
+        raise unknown_agent(name, option, dict.fromkeys(AGENTS) | agents, "one of")
+    names = (name, agent.name, *agent.aliases) if agent else (name,)
+    return agent.display if agent else name, next(filter(None, map(AGENTS.get, names)), None)
+
+
+def _place(name: str, agent: Agent, cwd: str, project: bool) -> str:
+    """Return the file of an agent's servers, of the project or of the user."""
+    if project:
+        if not agent.project:
+            raise InvalidOption(f"{name} has no configuration of a project; leave --project out")
+        return os.path.join(cwd, agent.project)
     home = user_home()
-    if home is None and not project:
+    if home is None:
         raise SkillcError("there is no home directory; set HOME")
-    return settings, os.path.join(cwd, settings.project) if project else os.path.join(
-        home or "", settings.user
-    )
+    return os.path.join(home, agent.user)
 
 
 def _compare(before: str, after: str) -> str:
@@ -175,12 +190,19 @@ def _compare(before: str, after: str) -> str:
     return "\n".join(lines)
 
 
-def command() -> list[str]:
+def command(*, project: bool = False) -> list[str]:
     """Return the command that starts this server in any directory: an agent may have no shell's PATH.
+
+    A project's file is for everybody's machine, and so has no path of this one. Nor has an entry written from
+    uvx, whose environments are a cache.
 
     With -I, Python takes no module from the directory it is started in, nor from PYTHONPATH. That leaves
     out the user's own packages too, so where skc is one of those, the two other parts of -I are named.
     """
+    if any(part.startswith("archive-v") for part in sys.prefix.split(os.sep)):
+        return _BY_UVX
+    if project:
+        return _ON_PATH
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     options = _OPTIONS[is_inside(package, site.getusersitepackages())]
     return [os.path.abspath(sys.executable), *options, "-m", "skillc", "mcp"]
@@ -196,15 +218,15 @@ def _read(path: str) -> str:
         raise SkillcError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
-def _server(agent: Agent, start: Sequence[str] = ()) -> dict[str, Any]:
-    program, *words = start or command()
+def _server(agent: Agent, start: Sequence[str]) -> dict[str, Any]:
+    program, *words = start
     if agent.style == "opencode":
         return {"type": "local", "command": [program, *words], "enabled": True}
     kind = {"type": "stdio"} if agent.style == "typed" else {}
     return kind | {"command": program, "args": words}
 
 
-def _json(before: str, agent: Agent, path: str) -> str | None:
+def _json(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | None:
     """Return the file with our entry in it; None where it is there already."""
     try:
         settings = json.loads(before) if before.strip() else {}
@@ -214,37 +236,40 @@ def _json(before: str, agent: Agent, path: str) -> str | None:
     if not isinstance(servers, dict):
         raise SkillcError(
             f"'{path}' is not plain JSON with an object in it; nothing was written",
-            f"Add this yourself:\n{_entry(agent, path)}",
+            f"Add this yourself:\n{_entry(agent, path, start)}",
         )
-    if servers.get(NAME) == _server(agent):
+    if servers.get(NAME) == _server(agent, start):
         return None
-    servers[NAME] = _server(agent)
+    servers[NAME] = _server(agent, start)
     line = next((line for line in before.splitlines() if line[:1] in (" ", "\t") and line.strip()), "  ")
     space = line[: len(line) - len(line.lstrip())]
     indent = "\t" if space.startswith("\t") else len(space)
     return json.dumps(settings, ensure_ascii=False, indent=indent) + "\n"
 
 
-def _toml(before: str, agent: Agent, path: str) -> str | None:
+def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | None:
     """Return the file with our table at its end; None where it is there already."""
     try:
         servers = parse_toml(before).get(agent.key, {})
     except ValueError as error:
         raise SkillcError(f"'{path}' is not valid TOML ({error}); nothing was written") from None
     if isinstance(servers, dict) and NAME in servers:
-        if servers[NAME] == _server(agent):
+        if servers[NAME] == _server(agent, start):
             return None
         raise SkillcError(
             f"'{path}' has another [{agent.key}.{NAME}]; nothing was written",
-            f"Put this in its place yourself:\n{_entry(agent, path)}",
+            f"Put this in its place yourself:\n{_entry(agent, path, start)}",
         )
     space = "" if not before else "\n" if before.endswith("\n") else "\n\n"
-    return f"{before}{space}{_entry(agent, path)}"
+    return f"{before}{space}{_entry(agent, path, start)}"
 
 
-def _entry(agent: Agent, path: str, server: Mapping[str, Any] | None = None) -> str:
+def _entry(agent: Agent, path: str, start: Sequence[str]) -> str:
     """Return our entry alone, as it stands in such a file."""
-    server = server or _server(agent)
+    return _render(agent, path, _server(agent, start))
+
+
+def _render(agent: Agent, path: str, server: Mapping[str, Any]) -> str:
     if path.endswith(".toml"):
         return f"[{agent.key}.{NAME}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in server.items())
     return json.dumps({agent.key: {NAME: server}}, ensure_ascii=False, indent=2)
@@ -273,8 +298,8 @@ def _program(entry: object) -> str:
 def _is_ours(entry: object, agent: Agent) -> bool:
     """Return whether an entry is as --install writes it, perhaps from another place or an older version."""
     program = _program(entry)
-    shapes = [_server(agent, [program, *options, "-m", "skillc", "mcp"]) for options in _OPTIONS]
-    return os.path.isabs(program) and entry in shapes
+    starts = [[program, *options, "-m", "skillc", "mcp"] for options in _OPTIONS if os.path.isabs(program)]
+    return entry in [_server(agent, start) for start in (*starts, _ON_PATH, _BY_UVX)]
 
 
 def _loses_comments(before: str, after: str, entry: object, path: str) -> bool:
@@ -287,7 +312,7 @@ def _loses_comments(before: str, after: str, entry: object, path: str) -> bool:
 def _whole(entry: object, agent: Agent, path: str) -> str:
     """Return a file with nothing but an entry, as --install makes it."""
     server = entry if isinstance(entry, dict) else {}
-    text = _entry(agent, path, server)
+    text = _render(agent, path, server)
     return text if path.endswith(".toml") else f"{text}\n"
 
 

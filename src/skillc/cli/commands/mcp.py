@@ -112,11 +112,13 @@ def _change_client(agent: str | None, old_agent: str, arguments: Arguments) -> i
         change = install.plan_removal(old_agent, cwd, project=project, force=arguments.has("force"))
         reason = f"{change.path} has no entry of skillc"
     if change.difference and not arguments.as_json:
-        print(f"{change.path}:\n{change.difference}")
+        print(f"{change.path}:\n{change.difference}" if change.path else change.difference)
     if change.obstacle:
         raise SkillcError(f"'{change.path}': {change.obstacle}; nothing was written")
     is_new = change.text is not None
-    if not is_new:
+    if not change.path:
+        note = f"skc does not know where {change.agent} keeps its MCP servers: add this to them yourself."
+    elif not is_new:
         note = f"Nothing to do: {reason}."
     else:
         note = "Nothing was written." if is_preview else change.write()
