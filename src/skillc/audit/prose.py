@@ -21,10 +21,12 @@ from skillc.audit.patterns import load_pattern, table, word_set
 MAX_SENTENCE = 1000
 WINDOW = 6  # sentences, or steps of a list, that belong together
 NEAR = {"A40": 3}  # of them for a rule whose words are common
+MIN_TOLD = 50  # bytes of a sentence, so that languages count alike
 
 _PAGES = load_pattern("pages")
 _EXAMPLE = load_pattern("for-example")
 _PASSWORD = load_pattern("password")
+_LINK = load_pattern("link")
 _PACKAGE = load_pattern("package")
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _MIXED = re.compile(r"\w*[A-Za-z'’‘ʼ][\w'’‘ʼ]*")  # words with Latin letters, and others that look like them
@@ -160,6 +162,13 @@ class _Sentence:
             return True
         return self.has("outrank") or self.has("ignore") or self.has_all(("quiet", "user"))
 
+    @property
+    def is_told(self) -> bool:
+        """Whether a sentence of some length names a place itself, not in a link or as a reference, in any language."""
+        rest = _LINK.sub(" ", self.text)
+        place = indicators.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", rest)) or "@" in rest
+        return bool(place) and len(_BARE_HOST.sub(" ", _ADDRESS.sub(" ", rest)).encode()) > MIN_TOLD
+
     @cached_property
     def is_refusal(self) -> bool:
         """Whether it tells not to send something, or is about those that do; not telling is no refusal."""
@@ -201,6 +210,7 @@ _COMPOSED: dict[str, Callable[[_Sentence], bool]] = {
     # To a place, not from it; other than a request to a service, which is how it is used.
     "towards": lambda each: each.has("target") and not _SOURCE.search(each.text),
     "dispatch": lambda each: each.has_all(("towards", "transfer")) and not each.has("usage"),
+    "named": lambda each: each.has("towards") and not each.has("usage") and each.is_told,
     # Left out of what the user reads.
     "omit": lambda each: (
         (each.has_words("omit") or each.has_all(("not", "appear", "report"))) and not each.has("wealth")
@@ -271,6 +281,10 @@ LETTERS = {
     "ar": re.compile("[\u0600-\u06ff]"),
     "fa": re.compile("[\u067e\u0686\u0698\u06af\u06cc]"),
     "hi": re.compile("[\u0900-\u097f]"),
+    "bn": re.compile("[\u0980-\u09ff]"),
+    "th": re.compile("[\u0e00-\u0e7f]"),
+    "el": re.compile("[\u0370-\u03ff]"),
+    "he": re.compile("[\u0590-\u05ff]"),
 }
 # Letters that say which language a text may be when it is too short for everyday words.
 _ACCENTS = {
@@ -285,6 +299,12 @@ _ACCENTS = {
     "tr": re.compile("[ğşıİ]"),
     "sv": re.compile("[åäö]", re.IGNORECASE),
     "cs": re.compile("[ěščřžů]", re.IGNORECASE),
+    "sk": re.compile("[ľščťžôä]", re.IGNORECASE),
+    "hu": re.compile("[őűáé]", re.IGNORECASE),
+    "ro": re.compile("[ăâîșț]", re.IGNORECASE),
+    "fi": re.compile("[äö]", re.IGNORECASE),
+    "da": re.compile("[æøå]", re.IGNORECASE),
+    "bg": re.compile("[ъщ]", re.IGNORECASE),
     "vi": re.compile("[ơưđ\u1ea0-\u1ef9]", re.IGNORECASE),
 }
 _SHORT = 1000  # characters of such a text
