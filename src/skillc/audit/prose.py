@@ -95,7 +95,7 @@ _KEYS = sorted(
         "secret ignore outrank others spread quiet hush unasked lie pretext consent terminal keys startup"
         " root door grant place memory guard shield all ours obey decode pin money sabotage promote"
         " report lull lifted prompts dictate access vault homes pay payee backdoor stash favour conceal veil"
-        " lookup"
+        " lookup untrue"
     )
 )
 _PICTURE = re.compile(
@@ -112,11 +112,7 @@ _BARE_HOST = load_pattern("bare-host")
 
 
 # Words that say that something comes from an address: before it, or after it.
-_SOURCE = re.compile(
-    r"(?:\b(?:from|via|at|von|aus|depuis|desde|de|da|dal|dalla|du|des|van|uit|dari|od|z|ze|från)|\b(?:из|со|с|от)|từ|从|自|在|من)"
-    r"\s*[<`(\[\"']*https?://|https?://\S+\s*(?:から|より|で|에서|부터|से|(?:adres|sayfa)\w*[dt][ae]n)",
-    re.IGNORECASE,
-)
+_SOURCE = load_pattern("source-of-address")
 
 
 class _Sentence:
@@ -158,16 +154,11 @@ class _Sentence:
     @property
     def is_plain(self) -> bool:
         """Whether it is an instruction even where sentences are rare."""
-        if (self.places and self.has("secret")) or (self.has("vault") and self.has("send")):
+        if (self.places and self.has("secret")) or self.has_all(("vault", "send")):
+            return True
+        if self.has("named") and any(map(_tells_of_place, self.text.split('"'))):  # in one value of data
             return True
         return self.has("outrank") or self.has("ignore") or self.has_all(("quiet", "user"))
-
-    @property
-    def is_told(self) -> bool:
-        """Whether a sentence of some length names a place itself, not in a link or as a reference, in any language."""
-        rest = _LINK.sub(" ", self.text)
-        place = indicators.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", rest)) or "@" in rest
-        return bool(place) and len(_BARE_HOST.sub(" ", _ADDRESS.sub(" ", rest)).encode()) > MIN_TOLD
 
     @cached_property
     def is_refusal(self) -> bool:
@@ -176,12 +167,23 @@ class _Sentence:
             return True
         if not self.has("not"):
             return False
+        return self.has_besides(("quiet", "unasked"), "refusal", "kept")
+
+    def has_besides(self, others: Sequence[str], *concepts: str) -> bool:
+        """Whether it has one of the concepts, apart from the words of others."""
         rest = self._words
         for language in self._languages:
-            for concept in ("quiet", "unasked"):
-                pattern = pattern_of(language, concept)
+            for other in others:
+                pattern = pattern_of(language, other)
                 rest = pattern.sub(" ", rest) if pattern else rest
-        return has_concept(rest, self._languages, "refusal", "kept")
+        return has_concept(rest, self._languages, *concepts)
+
+
+def _tells_of_place(text: str) -> bool:
+    """Whether a text of some length names a place itself, not in a link or as a reference."""
+    rest = _LINK.sub(" ", text)
+    place = indicators.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", rest)) or _MAIL.search(rest)
+    return bool(place) and len(_BARE_HOST.sub(" ", _ADDRESS.sub(" ", rest)).encode()) > MIN_TOLD
 
 
 def _any_of(*concepts: str) -> Callable[[_Sentence], bool]:
@@ -195,12 +197,15 @@ _COMPOSED: dict[str, Callable[[_Sentence], bool]] = {
     "covert": _any_of("unseen", "unasked", "lie", "pretext", "consent", "omit", "lull"),
     "silence": _any_of("quiet", "hush"),
     "cover": _any_of("conceal", "veil"),
-    "story": _any_of("pretext", "lie"),
+    "story": _any_of("pretext", "lie", "untrue"),
     "wealth": _any_of("secret", "valuables", "pass"),
     "protection": _any_of("guard", "shield"),
     "halt": _any_of("disable", "stop"),
+    # Not to do something without asking is the opposite.
+    "unasked": lambda each: each.has_besides(("asked",), "unasked"),
     # Not to show a secret, or not to ask for one, protects it.
     "unseen": lambda each: each.has("silence") and not each.has("wealth"),
+    "leave": lambda each: each.has("grant") and not each.has("not"),
     "mask": lambda each: (each.has("quiet") or each.has("cover")) and not each.has("wealth"),
     "freely": lambda each: each.has("consent") or (each.has("unasked") and not each.has("wealth")),
     # What must not be pretended is no pretext.
@@ -210,7 +215,7 @@ _COMPOSED: dict[str, Callable[[_Sentence], bool]] = {
     # To a place, not from it; other than a request to a service, which is how it is used.
     "towards": lambda each: each.has("target") and not _SOURCE.search(each.text),
     "dispatch": lambda each: each.has_all(("towards", "transfer")) and not each.has("usage"),
-    "named": lambda each: each.has("towards") and not each.has("usage") and each.is_told,
+    "named": lambda each: each.has("towards") and not each.has("usage") and _tells_of_place(each.text),
     # Left out of what the user reads.
     "omit": lambda each: (
         (each.has_words("omit") or each.has_all(("not", "appear", "report"))) and not each.has("wealth")
@@ -314,6 +319,7 @@ _COMPOSITES = {
     "unasked": "{not} … {ask}",
     "refusal": "{not} ‥ {send}|{send} ‥ {not}",
     "kept": "{not} ‥ {disable}",
+    "asked": "{not} … {without} ‥ {ask}|{not} … {ask} ‥ {without}",
     "transfer": "{send}",
     "follow": "{run}",
     "honesty": "{not} ‥ {lie}|{not} ‥ {pretext}",
@@ -347,12 +353,10 @@ def find_languages(text: str) -> tuple[str, ...]:
     if not text.isascii():
         found += [name for name, letters in LETTERS.items() if letters.search(text)]
     spoken = set(re.findall(r"[^\W\d_]+", text.lower()))
-    is_short = len(text) < _SHORT and not text.isascii()
-    for name, markers in _markers():
-        is_like = is_short and name in _ACCENTS and _ACCENTS[name].search(text)
-        if is_like or len(spoken & markers) >= 2:
-            found.append(name)
-    return tuple(found)
+    marked = [name for name, markers in _markers() if len(spoken & markers) >= 2]
+    if not marked and len(text) < _SHORT and not text.isascii():
+        marked = [name for name, letters in _ACCENTS.items() if letters.search(text)]
+    return (*found, *marked)
 
 
 def has_concept(text: str, languages: Iterable[str], *concepts: str) -> bool:
