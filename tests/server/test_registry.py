@@ -55,7 +55,7 @@ def test_readiness_waits_for_nothing(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """[SURFACES: Registry] a server says what it knows of its store, and asks it nothing for that."""
-    with TestClient(create_registry_app(registry)) as client:
+    with AppClient(create_registry_app(registry)) as client:
         assert registry.feed.wait(1, 10)
         monkeypatch.setattr(registry, "probe", lambda: pytest.fail("the store was asked"))
         assert client.get("/readyz").json() == {"status": "ready"}
