@@ -274,6 +274,11 @@ def meta_directory(runtime: str) -> str:
     return os.path.join(runtime, ".skillc-meta")
 
 
+def on_demand_directory(runtime: str) -> str:
+    """Return the runtime directory for agents in which a skill is on demand [D75]."""
+    return os.path.join(meta_directory(runtime), "on-demand")
+
+
 def index_file(runtime: str, source: str) -> str:
     """Return the section index of `source`, a canonical path, in a runtime directory [RFC-0004:C-INDEX]."""
     return os.path.join(meta_directory(runtime), f"search-{path_hash(source)}.db")

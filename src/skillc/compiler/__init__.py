@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skillc.compiler.pipeline import (
         Publication,
         PublishOptions,
+        change_states,
         publish_skill,
         record_publications,
         renewal,

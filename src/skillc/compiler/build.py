@@ -297,13 +297,20 @@ class _Build:
         return [(path, settle(stamp_of(status), now)) for path, status in directories.items()]
 
     def _write_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
-        """Attach the assets and write the stub and then the manifest, unless they are there already."""
+        """Attach the assets and write the stub and then the manifest, unless they are there already.
+
+        The runtime on demand follows, if there is one [D75].
+        """
         assets = find_assets(file.name for file in self.files)
         self.diagnostics += attach_assets(self.skill.source, self.runtime, assets)
         if self._read_stub() != stub:
             atomic.write(paths.stub_file(self.runtime), stub)
         if self.last_manifest != new_manifest:
             atomic.write(paths.manifest_file(self.runtime), new_manifest)
+        if os.path.isdir(paths.on_demand_directory(self.runtime)):
+            from skillc.compiler.on_demand import write_on_demand  # most skills are listed
+
+            self.diagnostics += write_on_demand(self.skill.source, self.runtime, assets)[1]
 
     def _read_stub(self) -> bytes:
         try:
@@ -318,15 +325,32 @@ class _Build:
         A person may take the stub in an agent's directory for the skill, and edit it. It stays in its place
         until the new one is written.
         """
+        edits = self._keep_edited_stub_on_demand(new)
         if last in (b"", new) or sha256_hex(last) in self._stub_digests():
-            return ()
+            return edits
+        return (*edits, self._put_in_trash(paths.stub_file(self.runtime), last))
+
+    def _keep_edited_stub_on_demand(self, new: bytes) -> tuple[Diagnostic, ...]:
+        """Do the same for the stub on demand, which is made of the other one."""
+        path = paths.stub_file(paths.on_demand_directory(self.runtime))
+        try:
+            last = paths.read_regular(path, paths.MAX_SKILL_FILE)
+        except OSError:
+            return ()  # there is mostly none
+        from skillc.compiler.on_demand import hide_stub
+
+        metas = read_indexes(self.runtime).values()
+        stubs = (new, *(meta["stub"].encode() for meta in metas if meta.get("stub")))
+        return () if last in map(hide_stub, stubs) else (self._put_in_trash(path, last),)
+
+    @staticmethod
+    def _put_in_trash(path: str, last: bytes) -> Diagnostic:
         from skillc import trash  # rarely needed
 
-        path = paths.stub_file(self.runtime)
         copy = atomic.temporary_path(path)
         atomic.write(copy, last, durable=True)
         item = trash.put(copy, "an edited stub, which a build wrote anew", origin=path)
-        return (warning("W007", path, item.id),)
+        return warning("W007", path, item.id)
 
     def _stub_digests(self) -> set[str]:
         """Return the digests of the stubs that builds into this runtime directory wrote last."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -70,7 +69,7 @@ def build_skills(
             steps.step(skill.name)
             try:
                 deploy = skill.name not in names
-                own = [r for r in records.get(utf8_text(skill.source), ()) if os.path.lexists(r.path)]
+                own = [r for r in records.get(utf8_text(skill.source), ()) if r.is_here]
                 new = renewal(skill, own, options)
                 result = publish_skill(skill, new, settings, cwd, deploy=deploy, record=False)
             except Exception as error:

@@ -19,10 +19,27 @@ from dataclasses import dataclass
 from skillc import atomic, paths
 from skillc.compiler.agents import Target
 from skillc.compiler.assets import attach_assets, copy_assets
+from skillc.compiler.on_demand import (
+    AGENTS,
+    POLICY,
+    add_policy,
+    is_on_demand,
+    without_policy,
+    write_on_demand,
+)
 from skillc.contract import hidden
 from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
-from skillc.library import PROJECT, DeploymentRecord, Skill, is_compiled, is_skill, read_deployments
+from skillc.library import (
+    LISTED,
+    ON_DEMAND,
+    PROJECT,
+    DeploymentRecord,
+    Skill,
+    is_compiled,
+    is_skill,
+    read_deployments,
+)
 from skillc.paths import is_inside
 from skillc.quotes import shell_quote
 from skillc.startup import file_sha256_hex, sha256_hex
@@ -43,6 +60,7 @@ class Deployment:
     method: str
     diagnostics: tuple[Diagnostic, ...] = hidden(())
     is_new: bool = hidden(True)
+    state: str = hidden(LISTED)
 
 
 def deploy_skill(
@@ -53,12 +71,17 @@ def deploy_skill(
     copy: bool = False,
     force: bool = False,
     own_only: bool = False,
+    state: str = LISTED,
 ) -> Deployment:
-    """Deploy the compiled skill in `runtime` into an agent's directory.
+    """Deploy the compiled skill in `runtime` into an agent's directory, listed there or on demand.
 
     With `own_only`, a link or a folder that is there is replaced only if skc deployed it, `force` or not.
     """
     name, directory = target
+    diagnostics: list[Diagnostic] = []
+    if state == ON_DEMAND:
+        runtime, problems = write_on_demand(skill.source, runtime, _assets_beside(skill, runtime))
+        diagnostics += problems
     path = os.path.join(directory, skill.segment)
     _check_overlap(skill, runtime, path)
     in_project = skill.scope == PROJECT and is_inside(
@@ -72,7 +95,6 @@ def deploy_skill(
         hint = f"hint: 'skc import {shell_quote(path)}' takes the skill there into the store"
         raise TargetExists(path, hint if is_skill(path) else "")
     os.makedirs(directory, exist_ok=True)
-    diagnostics: list[Diagnostic] = []
 
     def put_in_trash(old: str) -> None:
         diagnostics.append(_put_in_trash(skill, old, path))
@@ -80,24 +102,30 @@ def deploy_skill(
     keep = put_in_trash if is_foreign else None
     renew = force and is_foreign  # an edit goes, also where stub and manifest are as they were
     if in_project and not copy and _is_ignored(runtime):
-        is_new = _write_folder(skill, runtime, path, attach_assets, keep, renew=renew)
-        return Deployment(name, path, "copy", tuple(diagnostics), is_new)
+        is_new = _write_folder(skill, runtime, path, attach_assets, keep, renew=renew, state=state)
+        return Deployment(name, path, "copy", tuple(diagnostics), is_new, state)
     if not copy:
         try:
             method = _link(runtime, path, in_project, keep)
-            return Deployment(name, path, method, tuple(diagnostics))
+            return Deployment(name, path, method, tuple(diagnostics), state=state)
         except (OSError, NotImplementedError, AttributeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             diagnostics.append(warning("W030", path, f"links can't be made there ({reason})"))
-    is_new = _write_folder(skill, runtime, path, copy_assets, keep, renew=renew)
-    return Deployment(name, path, "copy", tuple(diagnostics), is_new)
+    is_new = _write_folder(skill, runtime, path, copy_assets, keep, renew=renew, state=state)
+    return Deployment(name, path, "copy", tuple(diagnostics), is_new, state)
+
+
+def _assets_beside(skill: Skill, runtime: str) -> list[str]:
+    """Return the names in a runtime directory that the skill has as well."""
+    names = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
+    return [name for name in names if os.path.exists(os.path.join(skill.source, name))]
 
 
 def record_of(skill: Skill, runtime: str, source_hash: str, deployment: Deployment) -> DeploymentRecord:
     """Return the record of a deployment; the digest of a copy is that of its folder, so that edits show."""
     digest = digest_folder(deployment.path) if deployment.method == "copy" else source_hash
     place = (deployment.target, deployment.path, deployment.method)
-    return DeploymentRecord(skill.name, skill.source, runtime, *place, digest)
+    return DeploymentRecord(skill.name, skill.source, runtime, *place, digest, deployment.state)
 
 
 def digest_folder(path: str) -> str:
@@ -139,10 +167,11 @@ def _is_generated(path: str) -> bool:
     if not source_of(path):
         return False
     with os.scandir(path) as entries:
-        others = [
-            e for e in entries if not e.is_symlink() and e.name not in (paths.SKILL_FILE, paths.DIRECTORY)
-        ]
-    return not others and os.listdir(os.path.dirname(paths.manifest_file(path))) == ["manifest.json"]
+        names = {e.name for e in entries if not e.is_symlink()} - {paths.SKILL_FILE, paths.DIRECTORY}
+    if AGENTS in names and is_on_demand(path):
+        with os.scandir(os.path.join(path, AGENTS)) as entries:
+            names = {e.name for e in entries if not e.is_symlink()} - {POLICY} | names - {AGENTS}
+    return not names and os.listdir(os.path.dirname(paths.manifest_file(path))) == ["manifest.json"]
 
 
 def _is_ignored(path: str) -> bool:
@@ -206,6 +235,7 @@ def _write_folder(
     keep: Keep,
     *,
     renew: bool,
+    state: str,
 ) -> bool:
     """Make a folder with stub, manifest and assets, unless it is there; return whether it was made.
 
@@ -213,9 +243,11 @@ def _write_folder(
     person put there.
     """
     parts = [paths.stub_file, paths.manifest_file]
-    names = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
-    assets = [name for name in names if os.path.exists(os.path.join(skill.source, name))]
+    assets = _assets_beside(skill, runtime)
+    if state == ON_DEMAND:
+        assets = without_policy(skill.source, assets)
     is_same = not renew and not is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
+    is_same = is_same and is_on_demand(path) == (state == ON_DEMAND)
     if is_same and set(assets) <= set(os.listdir(path)):
         return False
     temporary = atomic.temporary_path(path)
@@ -225,6 +257,8 @@ def _write_folder(
             with open(part(runtime), "rb") as source, open(part(temporary), "xb") as copy:
                 copy.write(source.read())
         add_assets(skill.source, temporary, assets)
+        if state == ON_DEMAND:
+            add_policy(skill.source, temporary, add_assets)
         atomic.replace(temporary, path, keep=keep)
     finally:
         atomic.discard(temporary)

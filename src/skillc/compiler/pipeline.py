@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from skillc.compiler.agents import Target, check_agent_folder
 from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.deploy import Deployment, deploy_skill, record_of
+from skillc.compiler.on_demand import is_on_demand
 from skillc.compiler.scaffold import import_skill
-from skillc.compiler.undeploy import find_deployments, remove_runtime
+from skillc.compiler.undeploy import find_deployments, remove_runtime, withdraw
 from skillc.contract import KEY, Result, hidden
 from skillc.errors import Diagnostic, SkillcError, SkillNotFound, unexpected, warning
 from skillc.library import (
+    DEMAND,
+    LEFT_OUT,
+    LISTED,
+    ON_DEMAND,
     PROJECT,
     DeploymentRecord,
     Skill,
+    at_path,
+    find_deployment,
     find_switch,
     is_skill,
     lock_store,
+    read_deployments,
+    read_listing_record,
     record_deployments,
 )
 from skillc.settings import Settings
-from skillc.text import one_line
+from skillc.text import one_line, utf8_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,8 @@ class PublishOptions:
     `to_global` builds into the home's runtime directory, `copy` deploys copies instead of links, and
     `force` builds from scratch and replaces whatever stands where the skill is imported or deployed; with
     `own_only` nothing but what skc deployed. With `renew`, a skill that is deployed goes to where it is, and
-    `targets` are for any other [D70]. `copies` are paths that get copies in any case.
+    `targets` are for any other [D70]. `copies` are paths that get copies in any case; `states` are those of
+    paths that may be off the record: whether a skill is listed there or on demand [D75].
     """
 
     targets: Sequence[Target] = ()
@@ -44,6 +54,7 @@ class PublishOptions:
     own_only: bool = False
     renew: bool = False
     copies: frozenset[str] = frozenset()
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 def renewal(skill: Skill, records: Iterable[DeploymentRecord], options: PublishOptions) -> PublishOptions:
@@ -60,6 +71,7 @@ def renewal(skill: Skill, records: Iterable[DeploymentRecord], options: PublishO
         targets=[record.place for record in records],
         to_global=options.to_global or {record.runtime for record in records} == {skill.global_runtime()},
         copies=frozenset(path for path in copies if not _has_links(skill, path)),
+        states={record.path: record.state for record in records} | dict(options.states),
         renew=False,
     )
 
@@ -102,7 +114,8 @@ class Publication(Result):
 
     def records(self) -> list[DeploymentRecord]:
         """Return the deployments as they go on record [D51]; a copy that was left alone is there already."""
-        return _records(self.build, self.deployments)
+        build = self.build
+        return _records(build.skill, build.runtime, build.source_hash, self.deployments)
 
     def report(self) -> str:
         files = f"{self.files} file{'' if self.files == 1 else 's'}"
@@ -146,9 +159,10 @@ def publish_skill(
         if not is_skill(skill.source):  # 'skc remove' was faster; nothing of it may stay with an agent
             remove_runtime(skill, build.runtime)
             raise SkillNotFound(skill.name, "it was removed while it was built")
-        deployments, failures, warnings = _deploy(skill, build, options if deploy else PublishOptions())
+        options = options if deploy else PublishOptions()
+        deployments, failures, warnings = _deploy(skill, build.runtime, options)
         if record:
-            warnings += record_deployments(_records(build, deployments))
+            warnings += record_deployments(_records(skill, build.runtime, build.source_hash, deployments))
     return Publication(
         id=skill.name,
         name=skill.name,
@@ -167,6 +181,32 @@ def publish_skill(
     )
 
 
+def change_states(states: Mapping[str, str]) -> tuple[list[Diagnostic], list[SkillcError]]:
+    """Deploy skills again, listed or on demand as `states` says of their paths; return what came up.
+
+    Nothing is built, and what skc did not put there stays.
+    """
+    diagnostics: list[Diagnostic] = []
+    failures: list[SkillcError] = []
+    new: list[DeploymentRecord] = []
+    by_source: dict[str, list[DeploymentRecord]] = {}
+    for record in read_deployments():
+        if states.get(record.path, record.state) != record.state:
+            by_source.setdefault(record.source, []).append(record)
+    for source, records in by_source.items():
+        skill = at_path(source)
+        for runtime in dict.fromkeys(record.runtime for record in records):
+            here = [record for record in records if record.runtime == runtime]
+            options = renewal(skill, here, PublishOptions(own_only=True, states=states))
+            with lock_store(skill.root):
+                deployments, problems, warnings = _deploy(skill, runtime, options)
+                digest = here[0].digest if here[0].method != "copy" else ""
+                new += _records(skill, runtime, digest, deployments)
+            diagnostics += warnings
+            failures += problems
+    return [*diagnostics, *record_deployments(new)], failures
+
+
 @contextmanager
 def record_publications(
     tell: Callable[[Iterable[Diagnostic]], object],
@@ -180,7 +220,7 @@ def record_publications(
 
 
 def _deploy(
-    skill: Skill, build: BuildResult, options: PublishOptions
+    skill: Skill, runtime: str, options: PublishOptions
 ) -> tuple[list[Deployment], list[SkillcError], list[Diagnostic]]:
     """Deploy a skill that was built to all targets for which it is not disabled."""
     deployments: list[Deployment] = []
@@ -195,13 +235,20 @@ def _deploy(
                 continue
             if skill.scope == PROJECT:
                 check_agent_folder(target[1], skill.root)
+            state = options.states.get(path) or _find_state(skill, path)
+            if state == LEFT_OUT:
+                old = withdraw([r for r in find_deployments(skill) if r.path == path], "on demand")
+                warnings += old.diagnostics
+                deployments.append(Deployment(target[0], path, LEFT_OUT, state=state))
+                continue
             deployment = deploy_skill(
                 skill,
-                build.runtime,
+                runtime,
                 target,
                 copy=options.copy or path in options.copies,
                 force=options.force,
                 own_only=options.own_only,
+                state=state,
             )
             deployments.append(deployment)
         except (SkillcError, OSError) as error:
@@ -209,7 +256,22 @@ def _deploy(
     return deployments, failures, warnings
 
 
-def _records(build: BuildResult, deployments: Sequence[Deployment]) -> list[DeploymentRecord]:
+def _find_state(skill: Skill, path: str) -> str:
+    """Return whether an agent lists a skill at a path or has it on demand: as on record, else as chosen.
+
+    In a project that was cloned, what is there says it.
+    """
+    record = find_deployment(path)
+    if record is not None and record.source == utf8_text(skill.source):
+        return record.state
+    if skill.scope == PROJECT and is_on_demand(path):
+        return ON_DEMAND
+    return ON_DEMAND if read_listing_record().choice(path) == DEMAND else LISTED
+
+
+def _records(
+    skill: Skill, runtime: str, source_hash: str, deployments: Sequence[Deployment]
+) -> list[DeploymentRecord]:
     # Where many are recorded at once, another command may have taken one away meanwhile.
-    new = [each for each in deployments if each.is_new and os.path.lexists(each.path)]
-    return [record_of(build.skill, build.runtime, build.source_hash, each) for each in new]
+    new = [d for d in deployments if d.is_new and (d.method == LEFT_OUT or os.path.lexists(d.path))]
+    return [record_of(skill, runtime, source_hash, each) for each in new]

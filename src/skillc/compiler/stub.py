@@ -75,7 +75,8 @@ def render_stub(
 
 def choose_fields(fields: Mapping[str, str], stub: str) -> list[str]:
     """Return the keys of the fields that fit into a stub that has none yet; the longest do not [D50]."""
-    room = MAX_LINES - stub.count("\n")
+    own = 1  # a line for what takes a skill out of listings
+    room = MAX_LINES - own - stub.count("\n")
     keys = sorted(fields, key=lambda key: (fields[key].count("\n"), len(fields[key])))
     while sum(fields[key].count("\n") + 1 for key in keys) > room:
         keys.pop()

@@ -16,9 +16,13 @@ from skillc import atomic, paths, trash
 from skillc.compiler.agents import agent_directories
 from skillc.compiler.build import lock_build
 from skillc.compiler.deploy import digest_folder, is_link, source_of
+from skillc.compiler.on_demand import is_on_demand
 from skillc.errors import Diagnostic, warning
 from skillc.index.sections import UnreadableIndex, read_index_meta, read_manifest
 from skillc.library import (
+    LEFT_OUT,
+    LISTED,
+    ON_DEMAND,
     PROJECT,
     DeploymentRecord,
     Skill,
@@ -47,10 +51,11 @@ def find_deployments(skill: Skill) -> list[DeploymentRecord]:
     for directory, target in agent_directories(skill.root if skill.scope == PROJECT else None).items():
         path = os.path.join(directory, skill.segment)
         if path not in records and (method := _method(skill, path)):
+            state = ON_DEMAND if is_on_demand(path) else LISTED
             records[path] = DeploymentRecord(
-                skill.name, source, skill.runtime(), target, path, method, digest=""
+                skill.name, source, skill.runtime(), target, path, method, "", state
             )
-    return [record for record in records.values() if os.path.lexists(record.path)]
+    return [record for record in records.values() if record.is_here]
 
 
 def remember(skill: Skill, records: Sequence[DeploymentRecord] | None = None) -> dict[str, Any]:
@@ -71,9 +76,14 @@ def remember(skill: Skill, records: Sequence[DeploymentRecord] | None = None) ->
 def _method(skill: Skill, path: str) -> str:
     """Return how a skill is deployed at a path; empty if it is not."""
     if is_link(path):
-        is_ours = os.path.realpath(path) in {skill.source, *map(os.path.realpath, skill.runtimes())}
+        is_ours = os.path.realpath(path) in {skill.source, *_link_targets(*skill.runtimes())}
         return ("junction" if os.name == "nt" else "symlink") if is_ours else ""
     return "copy" if os.path.isdir(path) and source_of(path) == utf8_text(skill.source) else ""
+
+
+def _link_targets(*runtimes: str) -> set[str]:
+    """Return where links to a compiled skill lead: to the one that is listed, or the one on demand."""
+    return {os.path.realpath(path) for each in runtimes for path in (each, paths.on_demand_directory(each))}
 
 
 class DeploymentState(Enum):
@@ -83,6 +93,7 @@ class DeploymentState(Enum):
     FOLDER = "folder"
     EDITED = "edited"
     OTHER = "other"
+    LEFT_OUT = "on demand"
     GONE = "gone"
 
 
@@ -90,9 +101,9 @@ def inspect_deployment(record: DeploymentRecord) -> DeploymentState:
     """Return what is at the place of a deployment, whatever the record says, which may be damaged."""
     path = record.path
     if not os.path.lexists(path):
-        return DeploymentState.GONE
+        return DeploymentState.LEFT_OUT if record.method == LEFT_OUT else DeploymentState.GONE
     if is_link(path):
-        is_ours = os.path.realpath(path) in (record.source, os.path.realpath(record.runtime))
+        is_ours = os.path.realpath(path) in {record.source, *_link_targets(record.runtime)}
         return DeploymentState.LINK if is_ours else DeploymentState.OTHER
     if not record.source or source_of(path) != record.source:
         return DeploymentState.OTHER
@@ -114,7 +125,7 @@ def withdraw(records: Sequence[DeploymentRecord], reason: str) -> Withdrawal:
             temporary = atomic.temporary_path(path)
             os.rename(path, temporary)
             atomic.discard(temporary)
-        else:
+        elif state is DeploymentState.EDITED:
             diagnostics.append(warning("W092", path, trash.put(path, reason).id))
     forget_deployments(record.path for record in records)
     return Withdrawal(tuple(record for record, _ in ours), tuple(diagnostics))

@@ -156,9 +156,7 @@ def find_caches() -> Iterator[Waste]:
 
 def _copies(root: str) -> Iterator[Waste]:
     """Yield the copies of repositories' skills, but for those that are deployed."""
-    sources = {
-        os.path.realpath(record.source) for record in read_deployments() if os.path.lexists(record.path)
-    }
+    sources = {os.path.realpath(record.source) for record in read_deployments() if record.is_here}
     for folder in list_folders(root):
         if folder == paths.recent_copies():
             yield make_waste(CACHE, "notes on skills that were used", folder)

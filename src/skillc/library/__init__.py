@@ -16,9 +16,13 @@ if TYPE_CHECKING:
         repositories_in_force,
     )
     from skillc.library.deployments import (
+        LEFT_OUT,
+        LISTED,
+        ON_DEMAND,
         DeploymentRecord,
         check_deployments,
         deployments_by_source,
+        find_deployment,
         find_record_damage,
         forget_deployments,
         is_path_target,
@@ -40,6 +44,16 @@ if TYPE_CHECKING:
         record_imports,
     )
     from skillc.library.library import CompositeSkillSource, NamedSource
+    from skillc.library.listing_record import (
+        ALWAYS,
+        AUTO,
+        CHOICES,
+        DEMAND,
+        ListingRecord,
+        change_listing_record,
+        read_listing_record,
+        whole_skills,
+    )
     from skillc.library.locate import is_path, locate_installed, locate_skill, resolve_installed
     from skillc.library.mcp import McpSkillSource
     from skillc.library.memory import recall_skills

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from time import time_ns
+from typing import Any
 
 from skillc import atomic, paths
 from skillc.errors import Diagnostic, warning
@@ -19,11 +21,21 @@ VERSION = 2
 UNSEALED = 1  # the last version without a digest
 MAX_BYTES = 64 << 20
 FIELDS = ("skill", "source", "runtime", "target", "path", "method", "digest")
+LISTED, ON_DEMAND = "listed", "demand"  # states of a skill in an agent's folder [D75]
+UNSETTLED_NS = 100_000_000  # a file that was just written may change again within a tick of the clock
+LEFT_OUT = "absent"  # the method of a skill on demand for an agent that has no other way to it
+
+
+# A cache: the stamp of the file that was read last, and its deployments by path; dropped when it changes.
+_last: list[Any] = [None, {}]
 
 
 @dataclass(frozen=True, slots=True)
 class DeploymentRecord:
-    """A deployment: of `skill` in the folder `source`, compiled in `runtime`, at `path` for `target`."""
+    """A deployment: of `skill` in the folder `source`, compiled in `runtime`, at `path` for `target`.
+
+    `state` is whether the agent lists it, or has it on demand.
+    """
 
     skill: str
     source: str
@@ -32,6 +44,12 @@ class DeploymentRecord:
     path: str
     method: str
     digest: str
+    state: str = LISTED
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the agent's folder has it, or has not, because it is left out."""
+        return self.method == LEFT_OUT or os.path.lexists(self.path)
 
     @property
     def is_at_path(self) -> bool:
@@ -44,7 +62,8 @@ class DeploymentRecord:
         return self.target, os.path.dirname(self.path)
 
     def as_json(self) -> dict[str, str]:
-        return {field: utf8_text(getattr(self, field)) for field in FIELDS}
+        state = {} if self.state == LISTED else {"state": self.state}
+        return {field: utf8_text(getattr(self, field)) for field in FIELDS} | state
 
     @property
     def is_ghost(self) -> bool:
@@ -54,7 +73,8 @@ class DeploymentRecord:
 
 def parse_record(entry: Mapping[str, object]) -> DeploymentRecord:
     """Return a deployment from its JSON; raises KeyError."""
-    return DeploymentRecord(*(str(entry[field]) for field in FIELDS))
+    state = str(entry.get("state", LISTED))
+    return DeploymentRecord(**{field: str(entry[field]) for field in FIELDS}, state=state)
 
 
 def is_path_target(target: str) -> bool:
@@ -68,6 +88,22 @@ def read_deployments() -> list[DeploymentRecord]:
         return _read()
     except ValueError:
         return []
+
+
+def find_deployment(path: str) -> DeploymentRecord | None:
+    """Return the deployment at a path; reads the record again only if it changed."""
+    home = paths.home()
+    try:
+        status = os.stat(_file(home)) if home else None
+    except OSError:
+        status = None
+    if status is None:
+        return None
+    stamp = (_file(home or ""), status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    if _last[0] != stamp or time_ns() - status.st_mtime_ns < UNSETTLED_NS:
+        _last[:] = stamp, {record.path: record for record in read_deployments()}
+    record: DeploymentRecord | None = _last[1].get(path)
+    return record
 
 
 def deployments_by_source() -> dict[str, list[DeploymentRecord]]:
@@ -139,7 +175,8 @@ def source_of_name(name: str) -> str | None:
 
 def source_of_folder(folder: str) -> str | None:
     """Return the source of a compiled skill in a folder, if the record has that folder."""
-    places = {os.path.abspath(folder), os.path.realpath(folder)}
+    end = paths.on_demand_directory("")
+    places = {os.path.abspath(folder), os.path.realpath(folder).removesuffix(f"{os.sep}{end}")}
     for record in reversed(read_deployments()):
         if record.path in places or os.path.realpath(record.runtime) in places:
             return record.source
@@ -180,6 +217,7 @@ def _read() -> list[DeploymentRecord]:
 def _write(home: str, records: Iterable[DeploymentRecord]) -> None:
     from skillc.records import write_record
 
+    _last[0] = None
     entries = [record.as_json() for record in records]
     write_record(_file(home), {"version": VERSION, "deployments": entries})
 
