@@ -83,7 +83,7 @@ def test_what_is_there_stays(world: World) -> None:
 
 @pytest.mark.slow
 def test_comments_are_never_lost(world: World) -> None:
-    """[SURFACES: Serving] TOML keeps its comments; JSON with comments is not written."""
+    """[SURFACES: Serving] TOML and JSON keep their comments; what is neither is not written."""
     toml = world.home / ".codex" / "config.toml"
     toml.parent.mkdir()
     save(toml, "# mine\nmodel = 'x'\n\n[mcp_servers.other]\ncommand = 'y'")
@@ -92,7 +92,11 @@ def test_comments_are_never_lost(world: World) -> None:
     assert set(tomllib.loads(toml.read_text())["mcp_servers"]) == {"other", "skillc"}
     commented = world.project / ".vscode" / "mcp.json"
     commented.parent.mkdir()
-    for text in ('{\n  // mine\n  "servers": {}\n}\n', "[]", '{"servers": 7}', '{"a": '):
+    save(commented, '{\n  // mine\n  "servers": {}, "b": 1.0\n}\n')
+    world.ok("mcp", "--install", "vscode", "--project")
+    assert commented.read_text().startswith('{\n  // mine\n  "servers": {\n    "skillc": {')
+    assert commented.read_text().endswith('}, "b": 1.0\n}\n')
+    for text in ("[]", '{"servers": 7}', '{"a": '):
         save(commented, text)
         failed = world.fails("E999", "mcp", "--install", "vscode", "--project")
         assert '"skillc"' in failed.stderr

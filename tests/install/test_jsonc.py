@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.install.jsonc import count_comments, cut_member, parse_jsonc
+from skillc.install.jsonc import add_item, count_comments, cut_value, parse_jsonc, put_value
 
 SPACE = st.sampled_from(["", " ", "\n", "\r\n\t", " // note\n", "/* , } */", "\n  "])
 WORDS = st.text(max_size=6)
@@ -46,10 +46,44 @@ def test_cut(others: dict[str, Any], ours: Any, position: int, data: st.DataObje
     value = {"first": 1, "servers": dict(items), "last": [2]}
     text = _render(value, data.draw)
     assert parse_jsonc(text) == value
-    after = cut_member(text, "servers", "ours")
+    after = cut_value(text, ("servers", "ours"))
     value["servers"] = {k: v for k, v in items if k != "ours"}
     assert parse_jsonc(after) == value
     assert after.count("\n") <= text.count("\n")
+
+
+@given(st.dictionaries(WORDS, VALUES, max_size=3), VALUES, st.data())
+@pytest.mark.slow
+def test_put(others: dict[str, Any], ours: Any, data: st.DataObject) -> None:
+    """[D76] the value has the new member or item, all else is what it was, and no comment is lost."""
+    others.pop("ours", None)
+    value = {"servers": others, "list": list(others.values()), "last": [2]}
+    text = _render(value, data.draw)
+    for after, expected in (
+        (put_value(text, ("servers", "ours"), ours), value | {"servers": {**others, "ours": ours}}),
+        (put_value(text, ("new", "ours"), ours), value | {"new": {"ours": ours}}),
+        (add_item(text, ("list",), ours), value | {"list": [*value["list"], ours]}),
+    ):
+        assert parse_jsonc(after) == expected
+        assert count_comments(after) >= count_comments(text)
+    assert parse_jsonc(cut_value(add_item(text, ("list",), ours), ("list", len(others)))) == value
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '{\n  "s": {\n    "x": 1\n  }\n}\n'),
+        ("{}\n", '{\n  "s": {\n    "x": 1\n  }\n}\n'),
+        ('{"a": 1}', '{"a": 1, "s": {"x": 1}}'),
+        ('{"s": {"y": 2}}', '{"s": {"y": 2, "x": 1}}'),
+        ('{\n\t"a": 1 // of a\n}\n', '{\n\t"a": 1, // of a\n\t"s": {\n\t\t"x": 1\n\t}\n}\n'),
+        ('{\r\n    "s": {}\r\n}', '{\r\n    "s": {\r\n        "x": 1\r\n    }\r\n}'),
+        ('{\n  "s": {\n    "x": 0, "y": 2\n  }\n}', '{\n  "s": {\n    "x": 1, "y": 2\n  }\n}'),
+    ],
+)
+def test_layout(before: str, after: str) -> None:
+    """[D76] what is put in is laid out as what is around it, and is there once."""
+    assert put_value(before, ("s", "x"), 1) == after == put_value(after, ("s", "x"), 1)
 
 
 @given(SPACE, SPACE, SPACE, SPACE)
@@ -58,7 +92,7 @@ def test_comments_around_a_member_stay(one: str, two: str, three: str, four: str
     first = f'{{{one}"x": 1,{two}"y": 2{three}}}{four}'
     last = f'{{{one}"y": 2{two},{three}"x": {{}}{four}}}'
     for text in (first, last):
-        after = cut_member(text, "x")
+        after = cut_value(text, ("x",))
         assert parse_jsonc(after) == {"y": 2}
         assert count_comments(after) == count_comments(text)
 
@@ -78,7 +112,7 @@ def test_comments_around_a_member_stay(one: str, two: str, three: str, four: str
 )
 def test_spaces_and_comments(before: str, after: str) -> None:
     """[SURFACES: Serving] a cut takes the space before the member and the comma that is too many."""
-    assert cut_member(before, "s", "x") == after
+    assert cut_value(before, ("s", "x")) == after
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1", '{"a"}', "{a: 1}", '"open', "/*", "{]", "1 2", '{"a": 1,,}'])
@@ -94,4 +128,4 @@ def test_what_is_no_json(text: str) -> None:
 def test_what_can_not_be_cut(text: str) -> None:
     """[SURFACES: Serving] a member that is missing, or there twice."""
     with pytest.raises(ValueError):
-        cut_member(text, "s", "x")
+        cut_value(text, ("s", "x"))

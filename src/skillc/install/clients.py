@@ -1,8 +1,7 @@
 """Put this program's MCP server into agents' configurations, and take it out: show the change, then write it.
 
-The files are JSON, except Codex's TOML. All else in them stays. To add, a file that is neither (it may have
-comments) is never written; the error says what to add by hand. To remove, the entry is cut from the text,
-and every other byte stays, comments too.
+The files are JSON, perhaps with comments, except Codex's TOML. The entry is put into the text or cut from it,
+and every other byte stays. What can't be read is never written; the error says what to add by hand.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 from skillc import atomic, trash
 from skillc.compiler import agents_by_name, unknown_agent
 from skillc.errors import InvalidOption, SkillcError
-from skillc.install.jsonc import count_comments, cut_member, parse_jsonc
+from skillc.install.jsonc import count_comments, cut_value, parse_jsonc, put_value
 from skillc.paths import is_inside, user_home
 from skillc.settings import parse_toml
 from skillc.toml import is_comment, split_lines, split_parts
@@ -51,6 +50,27 @@ AGENTS: Mapping[str, Agent] = {
     "vscode": Agent(f"{_CONFIG}/Code/User/mcp.json", ".vscode/mcp.json", key="servers", style="typed"),
     "windsurf": Agent(".codeium/windsurf/mcp_config.json"),
 }
+
+
+# The folders of agents that a variable moves; Claude Code keeps the file of its servers in its folder then.
+_MOVES = {
+    ".claude": "CLAUDE_CONFIG_DIR",
+    ".claude.json": "CLAUDE_CONFIG_DIR",
+    ".codex": "CODEX_HOME",
+    ".config": "XDG_CONFIG_HOME",
+}
+
+
+def agent_file(path: str) -> str:
+    """Return where a file of an agent's is that is at `path` in the home, unless a variable moves it."""
+    top, _, rest = path.partition("/")
+    moved = os.environ.get(_MOVES.get(top, ""), "")
+    if moved:
+        return os.path.join(os.path.abspath(moved), rest or top)
+    home = user_home()
+    if home is None:
+        raise SkillcError("there is no home directory; set HOME")
+    return os.path.join(home, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +130,7 @@ def plan_addition(agent: str, cwd: str, *, project: bool = False) -> ClientChang
     if settings is None:
         return ClientChange(display, "", _entry(Agent(""), "", start), None)
     path = _place(agent, settings, cwd, project)
-    before = _read(path).removeprefix("\ufeff")
+    before = _read(path)
     after = (_toml if path.endswith(".toml") else _json)(before, settings, path, start)
     if after is None:
         return ClientChange(display, path, _entry(settings, path, start), None)
@@ -147,11 +167,10 @@ def find_registrations(cwd: str) -> list[Registration]:
 
     A file that can't be read has none: adding and removing say what is wrong with it.
     """
-    home = user_home()
     registrations = []
     for name, agent in AGENTS.items():
         places = {os.path.join(cwd, agent.project): True} if agent.project else {}
-        places |= {os.path.join(home, agent.user): False} if home else {}
+        places |= {agent_file(agent.user): False} if user_home() else {}
         for path, is_project in places.items():
             try:
                 entry = _find_entry(_read(path), agent, path)
@@ -179,10 +198,7 @@ def _place(name: str, agent: Agent, cwd: str, project: bool) -> str:
         if not agent.project:
             raise InvalidOption(f"{name} has no configuration of a project; leave --project out")
         return os.path.join(cwd, agent.project)
-    home = user_home()
-    if home is None:
-        raise SkillcError("there is no home directory; set HOME")
-    return os.path.join(home, agent.user)
+    return agent_file(agent.user)
 
 
 def _compare(before: str, after: str) -> str:
@@ -228,27 +244,21 @@ def _server(agent: Agent, start: Sequence[str]) -> dict[str, Any]:
 
 def _json(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | None:
     """Return the file with our entry in it; None where it is there already."""
+    server = _server(agent, start)
     try:
-        settings = json.loads(before) if before.strip() else {}
-    except ValueError:
-        settings = None
-    servers = settings.setdefault(agent.key, {}) if isinstance(settings, dict) else None
-    if not isinstance(servers, dict):
+        if _find_entry(before, agent, path) == server:
+            return None
+        return put_value(before, (agent.key, NAME), server)
+    except (SkillcError, ValueError, IndexError):
         raise SkillcError(
-            f"'{path}' is not plain JSON with an object in it; nothing was written",
+            f"'{path}' is not JSON with an object in it; nothing was written",
             f"Add this yourself:\n{_entry(agent, path, start)}",
-        )
-    if servers.get(NAME) == _server(agent, start):
-        return None
-    servers[NAME] = _server(agent, start)
-    line = next((line for line in before.splitlines() if line[:1] in (" ", "\t") and line.strip()), "  ")
-    space = line[: len(line) - len(line.lstrip())]
-    indent = "\t" if space.startswith("\t") else len(space)
-    return json.dumps(settings, ensure_ascii=False, indent=indent) + "\n"
+        ) from None
 
 
 def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | None:
     """Return the file with our table at its end; None where it is there already."""
+    before = before.removeprefix("\ufeff")
     try:
         servers = parse_toml(before).get(agent.key, {})
     except ValueError as error:
@@ -318,7 +328,7 @@ def _whole(entry: object, agent: Agent, path: str) -> str:
 
 def _cut_json(before: str, agent: Agent, path: str) -> str:
     try:
-        after = cut_member(before, agent.key, NAME)
+        after = cut_value(before, (agent.key, NAME))
         settings = parse_jsonc(before)
         settings[agent.key].pop(NAME)
         if parse_jsonc(after) == settings:
