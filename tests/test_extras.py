@@ -48,7 +48,7 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_installed() -> None:
     """[D66] the base has what one machine needs; the extras of old are there, and bring nothing."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    base = "dulwich httpx2 jinja2 mcp nh3 pyromark python-multipart pyyaml rich starlette tree-sitter"
+    base = "dulwich httpx2 idna jinja2 mcp nh3 pyromark python-multipart pyyaml rich starlette tree-sitter"
     assert sorted(required_libraries()) == [*base.split(), "tree-sitter-bash", "uvicorn"]
     extras = project["optional-dependencies"]
     old = {"all", "audit", "git", "http", "mcp", "server"}

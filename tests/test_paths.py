@@ -54,7 +54,7 @@ def test_skillc_home_moves_everything(world: World) -> None:
     env = {"SKILLC_HOME": str(moved)}
     (moved / ".skillc").mkdir(parents=True)
     (moved / ".skillc" / "config.toml").write_text("colour = 1\n")
-    world.ok("init", "there", "--global", env=env)
+    world.ok("init", "there", "--global", "--description", "Say where it is.", env=env)
     built = json.loads(world.ok("build", "there", "--format", "json", env=env).stdout)
     assert built["source_path"] == str(moved / ".skillc" / "skills" / "there")
     assert built["runtime_path"] == str(moved / ".skillc" / "runtime" / "there")
@@ -154,7 +154,8 @@ def test_no_home_at_all(world: World) -> None:
     if not shutil.which("unshare") or skc("--version").returncode:
         pytest.skip("needs unshare(1) and user namespaces to be a user without a home")
     world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# PDF\n")
-    assert skc("list").stdout.splitlines()[1].split() == ["pdf", "project", "not-built"]
+    row = skc("list").stdout.splitlines()[1].split()
+    assert (row[:2], row[-1]) == (["pdf", "project"], "not-built")
     built = skc("build", "pdf", "--target", "./agent/skills")
     assert (built.returncode, built.stderr) == (0, "")
     assert (world.project / "agent" / "skills" / "pdf" / "SKILL.md").exists()

@@ -64,7 +64,7 @@ def test_publishers(admin: World, team: Team) -> None:
     assert (rows[0][0], rows[1][:3]) == ("ID", [made["id"], "acme/skills", "release.yml"])
     assert "its tokens ended" in ok("publisher", "remove", made["id"]).stdout
     assert len(as_json(admin, "publisher", "list")["publishers"]) == 1
-    fails("E062", "publisher", "remove", made["id"])
+    fails("E093", "publisher", "remove", made["id"])
 
 
 MISTAKES = """

@@ -91,7 +91,7 @@ def test_tokens(admin: World, team: Team) -> None:
     assert token["token"] not in text + json.dumps(listing)
     assert as_json(admin, "token", "revoke", token["id"])["revoked"] is True
     admin.fails("E090", "token", "list", "--to", team.url, env={"SKILLC_TOKEN": token["token"]})
-    fails("E062", "token", "revoke", "nothing")
+    fails("E093", "token", "revoke", "nothing")
 
 
 def test_token_as_text(admin: World, team: Team) -> None:
@@ -148,7 +148,7 @@ def test_grants(admin: World, team: Team) -> None:
     assert ["ada", "maintainer", "payments"] in rows
     assert "no role" in ok("grant", "remove", "ada", "--prefix", "payments").stdout
     assert len(as_json(admin, "grant", "list")["grants"]) == 1
-    fails("E062", "grant", "remove", "ada")
+    fails("E093", "grant", "remove", "ada")
     fails("E062", "grant", "remove", "admin")  # the last admin stays
 
 

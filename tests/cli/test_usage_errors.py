@@ -41,7 +41,7 @@ NEAR_MISSES = [
     ("load biling/refunds", "E001", "hint: did you mean 'billing/refunds'?"),
     ("build pdf-forms --target cluade", "E100", "did you mean 'claude'"),
     ("disable pdf-forms --target curser", "E100", "did you mean 'cursor'"),
-    ("mcp --install cluade", "E100", "did you mean 'claude'?"),
+    ("mcp --install cluade", "E100", "did you mean 'claude'"),
     ("import --from cluade", "E100", "did you mean 'claude'"),
     ("find money --repository compny", "E100", "did you mean 'company'? there are project, company"),
     ("browse --repository compny", "E100", "did you mean 'company'? there are project, company"),

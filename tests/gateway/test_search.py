@@ -479,7 +479,7 @@ def test_where_the_index_is(world: World, run: Run) -> None:
     world.skill("pdf")
     assert run("build", "pdf", "--global").status == 0
     assert run("search", "pdf", "text").out.startswith("SKILL.md#")
-    assert run("build", "pdf").status == 0
+    assert run("build", "pdf", "--target", "claude").status == 0
     for path in (world.home / ".skillc" / "runtime").rglob("search-*.db"):
         path.write_bytes(b"")
     assert run("search", "pdf", "text").out.startswith("SKILL.md#")

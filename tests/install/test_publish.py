@@ -213,7 +213,7 @@ def test_the_project_does_not_choose(ada: World, team: Team, folder: Path, stub:
     """[SURFACES: Registry] a project's config.toml can't name the registry; the home's can."""
     (ada.project / ".skillc" / "config.toml").write_text(f'registry = "{stub.url}"\n')
     run = ada.ok("publish", "refunds")
-    assert "a project does not choose where you publish" in run.stderr
+    assert "'registry' counts in the home's config.toml alone" in run.stderr
     assert stub.requests == []
     stub.gives(page({"error": {"code": "E090", "message": "no"}}, 401))
     (ada.home / ".skillc" / "config.toml").write_text(f'registry = "{stub.url}"\n')

@@ -40,7 +40,7 @@ ACTIVITIES = {
         "Changing the lock": "pin unpin",
         "Checking the installation, the stores and agents' directories": "doctor",
         "Comparing files with the lock": "verify",
-        "Comparing skills with their builds": "list",
+        "Comparing skills with their builds": "info list",
         "Reading what lies in agents' directories": "listing",
         "Comparing the store with the lock": "install lock outdated update",
         "Counting in the logs": "stats sync",

@@ -24,7 +24,7 @@ OTHER_NAMES = {
     "install": "i ci bundle",
     "lint": "validate check test format",
     "open": "cat read view less",
-    "outline": "toc info headings describe",
+    "outline": "toc headings describe",
     "show": "preview section print",
     "sources": "tree files",
     "search": "grep rg",

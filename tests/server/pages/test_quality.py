@@ -123,7 +123,7 @@ def _fill_more(registry: Registry) -> None:
     """Publish skills that are as large as they get: text, files, lines, versions; add people."""
     _add_people(registry, 2, 110)
     head = "---\nname: big\ndescription: " + "word " * 200 + "\n---\n"
-    text = "".join(f"\n## Part {number} <b>\n\n" + "word & <i>word</i> " * 600 for number in range(150))
+    text = "".join(f"\n## Part {number} <b>\n\n" + "word & <i>word</i> " * 600 for number in range(85))
     files = {f"data/{number:04}.txt": b"x" for number in range(3000)}
     lines = "".join(f"line {number} with <angle> brackets & more\n" for number in range(50_000)).encode()
     files |= {"notes.md": text.encode(), "data.txt": lines, "line.txt": b"<" * 500_000}
