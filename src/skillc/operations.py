@@ -200,11 +200,20 @@ class Operations:
         accept_blocks: bool = False,
         hosts: Iterable[str] = (),
     ) -> Updates:
-        """Bring locked skills up to date, all or those with these names, and merge the user's edits."""
+        """Bring locked skills up to date, all or those with these names, and merge the user's edits.
+
+        `name@version` goes to that version, tag, branch or commit [D77].
+        """
+        from skillc.errors import InvalidOption
         from skillc.install import find_entries, find_root, parse_age, update_locked
+        from skillc.library import is_path
 
         root = find_root(self.cwd, is_global=is_global)
-        entries = find_entries(root, self._names_in(root, names))
+        words = [(name, "", "") if is_path(name) else name.partition("@") for name in names]
+        entries = find_entries(root, self._names_in(root, [name for name, _, _ in words]))
+        refs = {name: ref for name, mark, ref in words if mark}
+        if "" in refs.values():
+            raise InvalidOption("after '@' comes a version, a tag, a branch or a commit, as in pdf@v1.2")
         with self._attendance()["progress"].steps(len(entries), "skills") as steps:
             return update_locked(
                 root,
@@ -215,6 +224,7 @@ class Operations:
                 accept=accept_blocks,
                 hosts=hosts,
                 tell_step=steps.step,
+                refs=refs,
             )
 
     def _names_in(self, root: str, names: Iterable[str]) -> Iterator[str]:

@@ -163,14 +163,23 @@ def test_again(world: World, home: Path, outside: Path, origin: Origin) -> None:
 
 @pytest.mark.slow
 def test_other_version(world: World, home: Path, outside: Path, origin: Origin) -> None:
-    """[SURFACES: Getting skills] A newer version is for 'skc update': E050 says so, and nothing changes."""
-    add(world, f"file://{origin.bare}", "--skill", "pdf", cwd=outside)
+    """[D68] [D77] Another version takes the place of what is there, with its edits, after a yes."""
+    origin.push(tag="one")
+    add(world, f"file://{origin.bare}@one", "--skill", "pdf", cwd=outside)
+    (world.global_store / "pdf" / "mine.md").write_text("mine")
     origin.skill("pdf", "New body.")
-    origin.push()
+    origin.push(tag="two")
+    words = ("add", f"file://{origin.bare}@two", "--skill", "pdf", "--global")
     before = snapshot(home)
-    error = world.fails("E050", "add", f"file://{origin.bare}", "--skill", "pdf", cwd=outside).stderr
-    assert "skc update pdf" in error
+    assert "one of it is there; --yes" in world.fails("E050", *words, cwd=outside).stderr
+    status, _, shown = on_terminal(world, "n\n", *words)
+    assert (status, "in the place of one" in shown, "Update for claude" in shown) == (1, True, True)
     assert snapshot(home) == before
+    assert world.ok(*words, "--yes", cwd=outside).stdout.startswith("Updated 'pdf'")
+    assert "New body." in (world.global_store / "pdf" / "SKILL.md").read_text()
+    assert (world.global_store / "pdf" / "mine.md").read_text() == "mine"
+    assert read_lock(str(home))["pdf"].text("ref") == "two"
+    assert world.ok(*words, cwd=outside).stdout.startswith("Unchanged: 'pdf'")
 
 
 @pytest.mark.slow

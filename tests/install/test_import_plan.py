@@ -98,7 +98,7 @@ def test_links_to_what_is_imported(world: World, claude: Path) -> None:
     assert reasons(world) == {
         str(claude / "pdf"): f"a link to '{real}', which is imported; it leads to the compiled skill"
     }
-    world.ok("import", cwd=world.home)
+    world.ok("import", "--yes", cwd=world.home)
     assert "skc outline" in (claude / "pdf/SKILL.md").read_text()
     world.ok("remove", "pdf", cwd=world.home)
     assert not os.path.lexists(claude / "pdf")

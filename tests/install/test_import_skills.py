@@ -25,7 +25,7 @@ from tests.support.terminal import on_terminal
 
 
 def run_import(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    result = world.ok("import", "--format", "json", *words, cwd=cwd or world.home)
+    result = world.ok("import", "--yes", "--format", "json", *words, cwd=cwd or world.home)
     answer: dict[str, Any] = json.loads(result.stdout)
     return answer
 
@@ -225,7 +225,7 @@ def test_build_that_fails(world: World, claude: Path) -> None:
     runtime = world.home / ".skillc/runtime"
     runtime.mkdir(parents=True)
     (runtime / "pdf").symlink_to(world.root)  # a build refuses to write there
-    result = world.skc("import", cwd=world.home)
+    result = world.skc("import", "--yes", cwd=world.home)
     assert result.returncode == 1
     assert "error[E052]" in result.stderr
     assert (pdf / "SKILL.md").read_text().endswith("Body.\n")
@@ -239,7 +239,7 @@ def test_no_permission(world: World, claude: Path, unprivileged: tuple[str, ...]
     docx = skill(world.home / ".codex/skills", "docx")
     claude.chmod(0o555)
     try:
-        result = world.skc("import", cwd=world.home, prefix=unprivileged)
+        result = world.skc("import", "--yes", cwd=world.home, prefix=unprivileged)
     finally:
         claude.chmod(0o755)
     assert result.returncode == 1
@@ -279,8 +279,9 @@ def test_never_missing(world: World, claude: Path) -> None:
 
 @pytest.mark.slow
 def test_asks_on_a_terminal(world: World, claude: Path) -> None:
-    """[SURFACES: Getting skills] a person is asked before folders move; copies need no answer."""
+    """[D68] a person is asked before folders move, or --yes is needed; copies need no answer."""
     pdf = skill(claude, "pdf")
+    assert "--yes moves" in world.fails("E100", "import").stderr
     status, _, shown = on_terminal(world, "n\n", "import")
     assert f"{pdf} -> {world.global_store / 'pdf'}" in shown
     assert status == 1
@@ -298,7 +299,7 @@ def test_hostile_names(world: World, claude: Path) -> None:
         os.mkdir(folder)
         with open(folder + b"/SKILL.md", "wb") as file:
             file.write(b"---\nname: x\ndescription: d\n---\nx\n")
-    result = world.skc("import", cwd=world.home)
+    result = world.skc("import", "--yes", cwd=world.home)
     assert result.returncode == 0, result.stderr
     assert "\x1b" not in result.stdout + result.stderr
     assert f"{len(names)} imported" in result.stdout

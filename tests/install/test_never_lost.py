@@ -115,8 +115,8 @@ steps = st.one_of(
     st.builds(lambda name: ("skc", "import", f"../work/{name}"), names),
     st.sampled_from(
         [
-            ("skc", "import"),
-            ("skc", "import", "--from", "claude"),
+            ("skc", "import", "--yes"),
+            ("skc", "import", "--from", "claude", "--yes"),
             ("skc", "install", "--global"),
             ("skc", "update", "--global", "--yes"),
             ("origin",),
@@ -226,7 +226,7 @@ def prepare_nothing(user: User) -> None:
 
 def prepare_imports(user: User) -> None:
     """Import and deploy everything; then a copy and a stub are edited."""
-    assert skc("import", cwd=user.home) == 0
+    assert skc("import", "--yes", cwd=user.home) == 0
     assert skc("build", "--all", "--target", "claude,codex", cwd=user.home) == 0
     assert skc("build", "--all", "--copy", "--target", "./copies", cwd=user.home) == 0
     user.write(user.place("copies", "pdf"), "SKILL.md")
@@ -327,7 +327,7 @@ CHECKS = {
     "import a lock": check_origin,
 }
 CASES = {
-    "import": (prepare_nothing, ("import",)),
+    "import": (prepare_nothing, ("import", "--yes")),
     "import a folder": (prepare_nothing, ("import", "../work/docx")),
     "import a folder again": (prepare_folder, ("build", "../work/docx", "--target", "./copies")),
     "build": (prepare_imports, ("build", "pdf", "--force", "--target", "claude,./copies")),
@@ -370,7 +370,7 @@ def test_killed_at_every_step(world: World, case: str) -> None:
         has_conflict = case == "update with a conflict"
         is_complete = run_until(step, root, *words, cwd=user.home, status=1 if has_conflict else 0)
         user.check()
-        if words == ("import",):
+        if words == ("import", "--yes"):
             for agent in AGENTS:
                 assert b"About pdf" in (user.place(agent, "pdf") / "SKILL.md").read_bytes()
         if is_complete:
@@ -378,7 +378,7 @@ def test_killed_at_every_step(world: World, case: str) -> None:
         skc(*words, cwd=user.home)
         user.check()
         CHECKS.get(case, User.check)(user)
-        if words == ("import",):
+        if words == ("import", "--yes"):
             runtime = user.home / ".skillc/runtime/pdf"
             assert [os.path.realpath(user.place(agent, "pdf")) for agent in AGENTS] == [str(runtime)] * 2
         shutil.rmtree(root)

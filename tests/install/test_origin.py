@@ -8,6 +8,7 @@ import pytest
 
 from skillc.errors import OriginNotFound
 from skillc.install import Origin, parse_origin, recall_origin
+from tests.support.git import Origin as GitOrigin
 
 REPO = "https://github.com/owner/repo"
 GITHUB = f"{REPO}.git"
@@ -113,6 +114,25 @@ def test_local(tmp_path: Path) -> None:
         assert parse_origin(text, str(tmp_path)) == Origin("local", folder, folder)
     assert parse_origin("a.tgz", str(tmp_path)) == Origin("download", *[str(tmp_path / "a.tgz")] * 2)
     assert parse_origin("other/pdf", str(tmp_path)).type == "github"
+
+
+def test_local_git(tmp_path: Path, origin: GitOrigin) -> None:
+    """[SURFACES: Getting skills] A git repository on this machine: its root, and the folder in it."""
+    work, bare = origin.work, origin.bare
+    for text, root, ref, path in (
+        (f"{work}@v1", work, "v1", ""),
+        (f"{work}/pdf#main", work, "main", "pdf"),
+        (f"./{work.name}@v1", work, "v1", ""),
+        (f"file://{work}//pdf@v1", work, "v1", "pdf"),
+        (f"file://{bare}//gone/pdf", bare, "", "gone/pdf"),
+        (str(bare), bare, "", ""),
+    ):
+        assert parse_origin(text, str(work.parent)) == Origin(
+            "git", f"file://{root}", f"file://{root}", ref, path
+        )
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(OriginNotFound, match="it is in no git repository"):
+        parse_origin("./plain@v1", str(tmp_path))
 
 
 @pytest.mark.parametrize(

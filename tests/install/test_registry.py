@@ -205,7 +205,12 @@ def test_yanked(eve: World, team: Team) -> None:
     assert "W093" not in eve.ok("update").stderr
     eve.ok("remove", "refunds")
     run = eve.ok("add", f"{team.url}/payments/refunds@1.1.0", "--yes")
-    assert "W093" in run.stderr
+    assert "'skc update refunds@latest'" in run.stderr
+    assert "W093" in eve.ok("update").stderr
+    assert text(eve) == "two"
+    eve.ok("update", "refunds@latest")
+    assert text(eve) == "one"
+    assert "W093" not in eve.ok("update").stderr
     team.registry.yank(SYSTEM, "payments/refunds", "1.0.0", "also")
     eve.ok("remove", "refunds")
     assert "not yanked" in eve.fails("E080", "add", f"{team.url}/payments/refunds").stderr

@@ -100,6 +100,37 @@ def test_update(installed: World, origin: Origin) -> None:
 
 
 @pytest.mark.slow
+def test_another_version(installed: World, origin: Origin) -> None:
+    """[D77] to a tag, a commit and back, pinned or not, with edits; it stays until another is asked for."""
+    (installed.store / "pdf" / "mine.md").write_text("mine")
+    first = origin.push(tag="t1")
+    for number in (2, 3):
+        origin.write("pdf/SKILL.md", f"{TEXT}Version {number}.\n")
+        last = origin.push(tag=f"t{number}")
+
+    def state() -> tuple[str, str, str]:
+        entry = read_lock(str(installed.project))["pdf"]
+        text = (installed.store / "pdf" / "SKILL.md").read_text()
+        assert (installed.store / "pdf" / "mine.md").read_text() == "mine"
+        return entry.text("ref"), entry.commit, text.removeprefix(TEXT)
+
+    assert "(t2 (" not in installed.ok("update", "pdf@t2", "--dry-run").stdout
+    assert "-> t2 (" in installed.ok("update", "pdf@t2").stdout
+    assert state()[0::2] == ("t2", "Version 2.\n")
+    installed.ok("pin", "pdf")
+    assert update(installed, f"pdf@{first[:10]}")[0]["changed"]
+    assert state() == (first[:10], first, "")
+    assert not update(installed, "pdf@t1")[0]["files"]  # other words for the same files
+    installed.ok("unpin", "pdf")
+    assert installed.ok("update", "pdf").stdout == "1 skill up to date\n"
+    assert state() == ("t1", first, "")
+    assert "no branch, tag or commit 't9'" in installed.fails("E080", "update", "email", "pdf@t9").stderr
+    installed.fails("E100", "update", "pdf@")
+    assert update(installed, "pdf@HEAD")[0]["commit"] == last
+    assert state() == ("", last, "Version 3.\n")
+
+
+@pytest.mark.slow
 def test_edits_are_merged(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] your edit and the new version both count; the one before is in the trash."""
     edit(installed, "Line 2.", "My line.")

@@ -22,8 +22,9 @@ from skillc.compiler import (
     publish_skill,
     record_publications,
 )
-from skillc.errors import AuditBlocked, InvalidOption, SkillcError, unexpected
+from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
+from skillc.install.fetch import Latest, with_edits
 from skillc.install.lock import lock_folder, read_lock
 from skillc.install.offers import (
     Choice,
@@ -43,6 +44,7 @@ from skillc.install.store import (
     put_skill,
     record_entries,
 )
+from skillc.install.update import Updates, apply_versions
 from skillc.library import GLOBAL, Skill, is_path_target, lock_store
 from skillc.settings import Settings
 from skillc.surface import SILENT, UNATTENDED, Person, Progress, Steps
@@ -113,7 +115,7 @@ class Additions:
         for addition in self.additions:
             offer = addition.offer
             at = f" at {offer.download.commit[:12]}" if offer.download.commit else ""
-            verb = "Unchanged:" if offer.is_there else "Added"
+            verb = "Unchanged:" if offer.is_there else "Updated" if offer.last else "Added"
             yield one_line(
                 f"{verb} '{offer.name}' from {offer.origin.label()}{at} in {addition.skill.source}"
             )
@@ -150,13 +152,15 @@ def add_skills(
             raise
         if options.dry_run:
             return Additions(tuple(offers), store, tuple(targets), is_preview=True)
+        if not (options.yes or person.can_answer):
+            _refuse_moves(offers)
         if options.yes or not person.can_answer:
             person.show(text)
         else:
-            targets = _agree(person, text, len(offers), targets)
+            targets = _agree(person, text, offers, targets)
         with progress.steps(2 * len(offers), "steps") as steps:
             adding = _Adding(store, targets, options.copy, steps, tell, is_alone=len(offers) == 1)
-            for batch in in_batches(offers):
+            for batch in in_batches(adding.move(offers, accept=options.accept_blocks)):
                 adding.publish(adding.put(batch), settings, cwd, tell_publication)
     return Additions(tuple(offers), store, tuple(targets), tuple(adding.additions), tuple(adding.failures))
 
@@ -172,14 +176,23 @@ def _find_targets(
     return targets
 
 
-def _agree(person: Person, text: str, count: int, targets: Sequence[Target]) -> Sequence[Target]:
+def _refuse_moves(offers: Sequence[Offer]) -> None:
+    """Raise SkillExists where a skill would change its version, and there is no person to ask [D68]."""
+    for offer in offers:
+        if offer.last is not None:
+            way = f"--yes puts this one there, as 'skc update {offer.name}@<version>' does"
+            raise SkillExists(offer.name, f"hint: {offer.last.version_name} of it is there; {way}")
+
+
+def _agree(person: Person, text: str, offers: Sequence[Offer], targets: Sequence[Target]) -> Sequence[Target]:
     """Show what is known and ask; return the agents to deploy to."""
+    verb = "Update" if all(each.last for each in offers) else "Add"
     if len(targets) < 2:
-        if not person.confirm(text, f"Add {'it' if count == 1 else 'them'}?"):
+        if not person.confirm(text, f"{verb} {'it' if len(offers) == 1 else 'them'}?"):
             raise InvalidOption(DECLINED)
         return targets
     names = [name for name, _ in targets]
-    chosen = person.confirm_some(text, f"Add for {', '.join(names)}?", names)
+    chosen = person.confirm_some(text, f"{verb} for {', '.join(names)}?", names)
     if not chosen:
         raise InvalidOption(DECLINED)
     return [target for target in targets if target[0] in chosen]
@@ -197,6 +210,26 @@ class _Adding:
     is_alone: bool  # an error of the only skill is that of the command
     additions: list[Addition] = field(default_factory=list)
     failures: list[SkillcError] = field(default_factory=list)
+
+    def move(self, offers: Sequence[Offer], *, accept: bool) -> list[Offer]:
+        """Bring skills that are there in another version to this one, as an update does [D77].
+
+        Return all that are to be built.
+        """
+        moves = {
+            each.name: with_edits(self.store.root, Latest(each.last, each.download, each.candidate, True))
+            for each in offers
+            if each.last is not None
+        }
+        if not moves:
+            return list(offers)
+        updates = Updates()
+        names = {e.name for e in apply_versions(self.store.root, [*moves.values()], updates, accept=accept)}
+        self.tell(updates.diagnostics)
+        self.failures.extend(updates.failures)
+        if self.is_alone and updates.failures:
+            raise updates.failures[0]
+        return [each for each in offers if each.name not in moves or each.name in names]
 
     def put(self, offers: Sequence[Offer]) -> list[Offer]:
         """Put skills into the store, and then all of them into the lock; return those that are there."""
@@ -220,10 +253,13 @@ class _Adding:
         """Put a skill into the store; return its entry, unless the lock has it already."""
         store, candidate = self.store, offer.candidate
         has_it = is_there(candidate, offer.origin, store, last)  # another process may have been faster
+        if has_it is None:
+            raise SkillExists(offer.name, f"hint: 'skc update {offer.name}' brings it up to date")
         # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
         agents = {name for name, _ in self.targets if not is_path_target(name)}
         agents = agents.union(last.targets if last else ())
-        if has_it and last is not None and last.is_complete and agents == set(last.targets):
+        is_same = last is not None and last.is_complete and agents == set(last.targets)
+        if has_it and is_same and last and offer.origin.ref in ("", last.text("ref")):
             return ()
         entry = make_entry(
             lock_folder(store.root),

@@ -95,6 +95,11 @@ class LockEntry:
         return self.own_text("digest").removeprefix("sha256:")
 
     @property
+    def version_name(self) -> str:
+        """The version that is installed, as people name it: its number, else its ref, or what tells it."""
+        return self.own_text("version") or self.text("ref") or self.commit[:12] or self.hash[:12]
+
+    @property
     def is_pinned(self) -> bool:
         return self.own.get("pinned") is True
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,13 +21,15 @@ from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
 from skillc.install.latest import NEW_FILES, note_latest
 from skillc.install.lock import lock_folder, store_folder
-from skillc.install.origin import Candidate, Download, Origin
+from skillc.install.origin import Candidate, Download, Origin, check_ref
 from skillc.install.store import FetchedSkill
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _COMMIT = re.compile("[0-9a-f]{40}")
 
 TellStep = Callable[[str], None]
+Refs = Mapping[str, str]  # the version, tag, branch or commit that is asked for, by the name of a skill
+NO_REFS: Refs = {}
 Match = tuple[Download, Candidate]  # a download and a skill in it
 
 
@@ -44,17 +46,21 @@ def open_origins(
     is_exact: bool,
     hosts: Iterable[str] = (),
     tell_step: TellStep = ignore_step,
+    refs: Refs = NO_REFS,
 ) -> Iterator[tuple[LockEntry, Match | SkillcError]]:
     """Yield each skill with what matches it in a download, or with the reason why nothing does.
 
     `base` is the folder of the lock, and `hosts` may be asked besides those in it. If it `is_exact`, the
-    commits and versions of the lock are opened, else what is there now. Skills of one origin are asked for at
-    once. `tell_step` gets the name of each skill: of the first of an origin before that is asked.
+    commits and versions of the lock are opened, else what is there now, or of some skills what `refs` says.
+    Skills of one origin are asked for at once. `tell_step` gets the name of each skill: of the first of an
+    origin before that is asked.
     """
     groups: dict[tuple[Origin, str], list[LockEntry]] = {}
     for entry in entries:
         try:
             origin = entry.origin(base, hosts)
+            if entry.name in refs:
+                origin = _move(origin, refs[entry.name])
         except SkillcError as error:
             yield entry, SkillcError(error.message)
             continue
@@ -69,6 +75,13 @@ def open_origins(
             if number:
                 tell_step(entry.name)
             yield entry, result
+
+
+def _move(origin: Origin, ref: str) -> Origin:
+    """Return an origin at another version, tag, branch or commit; HEAD is git's default branch."""
+    if not (origin.is_git or origin.is_registry):
+        raise OriginNotFound(origin.label(), "it has no versions, just what is there now")
+    return replace(origin, ref="" if ref == "HEAD" and origin.is_git else check_ref(origin.label(), ref))
 
 
 def _open_group(
@@ -225,6 +238,11 @@ class Latest:
     is_edited: bool = False
 
     @property
+    def is_moved(self) -> bool:
+        """Whether another version, tag, branch or commit is wanted than the lock says."""
+        return self.download.origin.ref != self.entry.text("ref")
+
+    @property
     def current_name(self) -> str:
         return self.entry.own_text("version") or self.entry.commit[:12] or self.entry.hash[:12]
 
@@ -233,6 +251,15 @@ class Latest:
         if not self.is_changed:
             return self.current_name
         return self.candidate.version or self.download.commit[:12] or NEW_FILES
+
+    @property
+    def move(self) -> str:
+        """The two versions, with the refs that name them, for people."""
+        pairs = (
+            (self.entry.text("ref"), self.current_name),
+            (self.download.origin.ref, self.latest_name),
+        )
+        return " -> ".join(f"{ref} ({name})" if ref not in ("", name) else name for ref, name in pairs)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -276,25 +303,40 @@ def find_latest(
     min_age: int,
     hosts: Iterable[str],
     tell_step: TellStep,
+    refs: Refs = NO_REFS,
 ) -> list[Latest]:
     """Return the latest version of each skill; one that can't be asked for is a warning (W088).
 
-    A commit that is younger than `min_age` seconds is not taken, and neither is what has no date; a folder on
-    this machine needs none. Files are there until the stack is closed.
+    Of skills in `refs` it is that version; one that can't be had is OriginNotFound [D77]. A commit that is
+    younger than `min_age` seconds is not taken, and neither is what has no date; a folder on this machine
+    needs none. Files are there until the stack is closed.
     """
     versions: list[Latest] = []
     for entry, result in open_origins(
-        stack, lock_folder(root), entries, diagnostics, is_exact=False, hosts=hosts, tell_step=tell_step
+        stack,
+        lock_folder(root),
+        entries,
+        diagnostics,
+        is_exact=False,
+        hosts=hosts,
+        tell_step=tell_step,
+        refs=refs,
     ):
         try:
             latest = result if isinstance(result, SkillcError) else _compare(entry, *result, diagnostics)
         except OriginNotFound as error:  # of this skill; the others may be there
             latest = error
+        if isinstance(latest, SkillcError) and entry.name in refs:
+            latest.details = (
+                latest.details if "--skill" not in latest.details else ""
+            )  # that is for 'skc add'
+            raise latest
         if isinstance(latest, SkillcError):
             diagnostics.append(warning("W088", entry.name, reason_of(latest)))
         elif _is_old_enough(latest, min_age, diagnostics):
             versions.append(with_edits(root, latest))
-    note_latest(root, [(each.entry, each.latest_name if each.is_changed else "") for each in versions])
+    news = [each for each in versions if each.entry.name not in refs]
+    note_latest(root, [(each.entry, each.latest_name if each.is_changed else "") for each in news])
     return versions
 
 

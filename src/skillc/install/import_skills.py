@@ -26,6 +26,7 @@ from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
 from skillc.startup import new_sha256
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.text import count_of
 
 Fields = tuple[str, ...]
 
@@ -78,13 +79,14 @@ def import_folders(
 ) -> ImportResult:
     """Import the skills of folders and of agents' directories, as `plan_import` takes them.
 
-    A person who can answer is asked before agents' folders are moved; raises InvalidOption for a no.
+    A person is asked before agents' folders are moved; without one that takes `yes` [D68]. Raises
+    InvalidOption for a no.
     """
     plan = plan_import(folders, agents, cwd, scope)
     if dry_run:
         return preview(plan)
-    if not yes and person.can_answer and not _agree(plan, person):
-        raise InvalidOption("nothing imported; 'skc import --yes' imports without asking")
+    if not yes and not _agree(plan, person):
+        raise InvalidOption("nothing imported; --yes moves the folders without asking, --dry-run names them")
     with progress.steps(len(plan.steps), "skills") as steps:
         return bring_in(plan, settings, cwd, steps.step)
 
@@ -95,8 +97,9 @@ def _agree(plan: Plan, person: Person) -> bool:
     if not moves:
         return True
     lines = [f"{step.source} -> {step.destination}" for step in moves]
-    text = "\n".join([*lines, f"{len(moves)} folders of agents go into the store; links take their places."])
-    return person.confirm(text, "Move them?")
+    what = f"{count_of(len(moves), 'folder')} of agents would go into the store; links take their places."
+    text = "\n".join([*lines, what])
+    return person.can_answer and person.confirm(text, "Move them?")
 
 
 def preview(plan: Plan) -> ImportResult:

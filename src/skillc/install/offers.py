@@ -56,7 +56,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A skill that can be added, and what is known of it. One that `is_there` is in the store already."""
+    """A skill that can be added, and what is known of it.
+
+    One that `is_there` is in the store already; of one that is there in another version, `last` is the entry.
+    """
 
     candidate: Candidate
     download: Download
@@ -68,6 +71,7 @@ class Offer:
     hashes: FolderHashes
     audit: Audit
     is_there: bool
+    last: LockEntry | None = None
 
     @property
     def name(self) -> str:
@@ -253,6 +257,7 @@ def _make_offer(
     data = read_main_file(candidate.folder)
     metadata = read_metadata(parse(data), candidate.name)
     files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
+    is_same = is_there(candidate, origin, store, entry)
     return Offer(
         candidate,
         download,
@@ -263,12 +268,16 @@ def _make_offer(
         estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
         hash_folder(candidate.folder, candidate.links),
         audit_folder(candidate.folder, candidate.name, policy=policy),
-        is_there(candidate, origin, store, entry),
+        is_same is True,
+        entry if is_same is None else None,
     )
 
 
-def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntry | None) -> bool:
-    """Return whether the store has just this skill from this origin; raise SkillExists for another one."""
+def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntry | None) -> bool | None:
+    """Return whether the store has just this skill from this origin; None for another version of it.
+
+    Raises SkillExists for one that is there from elsewhere.
+    """
     path = os.path.join(store.folder, candidate.name)
     there = os.path.lexists(path)
     require_intact([entry] if entry is not None else [])
@@ -285,10 +294,7 @@ def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntr
         raise SkillExists(
             candidate.name, f"hint: {where}, in '{path}'; 'skc remove {candidate.name}' takes it out"
         )
-    if entry.is_about(candidate.folder, candidate.links):
-        return True
-    hint = f"hint: it is there in another version; 'skc update {candidate.name}' brings it up to date"
-    raise SkillExists(candidate.name, hint)
+    return True if entry.is_about(candidate.folder, candidate.links) else None
 
 
 def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, store: Store) -> bool:
@@ -340,6 +346,8 @@ def describe_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Tar
 def _describe(offer: Offer) -> Iterator[str]:
     report, download = offer.audit, offer.download
     state = "  (unchanged)" if offer.is_there else ""
+    if offer.last is not None:
+        state = f"  (in the place of {offer.last.version_name}; your edits are merged)"
     yield f"{offer.name}{state}  {cut(fold_line(offer.description), WIDTH)}"
     path = f", {offer.candidate.path}" if offer.candidate.path else ""
     version = f", commit {download.commit}" if download.commit else ""

@@ -22,6 +22,7 @@ OURS = "skillc:"  # before the address of a skill in a registry that speaks our 
 MAIN_FILE = "/skill.md"  # the end of an address, in lower case, that gives a skill of one file
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
 _MCP = "mcp:"  # before the address of an MCP server, in locks of older versions
+FILE = "file://"
 CLAWHUB = "https://clawhub.ai"
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _SHORT = re.compile(rf"({_NAME})/({_NAME})(?:/(.*?))?/?")
@@ -162,7 +163,29 @@ def parse_origin(text: str, cwd: str, hosts: frozenset[str] = frozenset()) -> Or
 
     `hosts` may be asked besides its own. Raises OriginNotFound (E080), whose message hides credentials.
     """
-    return replace(_parse(text, cwd), hosts=hosts)
+    return replace(_enter_repository(_parse(text, cwd)), hosts=hosts)
+
+
+def _enter_repository(origin: Origin) -> Origin:
+    """Divide the path of a git repository on this machine: a folder in it may have been named."""
+    if not origin.is_git or not origin.url.startswith(FILE):
+        return origin
+    place = os.path.normpath(origin.url.removeprefix(FILE))
+    root = place
+    while not (os.path.exists(os.path.join(root, ".git")) or _is_bare(root)):
+        root, last = os.path.split(root)
+        if not last and os.path.isdir(place):
+            hint = f"hint: '{place}' alone is the folder as it is now"
+            raise OriginNotFound(origin.label(), "it is in no git repository", hint)
+        if not last:
+            return origin
+    path = os.path.relpath(place, root).replace(os.sep, "/")
+    return replace(origin, source=FILE + root, url=FILE + root, path="" if path == "." else path)
+
+
+def _is_bare(folder: str) -> bool:
+    """Return whether a folder is a git repository without a work tree."""
+    return all(os.path.exists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
 
 
 def _parse(text: str, cwd: str) -> Origin:
@@ -231,7 +254,7 @@ def _recall(entry: Mapping[str, object], root: str) -> Origin:
         return replace(_parse_registry(f"{source}{f'@{ref}' if ref else ''}"), path=folder)
     if kind == "download" and source.startswith(_MCP):
         raise _refuse_mcp(source, "take the entry out of the lock, and ")
-    origin = parse_origin(url or source, root)
+    origin = _parse(url or source, root)
     if kind in ("github", "gitlab", "git") and not origin.is_git:
         origin = replace(origin, type=kind, source=source or url)
     return replace(origin, ref=ref or origin.ref, path=folder)
@@ -292,7 +315,7 @@ def _find_local(text: str, cwd: str) -> Origin | None:
     path = os.path.normpath(os.path.join(cwd, os.path.expanduser(text)))
     is_path = text.startswith((".", "/", "~", "\\")) or bool(os.path.splitdrive(text)[0])
     if os.path.isdir(path):
-        return Origin("local", path, path)
+        return Origin("git", FILE + path, FILE + path) if _is_bare(path) else Origin("local", path, path)
     if os.path.exists(path) and text.lower().endswith(ARCHIVES):
         return Origin("download", path, path)
     if os.path.exists(path):
@@ -300,6 +323,9 @@ def _find_local(text: str, cwd: str) -> Origin | None:
         if is_path or "/" not in text:
             raise OriginNotFound(text, f"it is neither a folder nor an archive ({kinds})")
     if is_path:
+        folder, ref = _split_ref(path)
+        if ref and os.path.isdir(folder):
+            return Origin("git", FILE + folder, FILE + folder, check_ref(text, ref))
         raise OriginNotFound(text, "there is no such folder or file")
     return None
 

@@ -130,7 +130,7 @@ class _Search:
             if skill.version != number:
                 reason = f"'{skill_id}@{ref}' is {skill.version}, which was yanked: {skill.yanked}"
                 raise OriginNotFound(self.origin.label(), reason)
-            self.report(warning("W093", skill_id, skill.version, skill.yanked))
+            self.report(warning("W093", skill_id.name, skill.version, skill.yanked))
         yanked = {each.version: each.yanked for each in versions if each.yanked is not None}
         return replace(self._find(skill), yanked=yanked)
 

@@ -19,7 +19,16 @@ from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_poli
 from skillc.errors import Diagnostic, LockUnsatisfied, MergeConflict, SkillcError, unexpected, warning
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.fetch import Latest, TellStep, fetch_entries, find_latest, ignore_step, with_edits
+from skillc.install.fetch import (
+    NO_REFS,
+    Latest,
+    Refs,
+    TellStep,
+    fetch_entries,
+    find_latest,
+    ignore_step,
+    with_edits,
+)
 from skillc.install.latest import note_latest
 from skillc.install.lock import lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
@@ -89,38 +98,55 @@ def update_locked(
     accept: bool = False,
     hosts: Iterable[str] = (),
     tell_step: TellStep = ignore_step,
+    refs: Refs = NO_REFS,
 ) -> Updates:
     """Update skills of a lock; a skill that fails does not stop the others.
 
-    `hosts` may be asked besides those of the lock. One that the audit blocks is AuditBlocked, unless `accept`
-    or it was accepted before. A conflict is MergeConflict: the update is there, with marks, and the old
-    version in the trash.
+    Those in `refs` go to that version, tag, branch or commit, up or down, pinned or not; the lock keeps it
+    as wanted [D77]. `hosts` may be asked besides those of the lock. One that the audit blocks is E084,
+    unless `accept` or it was accepted before. A conflict is MergeConflict: the update is there, with marks,
+    and the old version in the trash.
     """
     result = Updates()
     check_store(root)
     require_intact(entries)
     check_targets(root, entries)
-    free = [entry for entry in entries if not entry.is_pinned]
-    result.diagnostics += [_pinned(entry) for entry in entries if entry.is_pinned]
-    complete: list[LockEntry] = []
+    free = [entry for entry in entries if not entry.is_pinned or entry.name in refs]
+    result.diagnostics += [_pinned(entry) for entry in entries if entry not in free]
     with ExitStack() as stack:
-        for latest in find_latest(stack, root, free, result.diagnostics, min_age, hosts, tell_step):
-            if not latest.is_changed:
-                result.unchanged.append(latest)
-                continue
-            try:
-                latest.download.complete([latest.candidate])
-                new = _update(root, latest, result, with_diff, dry_run, accept)
-            except (SkillcError, OSError) as error:
-                if read_lock(root).get(latest.entry.name) != latest.entry:  # another command was faster
-                    result.diagnostics.append(warning("W097", latest.entry.name))
-                else:
-                    result.failures.append(unexpected(error))
-                continue
-            complete += [new] if new is not None else []
+        versions = find_latest(stack, root, free, result.diagnostics, min_age, hosts, tell_step, refs)
+        is_new = [each.is_changed or (each.entry.name in refs and each.is_moved) for each in versions]
+        result.unchanged += [each for each, is_one in zip(versions, is_new, strict=True) if not is_one]
+        changes = [each for each, is_one in zip(versions, is_new, strict=True) if is_one]
+        complete = apply_versions(root, changes, result, with_diff=with_diff, dry_run=dry_run, accept=accept)
     publish_entries(root, complete, result.diagnostics, result.failures)
     note_latest(root, [(entry, "") for entry in complete])
     return result
+
+
+def apply_versions(
+    root: str,
+    versions: Sequence[Latest],
+    result: Updates,
+    *,
+    with_diff: bool = False,
+    dry_run: bool = False,
+    accept: bool = False,
+) -> list[LockEntry]:
+    """Put versions into a store and its lock, merged with edits; return the entries that can be built now."""
+    complete: list[LockEntry] = []
+    for latest in versions:
+        try:
+            latest.download.complete([latest.candidate])
+            new = _update(root, latest, result, with_diff, dry_run, accept)
+        except (SkillcError, OSError) as error:
+            if read_lock(root).get(latest.entry.name) != latest.entry:  # another command was faster
+                result.diagnostics.append(warning("W097", latest.entry.name))
+            else:
+                result.failures.append(unexpected(error))
+            continue
+        complete += [new] if new is not None else []
+    return complete
 
 
 def _pinned(entry: LockEntry) -> Diagnostic:
@@ -159,7 +185,7 @@ def _update(
         with lock_store(root):
             now = read_lock(root).get(entry.name)
             if now != entry:  # what another process did meanwhile stays
-                is_pinned = now is not None and now.is_pinned
+                is_pinned = now is not None and now.is_pinned and not entry.is_pinned
                 result.diagnostics.append(_pinned(entry) if is_pinned else warning("W097", entry.name))
                 return None
             merge = _merge(root, with_edits(root, latest), base)

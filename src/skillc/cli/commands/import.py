@@ -22,7 +22,7 @@ COMMAND = Command(
         Option("--project", "Import the project's directories of agents, and into the project's store."),
         ACCEPT_BLOCKS,
         Option("--dry-run", "Say what would be done, and do nothing."),
-        Option("--yes", "Do not ask first. Without a terminal, nothing is asked."),
+        Option("--yes", "Move agents' folders without asking; needed where there is no terminal."),
     ),
     description=(
         "Skills in agents' directories are moved into the store and built; a link to the compiled skill takes"

@@ -27,9 +27,17 @@ COMMAND = Command(
         "Takes the latest version of each locked skill: of a branch its last commit. Your edits are merged;"
         " where both changed the same lines, the file has both between marks (E082), and your version from"
         " before is in the trash. Says which files change and what the skill asks for now that it did not"
-        " before. Stops at findings of the audit that block (E084). Pinned skills stay."
+        " before. Stops at findings of the audit that block (E084). Pinned skills stay.\n"
+        "<skill>@<version> goes to that version, tag, branch or commit, up or down, and stays there until"
+        " another is asked for; a branch moves. '@HEAD' is git's default branch again, '@latest' the newest"
+        " version of a registry."
     ),
-    examples=("skc update", "skc update pdf --diff --dry-run", "skc update --min-age 3d"),
+    examples=(
+        "skc update",
+        "skc update pdf@v1.2",
+        "skc update pdf --diff --dry-run",
+        "skc update --min-age 3d",
+    ),
 )
 
 
@@ -56,7 +64,7 @@ def _describe(update: install.Update, is_preview: bool) -> list[str]:
     latest = update.latest
     verb = "Would update" if is_preview else "Updated"
     suffix = ", merged with your edits" if latest.is_edited else ""
-    lines = [f"{verb} '{update.name}': {latest.current_name} -> {latest.latest_name}{suffix}"]
+    lines = [f"{verb} '{update.name}': {latest.move}{suffix}"]
     lines += [f"  {change}: {name}" for change, name in update.files]
     for sign, asks in (("now asks for", update.asks.added), ("no longer asks for", update.asks.removed)):
         values = {kind: getattr(asks, kind) for kind in KINDS}
