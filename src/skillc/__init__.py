@@ -65,17 +65,12 @@ if TYPE_CHECKING:
         ToolNotFound as ToolNotFound,
     )
     from skillc.library import (
-        BearerAuth as BearerAuth,
         CompositeSkillSource as CompositeSkillSource,
         EmbeddedSkillSource as EmbeddedSkillSource,
         FilesystemSkillSource as FilesystemSkillSource,
         FilteredSkillSource as FilteredSkillSource,
-        GitRef as GitRef,
-        GitSkillConfig as GitSkillConfig,
         GitSkillSource as GitSkillSource,
-        HeaderAuth as HeaderAuth,
         HttpSkillSource as HttpSkillSource,
-        HttpsToken as HttpsToken,
         InMemorySkillSource as InMemorySkillSource,
         McpSkillSource as McpSkillSource,
         NamedSource as NamedSource,
@@ -89,8 +84,15 @@ if TYPE_CHECKING:
         SkillsConfig as SkillsConfig,
         SkillScope as SkillScope,
         SkillSource as SkillSource,
-        SshKey as SshKey,
         resolve_repositories as resolve_repositories,
+    )
+    from skillc.remotes import (
+        BearerAuth as BearerAuth,
+        GitRef as GitRef,
+        GitSkillConfig as GitSkillConfig,
+        HeaderAuth as HeaderAuth,
+        HttpsToken as HttpsToken,
+        SshKey as SshKey,
     )
     from skillc.skills import SkillId as SkillId
     from skillc.tools import ApprovalRequest as ApprovalRequest

@@ -17,8 +17,8 @@ from skillc.errors import (
     SkillNotFound,
     WrongDigest,
 )
-from skillc.library import BearerAuth, ClawHubSkillSource
-from skillc.remotes import clawhub as wire
+from skillc.library import ClawHubSkillSource
+from skillc.remotes import BearerAuth, clawhub as wire
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.clawhub import MAIN, Hub, item, pack

@@ -23,9 +23,10 @@ import pytest
 from dulwich.objects import Blob, ObjectID, Tree
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+from skillc.library import GitSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillScope, SkillSource
+from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, SshKey
 from skillc.remotes.git import tree as files
 from skillc.remotes.git.checkouts import GitAuth
 from skillc.remotes.git.transport import Watchdog
@@ -62,7 +63,8 @@ def script(cache: Path, url: str) -> list[str]:
     """A process that lists the skills of a repository."""
     text = f"""
 import asyncio
-from skillc.library import GitSkillConfig, GitSkillSource
+from skillc.library import GitSkillSource
+from skillc.remotes import GitSkillConfig
 source = GitSkillSource(GitSkillConfig({url!r}, cache_dir={str(cache)!r}))
 print(*[skill.id for skill in asyncio.run(source.list())], source.status)
 """

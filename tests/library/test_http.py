@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library import BearerAuth, HeaderAuth, HttpSkillSource
+from skillc.library import HttpSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillCollection, SkillDescriptor, SkillFilter, SkillScope, SkillSource
-from skillc.remotes import Failure, Listing, cache, session as client, skills_api
+from skillc.remotes import BearerAuth, Failure, HeaderAuth, Listing, cache, session as client, skills_api
 from skillc.skills import SkillId
 from tests.support.http import LIST, Chunks, Request, Stub, entry, page
 from tests.support.skills import run

@@ -15,12 +15,12 @@ import pytest
 
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
-from skillc.library import BearerAuth
 from skillc.library.config import SkillsConfig
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.mcp import McpSkillSource
 from skillc.library.repositories import resolve_repositories
+from skillc.remotes import BearerAuth
 from skillc.skills import SkillId
 from tests.conftest import World, save
 from tests.library.mcp_server import TRICKS, URIS

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration, SkillNotFound
-from skillc.library import GitRef
 from skillc.registry import (
     SYSTEM,
     Finder,
@@ -21,6 +20,7 @@ from skillc.registry import (
     RegistryUpstream,
     ReviewRules,
 )
+from skillc.remotes import GitRef
 from tests.registry.conftest import Clock, Team, package
 from tests.support.cases import each
 

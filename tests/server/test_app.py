@@ -16,7 +16,7 @@ import pytest
 
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, InvalidSkill, PathEscapes, RepositoryUnavailable
-from skillc.library import GitSkillConfig, GitSkillSource, HttpSkillSource
+from skillc.library import GitSkillSource, HttpSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.source import (
     ALL,
@@ -27,6 +27,7 @@ from skillc.library.source import (
     SkillScope,
     SkillSource,
 )
+from skillc.remotes import GitSkillConfig
 from skillc.skills import SkillId
 from skillc.workspace import Workspace
 from tests.conftest import World

@@ -17,7 +17,8 @@ import pytest
 from skillc.cli.commands import serve as command
 from skillc.cli.syntax import parse
 from skillc.errors import InvalidOption, SkillcError
-from skillc.library import BearerAuth, HttpSkillSource
+from skillc.library import HttpSkillSource
+from skillc.remotes import BearerAuth
 from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.servers import live

@@ -111,6 +111,5 @@ if TYPE_CHECKING:
         SourceSnapshot,
         snapshot_of,
     )
-    from skillc.remotes import BearerAuth, GitRef, GitSkillConfig, HeaderAuth, HttpsToken, SshKey
 else:
     __getattr__, __all__ = front_door(__name__)

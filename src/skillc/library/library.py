@@ -16,7 +16,7 @@ from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, Skill
 from skillc.index.skills import Searchable
 from skillc.library import source as base
 from skillc.library.wrappers import SnapshotSource, SourceSnapshot
-from skillc.remotes import hide_secrets
+from skillc.remotes import hide_secrets, require_text, to_seconds
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")
@@ -45,10 +45,10 @@ class NamedSource:
     time_out: float | None = None
 
     def __post_init__(self) -> None:
-        base.require_text(self.name, "the name of a source")
+        require_text(self.name, "the name of a source")
         base.require_source(self.source)
         if self.time_out is not None:
-            base.to_seconds(self.time_out, "time_out")
+            to_seconds(self.time_out, "time_out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class CompositeSkillSource(SnapshotSource):
         self, sources: Iterable[NamedSource | base.SkillSource], *, time_out: float | timedelta = TIME_OUT
     ) -> None:
         self.sources = _name_sources(sources)
-        self.time_out = base.to_seconds(time_out, "time_out")
+        self.time_out = to_seconds(time_out, "time_out")
         self._failures: dict[int, Failures] = {}  # by thread
         self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask a source, and why
 

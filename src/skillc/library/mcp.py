@@ -33,6 +33,8 @@ from skillc.remotes import (
     McpServer,
     RemoteSkill,
     SkillFolders,
+    require_text,
+    to_seconds,
 )
 from skillc.skills import SkillId, is_segment, to_segment
 from skillc.text import one_line
@@ -72,8 +74,8 @@ class McpSkillSource(RemoteSource):
         time_out: float | timedelta = TIME_OUT,
         problem: str = "",
     ) -> None:
-        base.require_text(label, "label")
-        base.require_text(url, "url")
+        require_text(label, "label")
+        require_text(url, "url")
         if isinstance(command, str) or not all(isinstance(word, str) for word in command):
             raise TypeError("command must be a list of words")
         if bool(command) == bool(url):
@@ -86,7 +88,7 @@ class McpSkillSource(RemoteSource):
         server = McpServer(tuple(command), url, headers, dict(environment or {}), cwd)
         if fault := server.find_problem():
             raise InvalidConfiguration("mcp repository", fault)
-        remote = McpRemote(server, folders, base.to_seconds(time_out, "time_out"), problem)
+        remote = McpRemote(server, folders, to_seconds(time_out, "time_out"), problem)
         super().__init__(label, remote, folders, cache_ttl)
         self._refusals: dict[SkillId, str] = {}  # of skills that failed a check when they were loaded
         # Skills that were fetched one by one since the last list, each with its expiry.

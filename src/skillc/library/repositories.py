@@ -216,7 +216,8 @@ def _server_source(
 def _git_source(
     repository: SkillRepositoryConfig, settings: RepositorySettings, silence: float
 ) -> SkillSource:
-    from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+    from skillc.library.git import GitSkillSource
+    from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, SshKey
 
     token, key = settings.get("auth_token"), settings.get("ssh_key")
     with _names_repository(repository):

@@ -40,6 +40,8 @@ from skillc.remotes import (
     Session,
     SiteRemote,
     SkillFolders,
+    require_text,
+    to_seconds,
 )
 from skillc.skills import SkillId, read_main_file
 
@@ -65,7 +67,7 @@ class RemoteSource(base.SkillSource):
     def __init__(
         self, name: str, remote: Remote, folders: SkillFolders, cache_ttl: float | timedelta
     ) -> None:
-        self._cache = Cache(name, base.to_seconds(cache_ttl, "cache_ttl"))
+        self._cache = Cache(name, to_seconds(cache_ttl, "cache_ttl"))
         self._remote = remote
         self._folders = folders
         # Held by the thread that downloads a skill.
@@ -186,10 +188,10 @@ class ServerSource(RemoteSource):
         name: str = "",
         allow_hosts: Iterable[str] = (),
     ) -> None:
-        base.require_text(base_url, "base_url")
+        require_text(base_url, "base_url")
         if not isinstance(auth, BearerAuth | HeaderAuth | None):
             raise TypeError(f"auth must be a BearerAuth or a HeaderAuth, not {type(auth).__name__}")
-        seconds = base.to_seconds(time_out, "time_out")
+        seconds = to_seconds(time_out, "time_out")
         session = Session.for_repository(
             base_url, auth, allow_hosts=allow_hosts, time_out=seconds, plain=self._plain
         )

@@ -41,7 +41,7 @@ from weakref import WeakKeyDictionary
 from skillc.errors import SkillNotFound
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, skill_index
 from skillc.library.virtual import MemoryFolder
-from skillc.remotes import require_text as require_text, to_seconds as to_seconds
+from skillc.remotes import require_text
 from skillc.skills import SkillId, parse, read_metadata, read_tags
 
 

@@ -31,10 +31,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc.errors import InvalidConfiguration, SkillcError
-from skillc.library import GitRef
 from skillc.paths import read_regular
 from skillc.registry.model import AUDIT_LEVELS, is_below, parse_prefix
 from skillc.registry.policies import Policies, ReviewRules
+from skillc.remotes import GitRef
 
 if TYPE_CHECKING:
     from skillc.registry.upstream import Upstream

@@ -12,13 +12,7 @@ from typing import Any
 
 from skillc.errors import InvalidParameter, SkillNotFound
 from skillc.skills import SkillId
-from skillc.versions import (
-    LATEST,
-    is_release,
-    parse_version as parse_version,
-    precedence as precedence,
-    suggest_version,
-)
+from skillc.versions import LATEST, is_release, precedence, suggest_version
 
 RESERVATION = timedelta(days=30)  # of a deleted skill's ID: it can be restored, and not be published anew
 MAX_TEXT = 2000  # characters of a note or a reason

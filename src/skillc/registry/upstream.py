@@ -18,11 +18,12 @@ from skillc.errors import (
     RepositoryUnavailable,
     SkillNotFound,
 )
-from skillc.library import GitRef, GitSkillConfig, GitSkillSource
-from skillc.registry.model import digest_of, parse_version, precedence
+from skillc.library import GitSkillSource
+from skillc.registry.model import digest_of
 from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
-from skillc.remotes import RegistryApi, RemoteFile, RemoteSkill, find_token
+from skillc.remotes import GitRef, GitSkillConfig, RegistryApi, RemoteFile, RemoteSkill, find_token
 from skillc.skills import SkillId
+from skillc.versions import parse_version, precedence
 
 TIME_OUT = 15.0  # seconds that a reader waits for another server, for each answer
 

@@ -8,22 +8,18 @@
 
 from __future__ import annotations
 
-from skillc.server.access import Guard as Guard, read_token as read_token
-from skillc.server.app import create_app as create_app
-from skillc.server.host import serve_registry as serve_registry
-from skillc.server.registry import (
-    CallerGuard as CallerGuard,
-    caller_of as caller_of,
-    create_registry_app as create_registry_app,
-)
-from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
-from skillc.server.service import Service as Service
+from skillc.server.access import Guard, read_token
+from skillc.server.app import create_app
+from skillc.server.host import serve_registry
+from skillc.server.registry import CallerGuard, caller_of, create_registry_app
+from skillc.server.serve import run_app, serve_engine
+from skillc.server.service import Service
 from skillc.server.settings import (
-    OidcSettings as OidcSettings,
-    PublishingSettings as PublishingSettings,
-    ServeOptions as ServeOptions,
-    ServerSettings as ServerSettings,
-    SignInSettings as SignInSettings,
-    make_launch as make_launch,
+    OidcSettings,
+    PublishingSettings,
+    ServeOptions,
+    ServerSettings,
+    SignInSettings,
+    make_launch,
 )
-from skillc.server.ui import serve_ui as serve_ui
+from skillc.server.ui import serve_ui

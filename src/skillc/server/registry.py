@@ -19,7 +19,8 @@ from skillc.server import api, pages, protocols
 from skillc.server.protocols.requests import find_caller
 from skillc.server.request_log import Observer
 from skillc.server.responses import fail
-from skillc.server.service import ServerSettings, Service
+from skillc.server.service import Service
+from skillc.server.settings import ServerSettings
 
 _KEY = "skillc.mounts.caller"
 MIN_GZIP = 1024  # bytes of a response

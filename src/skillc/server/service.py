@@ -43,7 +43,7 @@ from skillc.server.engine_endpoints import for_readers
 from skillc.server.metrics import Metrics
 from skillc.server.request_log import CALLER, QUOTA
 from skillc.server.responses import Refusal
-from skillc.server.settings import ServerSettings as ServerSettings
+from skillc.server.settings import ServerSettings
 from skillc.server.signin.flow import Directory
 from skillc.server.signin.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
 from skillc.server.uploads import Workplace, audit_package

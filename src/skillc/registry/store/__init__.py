@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from skillc.errors import InvalidOption
 from skillc.registry.store.database import (
-    Connection as Connection,
-    Row as Row,
-    Store as Store,
-    Table as Table,
-    Watch as Watch,
-    marks as marks,
-    select_in as select_in,
-    to_number as to_number,
-    to_time as to_time,
+    Connection,
+    Row,
+    Store,
+    Table,
+    Watch,
+    marks,
+    select_in,
+    to_number,
+    to_time,
 )
-from skillc.registry.store.names import to_name as to_name
+from skillc.registry.store.names import to_name
 from skillc.registry.store.sqlite import SqliteStore
 
 

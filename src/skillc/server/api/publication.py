@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from skillc.errors import SkillNotFound
-from skillc.registry import LATEST, Package, Role, Version, make_package
+from skillc.registry import Package, Role, Version, make_package
 from skillc.server.api.contracts import (
     Decision,
     FileReference,
@@ -30,6 +30,7 @@ from skillc.server.responses import Refusal, read_etags, respond
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.uploads import PACKED, REFUSED, read_packed
 from skillc.skills import SkillId
+from skillc.versions import LATEST
 
 MAX_JSON = 32 << 20  # bytes of a skill as JSON; as an archive it may be larger
 MAX_ARCHIVE = 64 << 20

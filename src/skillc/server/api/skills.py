@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from skillc.errors import FileNotFound, RegistryUnavailable, SkillNotFound
 from skillc.library import SkillCollection, SkillFilter
-from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
+from skillc.registry import Skill, StoredFile, Version, describe_version, read_document
 from skillc.server.api.contracts import (
     TURN,
     FileEntry,
@@ -36,6 +36,7 @@ from skillc.server.requests import Parameter
 from skillc.server.responses import HEADERS, Refusal, respond, unchanged
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
+from skillc.versions import LATEST
 
 PAGE = 200  # skills in one chunk of a list
 IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}

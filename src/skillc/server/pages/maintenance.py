@@ -5,9 +5,10 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from skillc.errors import InvalidParameter, RegistryRefused
-from skillc.registry import LATEST, Version
+from skillc.registry import Version
 from skillc.server.pages.visit import Page, Visit, redirect
 from skillc.skills import SkillId
+from skillc.versions import LATEST
 
 MAX_DELETIONS = 100
 MAX_QUEUE = 50

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.audit import Audit, Changes, compare_audits
 from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
-from skillc.registry import LATEST, Package, Role, Skill
+from skillc.registry import Package, Role, Skill
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS
 from skillc.server.pages.registry_catalog import RegistrySite
@@ -27,6 +27,7 @@ from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.server.uploads import PACKED, Workplace, inspect_files, make_report, read_packed
 from skillc.skills import SkillId
+from skillc.versions import LATEST
 
 FIELDS = ("id", "version", "tag", "note")
 MAX_UPLOAD = 64 << 20  # bytes of an archive; the files of a skill are no more

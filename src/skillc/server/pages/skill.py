@@ -24,12 +24,13 @@ from skillc.audit import KINDS, Audit, compare_audits
 from skillc.compiler import read_agents
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.paths import SKILL_FILES
-from skillc.registry import APPROVED, LATEST, Skill, StoredFile, Version, make_archive
+from skillc.registry import APPROVED, Skill, StoredFile, Version, make_archive
 from skillc.server.pages.assets import describe, quote_path
 from skillc.server.pages.diff import MAX_TEXT, compare_files, read_text
 from skillc.server.pages.markdown import PREFIX, Entry, Links, Text, render_markdown, slugify
 from skillc.server.pages.visit import HEADERS, Visit, redirect
 from skillc.skills import SkillId, parse
+from skillc.versions import LATEST
 
 MAX_FILES = 400  # of a list; the others are counted
 MAX_VERSIONS = 50  # of a page

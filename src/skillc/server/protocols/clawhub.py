@@ -32,7 +32,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
-from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
+from skillc.registry import PUBLIC, Caller, Role, Skill, StoredFile, Version
 from skillc.remotes import fingerprint_of
 from skillc.server.protocols.catalog import read_skills
 from skillc.server.protocols.requests import fail_plainly, find_address, parse_limit, serve
@@ -40,6 +40,7 @@ from skillc.server.responses import HEADERS, Refusal, guard, respond
 from skillc.server.service import Service
 from skillc.server.uploads import read_members
 from skillc.skills import NAME_CHARACTERS, SkillId, to_segment
+from skillc.versions import LATEST
 
 API = "/api/v1"
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]

@@ -24,13 +24,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import Invalid, InvalidParameter, InvalidSkillId, SkillNotFound
-from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
+from skillc.registry import MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
 from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
 from skillc.server.protocols.requests import Handler, fail_plainly, find_address, read_body, serve
 from skillc.server.requests import parse_object, read_form
 from skillc.server.responses import Refusal, respond
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.startup import sha256_hex
+from skillc.versions import LATEST
 
 MAX_PAYLOAD = 4 << 20  # bytes of JSON, which has a line for each file
 MAX_TAGS = 20

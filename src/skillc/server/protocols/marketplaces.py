@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.registry import LATEST, Caller, to_name
+from skillc.registry import Caller, to_name
 from skillc.server.caches import Cache, respond_listing
 from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries
@@ -29,6 +29,7 @@ from skillc.server.service import Service
 from skillc.server.uploads import read_members
 from skillc.skills import to_segment
 from skillc.startup import sha256_hex
+from skillc.versions import LATEST
 
 CLAUDE, CODEX = ".claude-plugin/marketplace.json", ".agents/plugins/marketplace.json"
 MAX_PLUGINS, MAX_BYTES = 1000, 32 << 20  # in the repository of a marketplace, all files together

@@ -5,20 +5,15 @@ docs/sandbox.md has the table of what each level stops; the tests try every cell
 
 from __future__ import annotations
 
-from skillc.tools.sandbox.access import permissions as permissions
+from skillc.tools.sandbox.access import permissions
 from skillc.tools.sandbox.levels import (
-    BUBBLEWRAP as BUBBLEWRAP,
-    LANDLOCK as LANDLOCK,
-    LEVELS as LEVELS,
-    NONE as NONE,
-    choose as choose,
-    describe_sandbox as describe_sandbox,
-    explain as explain,
-    start as start,
+    BUBBLEWRAP,
+    LANDLOCK,
+    LEVELS,
+    NONE,
+    choose,
+    describe_sandbox,
+    explain,
+    start,
 )
-from skillc.tools.sandbox.process import (
-    PATIENCE as PATIENCE,
-    PROCESSES as PROCESSES,
-    Launch as Launch,
-    Process as Process,
-)
+from skillc.tools.sandbox.process import PATIENCE, PROCESSES, Launch, Process
