@@ -23,16 +23,19 @@ from skillc.registry import (
     RegistryUpstream,
     ReviewRules,
     Role,
+    StoredFile,
     VersionSource,
+    make_archive,
     make_package,
     open_registry,
 )
 from skillc.registry.upstream import Import, Upstream as AnyUpstream
 from skillc.server import ServerSettings, create_registry_app
 from tests.registry.conftest import Clock, Team, package
+from tests.support.cases import each
 from tests.support.client import AppClient
 from tests.support.git import Origin, Server
-from tests.support.http import Request, Stub, page, stub
+from tests.support.http import Stub, page, stub
 from tests.support.team import Seen, serve_registry
 
 __all__ = ["stub"]
@@ -311,33 +314,26 @@ def test_what_was_mirrored_needs_an_admin(registry: Team, clock: Clock) -> None:
     registry.publish(ANA, package("community/refunds"), version="101.0.0")
 
 
-@pytest.mark.parametrize(
-    ("versions", "files", "data"),
+LATEST = {"version": "1.0.0", "digest": "sha256:0", "tags": ["latest"]}
+
+
+@each(
+    ("version", "files"),
     [
-        (
-            [{"version": "1.0.0", "digest": "sha256:0"}],
-            [{"path": "SKILL.md", "size": 3, "digest": "x"}],
-            b"abc",
-        ),
-        ([{"version": "1.0.0", "digest": "x"}], [{"path": "../up", "size": 0, "digest": "x"}], b""),
-        ([{"version": "1.0.0", "digest": "x"}], [{"path": "a", "size": 1 << 40, "digest": "x"}], b""),
-        ([{"version": "1.0.0", "digest": "x"}], [{"path": "a", "size": -5, "digest": "x"}], b""),
-        ([{"version": "1.0.0", "digest": "x"}], [], b""),
-        ([{"version": "latest", "digest": "x"}], [], b""),
+        (LATEST, {"SKILL.md": b"---\nname: pdf\ndescription: Fill in forms\n---\n"}),
+        (LATEST, {"../up": b""}),
+        (LATEST, {"README.md": b"no skill"}),
+        (LATEST, {}),
+        (LATEST | {"version": "newest"}, {"SKILL.md": b"---\nname: pdf\ndescription: x\n---\n"}),
     ],
 )
-def test_a_hostile_registry(
-    registry: Team, stub: Stub, versions: list[object], files: list[object], data: bytes
-) -> None:
+def test_a_hostile_registry(registry: Team, stub: Stub, version: object, files: dict[str, bytes]) -> None:
     """[SURFACES: Registry model] files that are not what was promised are E092, and nothing is published."""
+    data = make_archive((StoredFile(path, len(text), ""), text) for path, text in files.items())
     content = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data)
-
-    def answer(request: Request) -> list[bytes | float]:
-        if request.path.endswith("/versions"):
-            return [page({"versions": versions})]
-        return [content if "/files/" in request.path else page({"files": files})]
-
-    stub.answer = answer
+    stub.answer = lambda request: [
+        page({"versions": [version]}) if request.path.endswith("/versions") else content
+    ]
     source = mirror_registry(registry, stub.url)
     with pytest.raises(RegistryUnavailable):
         source.skill("community/pdf")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Protocol
-from urllib.parse import quote
 
 from skillc.errors import (
+    ArchiveRefused,
     InvalidParameter,
     InvalidSkill,
     MissingField,
@@ -17,13 +17,13 @@ from skillc.errors import (
     RegistryUnavailable,
     RepositoryUnavailable,
     SkillNotFound,
+    WrongDigest,
 )
 from skillc.library import GitSkillSource
-from skillc.registry.model import digest_of
-from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
-from skillc.remotes import GitRef, GitSkillConfig, RegistryApi, RemoteFile, RemoteSkill, find_token
+from skillc.registry.package import Package, read_package
+from skillc.remotes import Failure, GitRef, GitSkillConfig, RegistryApi, find_token
 from skillc.skills import SkillId
-from skillc.versions import parse_version, precedence
+from skillc.versions import LATEST, parse_version
 
 TIME_OUT = 15.0  # seconds that a reader waits for another server, for each answer
 
@@ -59,46 +59,22 @@ class RegistryUpstream:
             self.name = api.registry
 
     def read(self, skill_id: str, local_id: str) -> Import:
-        with RegistryApi(self._url, find_token(f"{self.name}/"), time_out=TIME_OUT) as api:
+        api = RegistryApi(self._url, find_token(f"{self.name}/"), time_out=TIME_OUT)
+        with api, TemporaryDirectory(prefix="skillc-mirror-") as place:
+            folder = os.path.join(place, "skill")
             try:
-                version = _choose(api.versions(skill_id), skill_id)
-                files = api.files(skill_id, version.version)
-                package = _download(api, skill_id, local_id, version, files)
-            except (InvalidParameter, InvalidSkill, MissingField) as error:
+                version = next((each for each in api.versions(skill_id) if LATEST in each.tags), None)
+                if version is None:
+                    raise SkillNotFound(skill_id)
+                api.fetch(version, folder)
+                number, package = parse_version(version.version), read_package(local_id, folder)
+            except (ArchiveRefused, InvalidParameter, InvalidSkill, MissingField, WrongDigest) as error:
                 raise RegistryUnavailable(self.name, f"it has no proper skill: {error.message}") from None
+            except Failure as error:
+                raise RegistryUnavailable(self.name, f"it has no proper skill: {error}") from None
             except RegistryRefused as error:
                 raise RegistryUnavailable(self.name, error.message) from None
-        return Import(package, parse_version(version.version), f"{self.name} {skill_id}@{version.version}")
-
-
-def _choose(versions: Sequence[RemoteSkill], skill_id: str) -> RemoteSkill:
-    """Return the version tagged latest, or the highest; none that was yanked."""
-    offered = [version for version in versions if version.yanked is None]
-    tagged = next((version for version in offered if "latest" in version.tags), None)
-    best = tagged or max(offered, key=lambda each: precedence(parse_version(each.version)), default=None)
-    if best is None:
-        raise SkillNotFound(skill_id)
-    return best
-
-
-def _download(
-    api: RegistryApi, skill_id: str, local_id: str, version: RemoteSkill, files: Sequence[RemoteFile]
-) -> Package:
-    """Return the package of a version; each file, and all of them, have the digests that were promised."""
-    sizes = [file.size for file in files]
-    if len(files) > MAX_FILES or min(sizes, default=-1) < 0 or sum(sizes) > MAX_BYTES:
-        raise InvalidSkill(skill_id, "its files are too many or too large")
-    contents: dict[str, bytes] = {}
-    for file in files:
-        path = f"skills/{quote(SkillId(skill_id), safe='')}/files/{quote(file.path, safe='')}"
-        data = api.get(path, {"version": version.version}, limit=file.size + 1).data
-        if len(data) != file.size or digest_of(data) != file.digest:
-            raise InvalidSkill(skill_id, f"'{file.path}' is not the file that was promised")
-        contents[file.path] = data
-    package = make_package(local_id, contents, {file.path for file in files if file.is_executable})
-    if package.digest != version.digest:
-        raise InvalidSkill(skill_id, "its files are not those of the version")
-    return package
+        return Import(package, number, f"{self.name} {skill_id}@{version.version}")
 
 
 class GitUpstream:
