@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     )
     from skillc.remotes.registry import RegistryApi
     from skillc.remotes.response import Response
-    from skillc.remotes.secrets import hide_secrets, private_logs
-    from skillc.remotes.session import Session
+    from skillc.remotes.secrets import hide_secrets
+    from skillc.remotes.session import JSON, Session
     from skillc.remotes.site import SiteRemote, has_index_beside
     from skillc.remotes.skills_api import HttpRemote, RemoteDocument
     from skillc.remotes.traffic import describe_downloads

@@ -10,22 +10,20 @@ accepted, whatever a token or a key set says.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
-import httpx2
 from joserfc import errors as jose, jwt
 from joserfc.jwk import ECKey, Key, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
+from starlette.concurrency import run_in_threadpool
 
 from skillc.errors import IssuerUnavailable, RegistryRefused
-from skillc.remotes import private_logs
+from skillc.remotes import JSON, Failure, Session
 from skillc.server.settings import is_secure, parse_issuer
 
 TIME_OUT = 10.0  # seconds for an answer as a whole
@@ -56,36 +54,22 @@ async def request_json(
 
     An answer with an error (4xx) that is JSON is returned, too: OAuth says there what went wrong.
     """
-    try:
-        with private_logs():
-            async with asyncio.timeout(TIME_OUT):
-                status, data = await _request(url, form, authorization)
-        value = json.loads(data) if status < 500 else None
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError) as error:
-        raise _unavailable(url, f"no answer ({type(error).__name__})") from None
-    except (ValueError, RecursionError):
-        raise _unavailable(url, f"the answer ({status}) is not JSON") from None
-    if not isinstance(value, dict) or (status != 200 and form is None):
-        raise _unavailable(url, f"status {status}")
-    return value
-
-
-async def _request(url: str, form: Mapping[str, str] | None, authorization: str) -> tuple[int, bytes]:
-    headers = {"Accept": "application/json"} | ({"Authorization": authorization} if authorization else {})
+    session = Session(url, time_out=TIME_OUT, whole=TIME_OUT, redirects=0)
+    headers = {"Accept-Encoding": "identity"}  # else the text of an error may be packed, and is not read
+    headers |= {"Authorization": authorization} if authorization else {}
+    headers |= {} if form is None else {"Content-Type": "application/x-www-form-urlencoded"}
+    content = None if form is None else urlencode(form).encode()
     method = "GET" if form is None else "POST"
-    async with (
-        httpx2.AsyncClient(verify=_certificates(), timeout=TIME_OUT, follow_redirects=False) as client,
-        client.stream(method, url, data=form, headers=headers) as response,
-    ):
-        data = bytearray()
-        async for chunk in response.aiter_bytes():
-            data += chunk
-            if len(data) > MAX_ANSWER:
-                raise _unavailable(url, f"the answer is over {MAX_ANSWER >> 20} MiB")
-        return response.status_code, bytes(data)
-
-
-_certificates = cache(httpx2.create_ssl_context)  # those that are trusted take long to load
+    try:
+        response = await run_in_threadpool(
+            session.send, method, url, MAX_ANSWER, JSON, headers=headers, content=content
+        )
+    except Failure as error:
+        raise _unavailable(url, str(error)) from None
+    value = response.json() if response.status < 500 else None
+    if not isinstance(value, dict) or (response.status != 200 and form is None):
+        raise _unavailable(url, f"status {response.status}, and no JSON object that can be used")
+    return value
 
 
 def _unavailable(url: str, reason: str) -> IssuerUnavailable:
