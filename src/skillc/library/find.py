@@ -166,7 +166,8 @@ def _store(execute: Any, key: str, rows: list[Row]) -> None:
 def _resolve(cwd: str) -> list[Row] | None:
     from skillc.library.config import SkillsConfig
     from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.repositories import EmbeddedSkillSource, resolve_repositories
+    from skillc.library.library import CompositeSkillSource
+    from skillc.library.repositories import resolve_repositories
 
     config = SkillsConfig.load(cwd)
     if config.diagnostics or config.capabilities or not config.enabled:
@@ -175,7 +176,9 @@ def _resolve(cwd: str) -> list[Row] | None:
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
     for member in library.sources:
         source = member.source
-        for folder in source.sources if isinstance(source, EmbeddedSkillSource) else [source]:
+        # The embedded skills are those of several packages.
+        several = source.sources if isinstance(source, CompositeSkillSource) else (member,)
+        for folder in (each.source for each in several):
             if not isinstance(folder, FilesystemSkillSource):
                 return None
             if any(c in member.name + folder.root for c in "\t\n"):

@@ -13,25 +13,23 @@ import asyncio
 import builtins
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata, util
 
 from skillc import atomic, paths
-from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
-from skillc.index.skills import Searchable
+from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
 from skillc.library.config import (
     RepositorySettings,
     SkillRepositoryConfig,
     SkillsConfig,
     repositories_in_force,
 )
-from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
+from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.library.variables import check_variables
-from skillc.library.wrappers import SnapshotSource
 from skillc.remotes import BearerAuth, HeaderAuth, StoredAuth, find_token, hide_secrets
 from skillc.skills import SkillId
 
@@ -47,49 +45,19 @@ HTTP_SILENCE = 1 / 3
 log = logging.getLogger("skillc.library")
 
 
-class EmbeddedSkillSource(SnapshotSource):
+class EmbeddedSkillSource(CompositeSkillSource):
     """The lowest layer: always there, updated only with the packages it comes in. IDs are flat."""
 
     kind = "embedded"
 
     def __init__(self) -> None:
         folders = dict.fromkeys([paths.embedded_skills(), *_package_folders()])
-        self.sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
-
-    async def snapshot(self) -> SkillSource:
-        return _EmbeddedSnapshot([await source.snapshot() for source in self.sources])
+        super().__init__(FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders)
 
     @property
     def partial(self) -> str:
-        return next((source.partial for source in self.sources if source.partial), "")
-
-    async def parts(self, name: str) -> builtins.list[Searchable]:
-        return [part for source in self.sources for part in await source.parts(name)]
-
-
-class _EmbeddedSnapshot(SkillSource):
-    """Several folders as one; of two skills with one ID the first counts."""
-
-    def __init__(self, folders: Sequence[FilesystemSnapshot]) -> None:
-        self._folders = {skill_id: folder for folder in reversed(folders) for skill_id in folder.skills}
-
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        skills = (self._folders[skill_id].skills[skill_id] for skill_id in sorted(self._folders))
-        return [skill for skill in skills if filter.matches(skill)]
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        return await self._folder_of(skill_id).load(skill_id)
-
-    async def directory(self, skill_id: SkillId) -> str:
-        return await self._folder_of(skill_id).directory(skill_id)
-
-    async def directories(self) -> dict[SkillId, str]:
-        return {skill_id: await folder.directory(skill_id) for skill_id, folder in self._folders.items()}
-
-    def _folder_of(self, skill_id: SkillId) -> FilesystemSnapshot:
-        if skill_id not in self._folders:
-            raise SkillNotFound(skill_id)
-        return self._folders[skill_id]
+        sources = (member.source for member in self.sources)
+        return next((note for source in sources if (note := getattr(source, "partial", ""))), "")
 
 
 def _package_folders() -> builtins.list[str]:
