@@ -10,7 +10,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.usage.log import TERMINAL, LogValue, record_access, run_logged
-    from skillc.usage.page import find_unread, render_page
+    from skillc.usage.page import find_unread, group_days, render_page
     from skillc.usage.prune import delete_fallback_log, parse_age, prune_log, prune_logs
     from skillc.usage.query import FilterOptions, Filters, find_logs
     from skillc.usage.report import format_rows, make_page, render_stats
