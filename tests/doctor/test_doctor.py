@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -321,7 +322,7 @@ def test_variables_of_a_project(world: World) -> None:
 
 @pytest.mark.slow
 def test_repositories(world: World, origin: Origin, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Getting skills] all are asked at once, each for some seconds; secrets do not show."""
+    """[SURFACES: Getting skills] all are asked at once, for some seconds and once; secrets do not show."""
     monkeypatch.setattr("skillc.doctor.machine.PATIENCE", 2.0)
     origin.skill("pdf")
     origin.push("pdf")
@@ -339,10 +340,22 @@ def test_repositories(world: World, origin: Origin, server: Server, monkeypatch:
     (world.home / ".skillc").mkdir()
     save(world.home / ".skillc" / "skills.toml", "\n".join(tables))
     findings = _found(world, "repositories", env={"TEAM_TOKEN": "secret-value"})
+    assert _accepted(deaf) == 2
     deaf.close()
     by_name = {f["fix"].removeprefix("skc repo sync "): f["status"] for f in findings}
     assert by_name == {"team": "warning", "refused": "warning", "hangs": "warning", "gone": "error"}
     assert "secret-value" not in json.dumps(findings)
+
+
+def _accepted(listener: socket.socket) -> int:
+    """Count the connections that wait to be answered."""
+    listener.setblocking(False)
+    count = 0
+    with suppress(BlockingIOError):
+        while True:
+            listener.accept()[0].close()
+            count += 1
+    return count
 
 
 @pytest.mark.slow

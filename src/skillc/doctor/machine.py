@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib import metadata
 
 from skillc import __version__, paths
@@ -210,6 +211,7 @@ def check_repositories(place: Place) -> Iterator[Check]:
     repositories = _repositories(place)
     ready = [r for r in repositories if all(os.environ.get(name) for name in r.variables())]
     results = _refresh_all(ready)
+    failed = set()
     for repository, result in zip(ready, results, strict=True):
         fix = f"skc repo sync {shell_quote(repository.name)}"
         status = ERROR if repository.required else WARNING
@@ -218,16 +220,24 @@ def check_repositories(place: Place) -> Iterator[Check]:
             yield Check("repositories", status, text, fix)
         elif result.failure is not None:
             yield Check("repositories", status, result.failure.message, fix)
+        else:
+            continue
+        failed.add(repository.name)
     if repositories:
         yield Check("repositories", OK, f"{len(ready)} of {len(repositories)} asked")
-    if None not in results:  # what did not answer would be waited for once more
-        yield from _check_library(place)
+    if not repositories or failed < {repository.name for repository in repositories}:
+        yield from _check_library(place, failed)
 
 
-def _check_library(place: Place) -> Iterator[Check]:
-    """Count the skills of the repositories that were repaired, quarantined, shadowed or hidden."""
+def _check_library(place: Place, failed: set[str]) -> Iterator[Check]:
+    """Count the skills of the repositories that answered that were repaired, quarantined, shadowed or hidden.
+
+    The others would be waited for once more, and longer.
+    """
     try:
         config = SkillsConfig.load(place.cwd)
+        answered = tuple(each for each in config.repositories if each.name not in failed)
+        config = replace(config, repositories=answered)
         source = resolve_repositories(config, next(paths.library_roots(place.cwd), None))
         engine = DefaultSkillEngine(source, EngineOptions.from_config(config))
         diagnostics = asyncio.run(engine.diagnostics())
