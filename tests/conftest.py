@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 from unittest.mock import patch
 
 import pytest
@@ -24,6 +24,9 @@ from skillc.index.skills import folder
 from skillc.index.skills.scan import Directory, SkillFile, Walk
 from tests.support.examples import choose_examples
 from tests.support.forks import can_fork, start_skc
+
+if TYPE_CHECKING:
+    from tests.support.postgres import Cluster
 
 SkcRun = subprocess.CompletedProcess[str]
 
@@ -232,6 +235,17 @@ def _examples(spec: str) -> Iterator[str]:
     fence = "`" * 32
     for block in spec.split(f"\n{fence} example")[1:]:
         yield block.split("\n.\n", 1)[0].partition("\n")[2].replace("→", "\t") + "\n"
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL for all tests of this process."""
+    from tests.support import postgres
+
+    if reason := postgres.why_not():
+        pytest.skip(reason)
+    with postgres.running_cluster() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 from skillc.registry import SYSTEM, Package, Registry, Version, make_package, open_blobs, open_store
 from tests.support import s3 as support_s3
 from tests.support.git import origin, server, template
-from tests.support.postgres import Cluster, running_cluster, why_not
+from tests.support.postgres import Cluster
 
 __all__ = ["origin", "server", "template"]
 
@@ -49,21 +49,22 @@ class Team(Registry):
         return self.publish(SYSTEM, package(skill_id, text), version=version, **options)
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    if reason := why_not():
-        pytest.skip(reason)
-    with running_cluster() as cluster:
-        yield cluster
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def store_cluster(request: pytest.FixtureRequest) -> Cluster | None:
+    """Where PostgreSQL keeps the store of a test; None for SQLite."""
+    return request.getfixturevalue("cluster") if request.param == "postgresql" else None
+
+
+@pytest.fixture
+def store_url(store_cluster: Cluster | None, tmp_path: Path) -> str:
     """The address of an empty store."""
-    if request.param == "sqlite":
-        return f"sqlite://{tmp_path}/registry.db"
-    made: Cluster = request.getfixturevalue("cluster")
-    return made.create_schema()
+    return store_cluster.empty_store() if store_cluster else f"sqlite://{tmp_path}/registry.db"
+
+
+@pytest.fixture
+def new_url(store_cluster: Cluster | None, tmp_path: Path) -> str:
+    """The address of a store whose tables are to be made."""
+    return store_cluster.create_schema() if store_cluster else f"sqlite://{tmp_path}/registry.db"
 
 
 @pytest.fixture

@@ -617,7 +617,7 @@ def test_equal_to_a_model(kind: str, tmp_path: Path, request: pytest.FixtureRequ
             url = f"{folder}/registry.db"
             if kind == "postgresql":
                 cluster: Cluster = request.getfixturevalue("cluster")
-                url = cluster.create_schema()
+                url = cluster.empty_store()
             self.clock = Clock()
             self.registry = Team(open_store(url), open_blobs(str(folder / "blobs")), self.clock)
 

@@ -145,13 +145,13 @@ def test_readers_see_one_moment(registry: Team) -> None:
         assert connection.execute(count) == [(2,)]
 
 
-def test_one_first_admin(store_url: str, tmp_path: Path) -> None:
+def test_one_first_admin(new_url: str, tmp_path: Path) -> None:
     """[SURFACES: Registry model] servers that start at once migrate once and make one admin."""
     barrier = threading.Barrier(6)
 
     def start_server(_: int) -> bool:
         barrier.wait()
-        with open_registry(store_url, str(tmp_path / "blobs")) as made:
+        with open_registry(new_url, str(tmp_path / "blobs")) as made:
             return made.accounts.create_first_admin() is not None
 
     with ThreadPoolExecutor(6) as pool:
@@ -454,9 +454,9 @@ def open_unmigrated(url: str) -> Store:
         return kind(url)
 
 
-def test_migrations_go_forwards(store_url: str) -> None:
+def test_migrations_go_forwards(new_url: str) -> None:
     """[SURFACES: Registry model] a new migration runs once, whole or not at all; a newer store is refused."""
-    store = open_store(store_url)
+    store = open_store(new_url)
     more = (*MIGRATIONS, ("CREATE TABLE more (a TEXT)", "INSERT INTO more (a) VALUES ('x')"))
     broken = (*more, ("CREATE TABLE broken (a TEXT)", "INSERT INTO nothing (a) VALUES ('x')"))
     with pytest.raises(RegistryUnavailable):
@@ -469,7 +469,7 @@ def test_migrations_go_forwards(store_url: str) -> None:
         assert connection.execute("SELECT number FROM migrations ORDER BY 1") == numbers
     store.close()
     with pytest.raises(RegistryUnavailable, match="a newer skillc wrote it"):
-        open_store(store_url)
+        open_store(new_url)
 
 
 def test_text_is_sorted_bytewise(store_url: str) -> None:

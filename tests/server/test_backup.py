@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.support.postgres import Cluster, running_cluster, why_not
+from tests.support.postgres import Cluster
 from tests.support.registry import Server, body, serving
 
 pytestmark = pytest.mark.slow
 PATH = "/skills/payments/refunds"
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    if reason := why_not():
-        pytest.skip(reason)
-    with running_cluster() as cluster:
-        yield cluster
 
 
 def fill(server: Server) -> dict[str, bytes]:

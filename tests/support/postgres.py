@@ -13,6 +13,10 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
+import psycopg
+
+from skillc.registry import open_store
+
 _NAMES = ("initdb", "pg_ctl", "psql", "pg_dump")
 _numbers = count()
 
@@ -40,6 +44,7 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._store = ""
         self._user = _other_user() if os.geteuid() == 0 else None
         if self._user is not None:
             os.chown(folder, self._user.pw_uid, self._user.pw_gid)
@@ -119,6 +124,18 @@ class Cluster:
         name = f"registry{next(_numbers)}"
         self.psql("postgres", f"CREATE SCHEMA {name}")
         return f"postgresql://skillc@/postgres?host={self.folder}&options=-csearch_path%3D{name}"
+
+    def empty_store(self) -> str:
+        """The address of a store without rows: always the same, for making its tables takes long."""
+        if not self._store:
+            self._store = self.create_schema()
+            open_store(self._store).close()
+        with psycopg.connect(self._store, autocommit=True) as connection:
+            connection.execute("SET lock_timeout = '20s'")
+            query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+            tables = [name for (name,) in connection.execute(query) if name != "migrations"]
+            connection.execute("; ".join(f"DELETE FROM {name}" for name in tables).encode())
+        return self._store
 
     def create_database(self, dump: str) -> str:
         """The address of a new database with what is in a dump."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from skillc.registry import Registry, RegistryConfig, ReviewRules, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from tests.support import browser as chromium, postgres
+from tests.support import browser as chromium
 from tests.support.client import AppClient
 from tests.support.pages import fill, make_admin, serving
 
@@ -95,14 +95,6 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[postgres.Cluster]:
-    if reason := postgres.why_not():
-        pytest.skip(reason)
-    with postgres.running_cluster() as cluster:
-        yield cluster
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -119,7 +111,7 @@ def registry(store: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iter
     """A registry with some skills, on each store."""
     url = f"{tmp_path}/registry.db"
     if store == "postgresql":
-        url = request.getfixturevalue("cluster").create_schema()
+        url = request.getfixturevalue("cluster").empty_store()
     config = RegistryConfig(review=ReviewRules(("support",)))
     with open_registry(url, f"{tmp_path}/blobs", config) as made:
         fill(made)
