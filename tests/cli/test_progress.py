@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -45,14 +46,16 @@ def test_activities() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["find form", "browse", "repo list", "inventory"])
-def test_slow_server(team: World, command: str) -> None:
+def test_slow_server(team: World) -> None:
     """[SURFACES: Terminal] A command that waits for a repository names it, and takes the line away again."""
-    shown = show_on_terminal(team, *command.split(), with_progress=True)
-    before, _, result = shown.rpartition(CLEAR)
-    assert f"{CLEAR}Asking team" in before
-    assert "Asking" not in result
-    assert "pdf" in result or "team" in result
+    with ThreadPoolExecutor() as pool:  # they wait together
+        commands = ("find form", "browse", "repo list", "inventory")
+        shown = pool.map(lambda words: show_on_terminal(team, *words.split(), with_progress=True), commands)
+    for text in shown:
+        before, _, result = text.rpartition(CLEAR)
+        assert f"{CLEAR}Asking team" in before
+        assert "Asking" not in result
+        assert "pdf" in result or "team" in result
 
 
 @pytest.mark.slow
@@ -79,23 +82,21 @@ def test_source(world: World, stub: Stub) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("has_length", [True, False])
-def test_bytes_over_http(world: World, stub: Stub, has_length: bool) -> None:
+def test_bytes_over_http(world: World, stub: Stub) -> None:
     """[SURFACES: Terminal] A download that takes long says how much has come, and of how much."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as file:
         file.writestr("pdf/SKILL.md", "---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n")
         file.writestr("pdf/noise.bin", random.Random(1).randbytes(200_000))
-    answer = page(data.getvalue())
-    if not has_length:
-        answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + data.getvalue()
-    stub.answer = lambda request: [answer[:100_000], 1.5, answer[100_000:]]
+    whole = page(data.getvalue())
+    without_length = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + data.getvalue()
     words = ("add", f"{stub.url}/pdf.zip", "--yes")
-    shown = show_on_terminal(world, *words, with_progress=True)
-    wanted = r"  \d+ KB of 1\d\d KB" if has_length else r"  \d+ KB(?! of)"
-    assert re.search(wanted, shown), shown
-    assert " KB" not in shown.rpartition(CLEAR)[2]
-    stub.gives(answer)
+    for answer, wanted in ((whole, r"  \d+ KB of 1\d\d KB"), (without_length, r"  \d+ KB(?! of)")):
+        stub.gives(answer[:100_000], 1.2, answer[100_000:])
+        shown = show_on_terminal(world, *words, with_progress=True)
+        assert re.search(wanted, shown), shown
+        assert " KB" not in shown.rpartition(CLEAR)[2]
+    stub.gives(whole)
     assert " KB" not in world.ok(*words).stderr
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from skillc.cli.summaries import NAMES
 from skillc.results import ERROR, LISTS, OLD_KEYS, RESULTS, describe, members_of
 from tests.conftest import World
+from tests.support.forks import start_skc
 from tests.support.shapes import find_faults, names_in
 from tests.support.team import Team
 
@@ -257,14 +257,13 @@ def _share(world: World, team: Team, check: Check) -> None:
 )
 def test_servers(world: World, name: str, words: tuple[str, ...]) -> None:
     """[SURFACES: JSON] a server says where it is in a line of JSON, after one with the admin's token."""
-    command = [sys.executable, "-m", "skillc", *words, "--format", "json"]
-    with subprocess.Popen(
-        command,
+    with start_skc(
+        (*words, "--format", "json"),
         cwd=world.project,
         env=world.env,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        text=True,
+        encoding="utf-8",
     ) as process:
         try:
             assert process.stdout is not None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Stub, entry, page, stub
 from tests.support.terminal import show_on_terminal
 
@@ -97,12 +99,10 @@ def is_plain(text: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["text", "json"])
-@pytest.mark.parametrize("command", COMMANDS)
-def test_commands(evil: World, command: str, form: str) -> None:
+@each(("command", "more"), product(COMMANDS, ([], ["--format", "json"])))
+def test_commands(evil: World, command: str, more: list[str]) -> None:
     """[SURFACES: Terminal] a terminal gets nothing that it would act on, nor does stderr anywhere."""
-    words = [word.format(name=NAME, missing=EVIL) for word in command.split(" ")]
-    words += ["--format", "json"] if form == "json" else []
+    words = [word.format(name=NAME, missing=EVIL) for word in command.split(" ")] + more
     text = show_on_terminal(evil, *words)
     assert text
     assert is_plain(text.replace("\r\x1b[K", "")), text
@@ -134,10 +134,12 @@ def test_plain_text_is_unchanged(world: World) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "command", ["browse", "find usage", "load pdf", "repo list", "doctor --library", "inventory"]
+@each(
+    ("command", "fails"),
+    product(
+        ["browse", "find usage", "load pdf", "repo list", "doctor --library", "inventory"], [False, True]
+    ),
 )
-@pytest.mark.parametrize("fails", [False, True])
 def test_servers(world: World, stub: Stub, command: str, fails: bool) -> None:
     """[SURFACES: Terminal] nor does what a server sends reach it, in an answer or in an error."""
     listing = {"skills": [entry("pdf", description=f"usage {EVIL}", body=EVIL), entry("b", name=EVIL)]}

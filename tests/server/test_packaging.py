@@ -42,10 +42,10 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     assert lines == []
 
 
-@pytest.fixture
-def system(tmp_path: Path) -> Iterator[System]:
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A system on which docs/registry.md was followed, up to the start."""
-    with booted(tmp_path) as system:
+    with booted(tmp_path_factory.mktemp("system")) as system:
         system.run("useradd", "--system", "--home-dir", "/var/lib/skillc", "skillc")
         units = system.root / "etc" / "systemd" / "system"
         shutil.copy(UNIT, units / "skillc.service")
@@ -59,17 +59,7 @@ def system(tmp_path: Path) -> Iterator[System]:
 
 def ask(system: System, path: str, *words: str) -> str:
     """Return the status of a request to the server, as its proxy sends it."""
-    command = [
-        "curl",
-        "-s",
-        "-o",
-        "/dev/null",
-        "-w",
-        "%{http_code}",
-        "-H",
-        "Host: skills.example.com",
-        *words,
-    ]
+    command = ["curl", "-so", "/dev/null", "-w", "%{http_code}", "-H", "Host: skills.example.com", *words]
     return system.run(*command, f"http://127.0.0.1:8080{path}", check=False)
 
 

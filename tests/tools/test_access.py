@@ -6,8 +6,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from skillc.tools.environment import build_environment, list_programs
 from skillc.tools.sandbox import Launch
 from skillc.tools.sandbox.access import access_rules
 from skillc.tools.sandbox.landlock import remove_tree
+from tests.support.examples import sample
 from tests.tools.conftest import Bench
 from tests.tools.levels import works
 from tests.tools.machine import ORDINARY, ROOT, USERS, Machine
@@ -37,7 +39,10 @@ def place() -> Iterator[Path]:
     remove_tree(str(folder))  # a command may have left a folder that cannot be entered
 
 
-@pytest.fixture(params=(sandbox.BUBBLEWRAP, sandbox.LANDLOCK))
+LEVELS = (sandbox.BUBBLEWRAP, sandbox.LANDLOCK)
+
+
+@pytest.fixture(params=LEVELS)
 def level(request: pytest.FixtureRequest) -> str:
     """Each sandbox that works here."""
     works(request.param)
@@ -75,7 +80,13 @@ def home_variable(place: Path, kind: str) -> str | None:
     return None if kind == "unset" else values.get(kind, str(place / kind))
 
 
-@pytest.mark.parametrize("kind", HOMES)
+def everywhere(kinds: Iterable[str]) -> pytest.MarkDecorator:
+    """Try each kind; at the gate, in one or two of the four pairs of a sandbox and a user."""
+    cases = tuple(sample(product(kinds, LEVELS, USERS), 3))
+    return pytest.mark.parametrize(("kind", "level", "user"), cases, indirect=["level", "user"])
+
+
+@everywhere(HOMES)
 def test_home(place: Path, level: str, user: int, kind: str) -> None:
     """[D45] the account's home directory stays closed, also as the working directory and without HOME."""
     machine = Machine(user, place / "home")
@@ -101,7 +112,7 @@ def test_home(place: Path, level: str, user: int, kind: str) -> None:
     assert not (place / "home" / ".profile").exists()
 
 
-@pytest.mark.parametrize("kind", ["relative", "dots", "dots behind a link", "a link"])
+@everywhere(["relative", "dots", "dots behind a link", "a link"])
 def test_home_by_any_name(place: Path, level: str, user: int, kind: str) -> None:
     """[D45] the home that skc takes HOME for stays closed, however HOME is written."""
     machine = Machine(user, place / "account")
@@ -160,16 +171,16 @@ true
 """
 
 
-@pytest.mark.parametrize("where", STORES)
-def test_decisions(place: Path, level: str, user: int, where: str) -> None:
+@everywhere(STORES)
+def test_decisions(place: Path, level: str, user: int, kind: str) -> None:
     """[D45] [D46] nothing in the user's `.skillc` can be written, wherever the working directory is."""
     machine = Machine(user, place / "home")
-    cwd, root, store = STORES[where]
+    cwd, root, store = STORES[kind]
     (place / cwd).mkdir(parents=True, exist_ok=True)
     folder = place / (store or "work/.skillc")
     if store:
         plant(folder / "trust.json", 0o600)
-    if where == "a link":
+    if kind == "a link":
         (place / "home" / ".skillc").symlink_to(folder)
     machine.own(*(place / name for name in ("home", "work") if (place / name).exists()))
     home = str(place / "home")
