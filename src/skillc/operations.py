@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Publishing,
         Removals,
         Restoration,
+        Setups,
         SkillInfo,
         TrashContents,
         Updates,
@@ -62,6 +63,17 @@ class BuildOptions(TypedDict, total=False):
     copy: bool
     force: bool
     own_only: bool
+
+
+class SetupChoice(TypedDict, total=False):
+    """What `SetupOptions` says."""
+
+    mcp: bool
+    hook: bool
+    permission: bool
+    dry_run: bool
+    yes: bool
+    undo: bool
 
 
 class Operations:
@@ -515,6 +527,12 @@ class Operations:
 
     def _attendance(self) -> Attendance:
         return {"person": self.person or UNATTENDED, "progress": self.progress or SILENT}
+
+    def setup(self, *agents: str, **options: Unpack[SetupChoice]) -> Setups:
+        """Make agents use skc, those that are named or all that are here, or take that back with `undo`."""
+        from skillc.install import SetupOptions, set_up
+
+        return set_up(agents, SetupOptions(**options), self._attendance()["person"])
 
     def doctor(self, *, fix: bool = False) -> Examination:
         """Return what is wrong with this installation; with `fix`, repair what is safe first."""

@@ -53,6 +53,7 @@ FAILURES = {
     "run": (["nowhere", "x"], "E001"),
     "search": (["pdf", " "], "E004"),
     "serve": (["--port", "x"], "E100"),
+    "setup": (["cluade"], "E100"),
     "show": (["pdf", "--section", "none"], "E020"),
     "sources": (["pdf", "--dir", "none"], "E022"),
     "stats": (["pdf", "--since", "yesterday"], "E031"),

@@ -187,6 +187,8 @@ def _bring_in(world: World, check: Check) -> None:
     check("outdated")
     check("doctor", status=1)  # agents do not find skc here
     check("listing")
+    (world.home / ".claude").mkdir(exist_ok=True)
+    assert check("setup", "setup", "claude", "--yes")["agents"][0]["changes"]
     check("doctor", "doctor", "--fix", status=1)
     assert check("clean", "clean", "--dry-run")["entries"]
     assert check("clean", "clean", "--yes")["entries"]

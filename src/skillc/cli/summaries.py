@@ -73,6 +73,7 @@ GROUPS = {
         "sync": "Move logs kept in the project into the skills' own logs; send counts to a registry.",
     },
     "Set up skc": {
+        "setup": "Make agents use the skills that are installed, in one command.",
         "doctor": "Check this installation, and say which command puts right what is wrong.",
         "completion": "Print the completion script for a shell.",
     },

@@ -25,6 +25,7 @@ CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
     "agents": skills.check_agents,
     "listings": skills.check_listings,
     "mcp": skills.check_servers,
+    "hooks": skills.check_hooks,
     "names": skills.check_names,
     "builds": skills.check_builds,
     "disabled": skills.check_disabled,

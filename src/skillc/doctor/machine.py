@@ -6,14 +6,10 @@ import asyncio
 import os
 import platform
 import shutil
-import signal
-import subprocess
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from importlib import metadata
 
@@ -21,6 +17,7 @@ from skillc import __version__, paths
 from skillc.doctor.check import ERROR, OK, WARNING, Check, Place
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, SkillcError, install_command, required_libraries, unexpected
+from skillc.install import MINIMAL_PATH, find_script, read_login_path
 from skillc.library import (
     Refresh,
     SkillRepositoryConfig,
@@ -37,12 +34,8 @@ from skillc.startup import sqlite
 from skillc.text import count_of
 from skillc.tools import describe_sandbox
 
-SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")
-SHELL_SECONDS = 5.0  # for the user's profile
-MAX_PATH = 1 << 20  # bytes of what a shell prints
 MAX_NAMES = 3  # of skills, in one line
 _PROFILES = {"zsh": "~/.zprofile", "bash": "~/.bash_profile", "fish": "~/.config/fish/config.fish"}
-MINIMAL = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"  # what a desktop gives to what it starts
 
 
 def check_versions(place: Place) -> Iterator[Check]:
@@ -102,50 +95,11 @@ def check_path(place: Place) -> Iterator[Check]:
     elif script and os.path.realpath(program) != os.path.realpath(script):
         text = f"agents call '{short(program)}', which is not this one, '{short(script)}'"
         yield Check("path", WARNING, text, fix)
-    elif sys.platform == "darwin" and shutil.which("skc", path=MINIMAL) is None:
-        text = f"'{short(program)}' is not on the PATH of programs that the desktop starts ({MINIMAL})"
-        yield Check("path", WARNING, text, _link_command(script, MINIMAL, None))
+    elif sys.platform == "darwin" and shutil.which("skc", path=MINIMAL_PATH) is None:
+        text = f"'{short(program)}' is not on the PATH of programs that the desktop starts ({MINIMAL_PATH})"
+        yield Check("path", WARNING, text, _link_command(script, MINIMAL_PATH, None))
     else:
         yield Check("path", OK, f"agents find '{short(program)}'")
-
-
-def find_script() -> str:
-    """Return the `skc` of this installation; empty where there is none."""
-    folders = (os.path.dirname(sys.executable), sysconfig.get_path("scripts"), os.path.dirname(sys.argv[0]))
-    places = (os.path.join(os.path.abspath(folder), "skc") for folder in folders)
-    return next((place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)), "")
-
-
-def read_login_path() -> str | None:
-    """Return the PATH that the user's shell sets up at login; None where that can't be told in time."""
-    shell = os.environ.get("SHELL", "")
-    if os.name != "posix" or os.path.basename(shell) not in SHELLS or not os.path.isabs(shell):
-        return None
-    names = ("HOME", "USER", "LOGNAME", "SHELL", "LANG", "ZDOTDIR", "XDG_CONFIG_HOME")
-    env = {name: os.environ[name] for name in names if name in os.environ} | {"PATH": MINIMAL}
-    command = [shell, "-l", "-c", 'printf "\\n%s" "$PATH"']
-    try:
-        process = subprocess.Popen(  # noqa: S603 -- the user's own shell
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=env,
-            cwd="/",
-            start_new_session=True,
-        )
-    except OSError:
-        return None
-    try:
-        output = process.communicate(timeout=SHELL_SECONDS)[0]
-    except subprocess.TimeoutExpired:
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=1)
-        return None
-    text = output[-MAX_PATH:].decode("utf-8", "surrogateescape").rpartition("\n")[2]
-    return text if process.returncode == 0 and text.startswith("/") else None
 
 
 def _link_command(script: str, path: str, home: str | None) -> str | None:

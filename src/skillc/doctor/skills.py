@@ -37,6 +37,7 @@ from skillc.install import (
     STUB,
     accept_entry,
     find_ghost_deployments,
+    find_hooks,
     find_registrations,
     find_root,
     is_home,
@@ -256,6 +257,17 @@ def check_servers(place: Place) -> Iterator[Check]:
         yield Check("mcp", OK, "no agent is configured to start 'skc mcp'")
     else:
         yield Check("mcp", OK, f"'skc mcp' is in {count_of(len(registrations), 'configuration')}")
+
+
+def check_hooks(place: Place) -> Iterator[Check]:
+    """Check that the programs exist that agents' hooks start; without them, the hooks do nothing."""
+    hooks = list(find_hooks()) if place.user_home else []
+    for agent, path, program in hooks:
+        if not os.access(program, os.X_OK):
+            text = f"the hook in '{short(path)}' starts '{short(program)}', which does not exist any more"
+            yield Check("hooks", WARNING, text, f"skc setup {agent}")
+    agents = ", ".join(dict.fromkeys(agent for agent, *_ in hooks))
+    yield Check("hooks", OK, f"set up for {agents}" if agents else "no agent has a hook of skc's")
 
 
 def check_links(place: Place) -> Iterator[Check]:

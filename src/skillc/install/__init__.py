@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from skillc.install.fetch import Outdated, list_latest, parse_age
     from skillc.install.foreign import ForeignSkill, advise_first_skill, find_foreign
     from skillc.install.foreign_locks import import_locks
+    from skillc.install.hooks import find_hooks
     from skillc.install.import_plan import Skip, Step
     from skillc.install.import_skills import ImportResult, import_folders
     from skillc.install.install import apply_plan
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from skillc.install.offers import Choice
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.plan import InstallResult, make_plan
+    from skillc.install.program import MINIMAL_PATH, find_script, read_login_path
     from skillc.install.publish import Publishing, publish_version
     from skillc.install.registry_skills import find_shared
     from skillc.install.remove import (
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
         list_trash,
         restore_item,
     )
+    from skillc.install.setup import SetupOptions, Setups, set_up
     from skillc.install.skill_info import (
         AgentSkill,
         InstalledSkills,

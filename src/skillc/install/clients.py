@@ -95,7 +95,7 @@ class ClientChange:
         target = os.path.realpath(self.path)  # the file may be a link into a folder of settings
         if self.is_edited:
             copy = atomic.temporary_path(target)
-            atomic.write(copy, _read(target).encode(), private=True)
+            atomic.write(copy, read_text(target).encode(), private=True)
             item = trash.put(copy, f"{NAME}'s entry was removed from it", origin=self.path)
         if self.is_whole:
             os.unlink(self.path)
@@ -125,16 +125,16 @@ def client_names() -> list[str]:
 
 def plan_addition(agent: str, cwd: str, *, project: bool = False) -> ClientChange:
     """Return what adding this server to an agent would change; raises InvalidOption for an unknown one."""
-    display, settings = _find(agent, "--install")
+    display, settings = find_client(agent, "--install")
     start = command(project=project)
     if settings is None:
         return ClientChange(display, "", _entry(Agent(""), "", start), None)
-    path = _place(agent, settings, cwd, project)
-    before = _read(path)
-    after = (_toml if path.endswith(".toml") else _json)(before, settings, path, start)
-    if after is None:
+    path = place_client(agent, settings, cwd, project)
+    before = read_text(path)
+    after = put_entry(before, settings, path, start)
+    if after == before:
         return ClientChange(display, path, _entry(settings, path, start), None)
-    return ClientChange(display, path, _compare(before, after), after)
+    return ClientChange(display, path, compare(before, after), after)
 
 
 def plan_removal(agent: str, cwd: str, *, project: bool = False, force: bool = False) -> ClientChange:
@@ -142,18 +142,18 @@ def plan_removal(agent: str, cwd: str, *, project: bool = False, force: bool = F
 
     An entry that a person changed is an obstacle, unless with `force`.
     """
-    display, settings = _find(agent, "--uninstall")
+    display, settings = find_client(agent, "--uninstall")
     if settings is None:
         advice = f"take the entry '{NAME}' out of them by hand"
         raise InvalidOption(f"skc does not know where {display} keeps its MCP servers; {advice}")
-    path = _place(agent, settings, cwd, project)
-    before = _read(path)
-    entry = _find_entry(before, settings, path)
+    path = place_client(agent, settings, cwd, project)
+    before = read_text(path)
+    entry = find_entry(before, settings, path)
     if entry is None:
         return ClientChange(display, path, "", None)
-    after = (_cut_toml if path.endswith(".toml") else _cut_json)(before, settings, path)
-    is_ours = _is_ours(entry, settings) and not _loses_comments(before, after, entry, path)
-    difference = _compare(before, after)
+    after = cut_entry(before, settings, path)
+    is_ours = is_our_entry(entry, settings) and not _loses_comments(before, after, entry, path)
+    difference = compare(before, after)
     if not (is_ours or force):
         obstacle = "a person changed this entry; --force removes it all the same"
         return ClientChange(display, path, difference, None, obstacle)
@@ -173,16 +173,26 @@ def find_registrations(cwd: str) -> list[Registration]:
         places |= {agent_file(agent.user): False} if user_home() else {}
         for path, is_project in places.items():
             try:
-                entry = _find_entry(_read(path), agent, path)
+                entry = find_entry(read_text(path), agent, path)
             except SkillcError:
                 continue
             if entry is not None:
-                parts = (_program(entry), _is_ours(entry, agent), is_project)
+                parts = (_program(entry), is_our_entry(entry, agent), is_project)
                 registrations.append(Registration(name, path, *parts))
     return registrations
 
 
-def _find(name: str, option: str) -> tuple[str, Agent | None]:
+def put_entry(before: str, agent: Agent, path: str, start: Sequence[str]) -> str:
+    """Return the text of an agent's file with our entry in it."""
+    return (_toml if path.endswith(".toml") else _json)(before, agent, path, start)
+
+
+def cut_entry(before: str, agent: Agent, path: str) -> str:
+    """Return the text of an agent's file without our entry."""
+    return (_cut_toml if path.endswith(".toml") else _cut_json)(before, agent, path)
+
+
+def find_client(name: str, option: str) -> tuple[str, Agent | None]:
     """Return an agent by any of its names, as people call it, and where its servers are, if that is known."""
     agents = agents_by_name()
     agent = agents.get(name.lower())
@@ -192,7 +202,7 @@ def _find(name: str, option: str) -> tuple[str, Agent | None]:
     return agent.display if agent else name, next(filter(None, map(AGENTS.get, names)), None)
 
 
-def _place(name: str, agent: Agent, cwd: str, project: bool) -> str:
+def place_client(name: str, agent: Agent, cwd: str, project: bool) -> str:
     """Return the file of an agent's servers, of the project or of the user."""
     if project:
         if not agent.project:
@@ -201,7 +211,7 @@ def _place(name: str, agent: Agent, cwd: str, project: bool) -> str:
     return agent_file(agent.user)
 
 
-def _compare(before: str, after: str) -> str:
+def compare(before: str, after: str) -> str:
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "now", "then", lineterm="", n=2)
     return "\n".join(lines)
 
@@ -224,7 +234,7 @@ def command(*, project: bool = False) -> list[str]:
     return [os.path.abspath(sys.executable), *options, "-m", "skillc", "mcp"]
 
 
-def _read(path: str) -> str:
+def read_text(path: str) -> str:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -242,12 +252,12 @@ def _server(agent: Agent, start: Sequence[str]) -> dict[str, Any]:
     return kind | {"command": program, "args": words}
 
 
-def _json(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | None:
-    """Return the file with our entry in it; None where it is there already."""
+def _json(before: str, agent: Agent, path: str, start: Sequence[str]) -> str:
+    """Return the file with our entry in it."""
     server = _server(agent, start)
     try:
-        if _find_entry(before, agent, path) == server:
-            return None
+        if find_entry(before, agent, path) == server:
+            return before
         return put_value(before, (agent.key, NAME), server)
     except (SkillcError, ValueError, IndexError):
         raise SkillcError(
@@ -256,8 +266,8 @@ def _json(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | N
         ) from None
 
 
-def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | None:
-    """Return the file with our table at its end; None where it is there already."""
+def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str:
+    """Return the file with our table at its end."""
     before = before.removeprefix("\ufeff")
     try:
         servers = parse_toml(before).get(agent.key, {})
@@ -265,7 +275,7 @@ def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str | N
         raise SkillcError(f"'{path}' is not valid TOML ({error}); nothing was written") from None
     if isinstance(servers, dict) and NAME in servers:
         if servers[NAME] == _server(agent, start):
-            return None
+            return before
         raise SkillcError(
             f"'{path}' has another [{agent.key}.{NAME}]; nothing was written",
             f"Put this in its place yourself:\n{_entry(agent, path, start)}",
@@ -285,7 +295,7 @@ def _render(agent: Agent, path: str, server: Mapping[str, Any]) -> str:
     return json.dumps({agent.key: {NAME: server}}, ensure_ascii=False, indent=2)
 
 
-def _find_entry(text: str, agent: Agent, path: str) -> object:
+def find_entry(text: str, agent: Agent, path: str) -> object:
     """Return our entry in a file; None without one."""
     if not text.strip():
         return None
@@ -305,7 +315,7 @@ def _program(entry: object) -> str:
     return first if isinstance(first, str) else ""
 
 
-def _is_ours(entry: object, agent: Agent) -> bool:
+def is_our_entry(entry: object, agent: Agent) -> bool:
     """Return whether an entry is as --install writes it, perhaps from another place or an older version."""
     program = _program(entry)
     starts = [[program, *options, "-m", "skillc", "mcp"] for options in _OPTIONS if os.path.isabs(program)]

@@ -194,18 +194,19 @@ def _insert(
     stop = tokens[members[-1].last].end if members else tokens[opening].end
     rest = text[stop:closing]
     kept = rest.rstrip()  # comments, and perhaps a comma
-    comma = "," if members and members[-1].comma < 0 else ""
+    has_comma = bool(members) and members[-1].comma >= 0  # where the last one has a comma, ours gets one
+    comma, end = ("", ",") if has_comma else (("," if members else ""), "")
     label = f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(key, str) else ""
     if "\n" not in rest and (members or (opening and "\n" not in text.strip())):  # all on one line
         item = label + json.dumps(value, ensure_ascii=False)
         space, tail = (" ", rest[len(kept) :]) if members else ("", "")
-        return text[:stop] + comma + kept + space + item + tail + text[closing:]
+        return text[:stop] + comma + kept + space + item + end + tail + text[closing:]
     is_laid_out = bool(members) and "\n" in rest
     outer = _indent_at(text, closing if is_laid_out else tokens[opening].start)
     indent = _indent_at(text, tokens[members[-1].key].start) if is_laid_out else outer + _unit(text)
     line = _line_end(text)
     tail = rest[len(kept) :] if is_laid_out else line + outer
-    item = indent + label + _render(text, value, indent)
+    item = indent + label + _render(text, value, indent) + end
     return text[:stop] + comma + kept + line + item + tail + text[closing:]
 
 

@@ -1,0 +1,68 @@
+"""`skc setup`: everything an agent needs to use skc, in one command; --undo takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skillc.cli import show
+from skillc.cli.approval import attended_workspace
+from skillc.cli.lines import GOOD, STRONG, Line, Mark
+from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.install import Setups
+from skillc.paths import short_path
+
+COMMAND = Command(
+    "setup",
+    arguments=(Argument("[agent]...", "Agents to set up (default: those that are here).", "clients"),),
+    options=(
+        Option("--no-mcp", "Leave the MCP server out."),
+        Option("--no-hook", "Leave the hook out that tells the agent which skills fit a prompt."),
+        Option("--no-permission", "Leave the permission out to read installed skills without a question."),
+        Option("--dry-run", "Show the changes, and write nothing."),
+        Option("--yes", "Write without asking."),
+        Option("--undo", "Take out what this command put in."),
+    ),
+    description=(
+        "Makes agents use the skills that are installed: a link to skc on the PATH that agents have, the MCP"
+        " server, a hook that names the skills that fit a prompt, and the permission to read skills that are"
+        " installed. The changes are shown first. All else in the agents' files stays, to the byte; profiles"
+        " of shells are never changed. docs/setup.md says what each agent gets."
+    ),
+    examples=(
+        "skc setup",
+        "skc setup claude --dry-run",
+        "skc setup codex --no-mcp --yes",
+        "skc setup --undo",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    if not (arguments.has("undo") or arguments.has("dry_run") or arguments.has("no_mcp")):
+        from skillc.mcp import serve_stdio  # noqa: F401 -- fails before an agent is told to start it
+    result = attended_workspace(arguments).setup(
+        *arguments.texts("agent"),
+        mcp=not arguments.has("no_mcp"),
+        hook=not arguments.has("no_hook"),
+        permission=not arguments.has("no_permission"),
+        dry_run=arguments.has("dry_run"),
+        yes=arguments.has("yes"),
+        undo=arguments.has("undo"),
+    )
+    return show(arguments, result, _lines(result, arguments))
+
+
+def _lines(result: Setups, arguments: Arguments) -> Iterator[str]:
+    verb = "Took out" if arguments.has("undo") else "Wrote"
+    for each in result.agents:
+        if not each.changes:
+            yield Line(Mark(f"{each.display}: ", STRONG), "nothing to do")
+        for change in each.changes:
+            word = Mark(verb, GOOD) if result.is_written else "Not written"
+            yield Line(
+                Mark(f"{each.display}: ", STRONG), word, f": {change.what} ({short_path(change.path)})"
+            )
+        if each.next and result.is_written:
+            yield Line(Mark(f"{each.display}: ", STRONG), each.next)
+    if not result.agents:
+        yield "Nothing to do: no agent was set up."

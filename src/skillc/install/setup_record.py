@@ -1,0 +1,59 @@
+"""What `skc setup` did to files, in `~/.skillc/setup.json`, so that --undo gives back every byte."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillc import atomic, paths, records
+
+VERSION = 1
+MAX_RECORD = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """How a file was before setup: whether it and which containers were made for us, and perhaps its text."""
+
+    is_new: bool = False
+    created: tuple[tuple[str, ...], ...] = ()
+    before: str | None = None  # where cutting our entries would not give it back
+    after: str = ""  # the digest of the file as we wrote it
+
+    def as_json(self) -> dict[str, Any]:
+        rest = {} if self.before is None else {"before": self.before, "after": self.after}
+        return {"is_new": self.is_new, "created": [list(path) for path in self.created], **rest}
+
+
+def read_file_records() -> dict[str, FileRecord]:
+    """Return the records of files by their paths; nothing from a record that is missing or damaged."""
+    try:
+        files = records.read_record(_file(), MAX_RECORD)["files"]
+        return {path: _parse_record(entry) for path, entry in files.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _parse_record(entry: Mapping[str, Any]) -> FileRecord:
+    created = tuple(tuple(map(str, path)) for path in entry["created"])
+    return FileRecord(bool(entry["is_new"]), created, entry.get("before"), str(entry.get("after", "")))
+
+
+def change_file_records(changes: Mapping[str, FileRecord | None]) -> None:
+    """Write records of files, and drop those without one."""
+    path = _file()
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with atomic.Lock(f"{path}.lock"):
+        files = {
+            name: record
+            for name, record in ({**read_file_records(), **changes}).items()
+            if record is not None
+        }
+        content = {name: record.as_json() for name, record in sorted(files.items())}
+        records.write_record(path, {"version": VERSION, "files": content}, private=True)
+
+
+def _file() -> str:
+    return os.path.join(paths.require_home(), paths.DIRECTORY, "setup.json")

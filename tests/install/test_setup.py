@@ -1,0 +1,254 @@
+"""`skc setup`: every byte that is not ours stays, two runs are one, and --undo gives back what was there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.errors import SkillcError
+from skillc.install.setup import SetupOptions, set_up
+from skillc.surface import Unattended
+from tests.conftest import World, save as write
+
+OTHERS = """\
+{
+    // mine
+    "env": {"A": "1"},   /* kept */
+    "hooks": {
+        "UserPromptSubmit": [
+            {"hooks": [{"type": "command", "command": "theirs"}]},
+        ],
+        "Stop": []
+    },
+    "model": "x",
+}
+"""
+FILES = {  # of an agent, below the home
+    "claude": (".claude/settings.json", ".claude.json"),
+    "codex": (".codex/hooks.json", ".codex/config.toml"),
+    "gemini": (".gemini/settings.json",),
+    "opencode": (".config/opencode/opencode.json",),
+    "cursor": (".cursor/mcp.json",),
+}
+TEXTS = {
+    "none": None,
+    "empty": "",
+    "object": "{}\n",
+    "one line": '{"a": [1,2], "hooks": {"PreToolUse": []}}',
+    "others": OTHERS,
+    "windows": OTHERS.replace("\n", "\r\n").replace("    ", "\t"),
+    "odd": '\ufeff{ "hooks":{},\n\n"a":1.0 }  ',
+}
+TOML = {"none": None, "empty": ""}
+
+
+def save(path: Path, text: str) -> Path:
+    write(path, text)
+    return path
+
+
+@pytest.fixture
+def here(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A home in which agents are, with a login shell whose PATH has no skc."""
+    for path in (path for paths in FILES.values() for path in paths):
+        (world.home / path).parent.mkdir(parents=True, exist_ok=True)
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "SHELL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    world.env["PATH"] = "/usr/bin:/bin"
+    return world
+
+
+def snapshot(home: Path) -> dict[str, bytes]:
+    """The files of agents, and the link."""
+    names = [*(path for paths in FILES.values() for path in paths), ".local/bin/skc"]
+    return {name: (home / name).read_bytes() for name in names if (home / name).exists()}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("agent", FILES)
+def test_there_and_back(here: World, agent: str, name: str) -> None:
+    """[SURFACES: What agents see] [D76] all else stays, a second run changes nothing, --undo is exact."""
+    for path in FILES[agent]:
+        text = TEXTS[name] if path.endswith("json") else TOML.get(name, "# mine\nmodel = 'x'\n\n[tui]\na = 1")
+        if text is not None:
+            (here.home / path).write_bytes(text.encode())
+    before = snapshot(here.home)
+    result = json.loads(here.ok("setup", agent, "--yes", "--format", "json").stdout)
+    assert {change["path"] for change in result["agents"][0]["changes"]} == {
+        str(here.home / path) for path in (*FILES[agent], ".local/bin/skc")
+    }
+    after = snapshot(here.home)
+    for path in FILES[agent]:
+        for line in (TEXTS[name] or "").splitlines() if path.endswith("json") else ():
+            assert line.strip("{},[] ") in after[path].decode(), path  # comments and values, as written
+    again = json.loads(here.ok("setup", agent, "--yes", "--format", "json").stdout)
+    assert again["agents"][0]["changes"] == []
+    assert snapshot(here.home) == after
+    here.ok("setup", agent, "--undo", "--yes")
+    assert snapshot(here.home) == before
+    assert "nothing to do" in here.ok("setup", agent, "--undo", "--yes").stdout
+
+
+def test_what_is_written(here: World) -> None:
+    """[SURFACES: What agents see] a guarded hook, a permission for one kind of command, and the server."""
+    here.ok("setup", "--yes")
+    settings = json.loads((here.home / ".claude/settings.json").read_text())
+    (prompt,) = settings["hooks"]["UserPromptSubmit"]
+    link = here.home / ".local" / "bin" / "skc"
+    assert prompt["hooks"][0]["command"].endswith("skc hook prompt --agent claude 2>/dev/null; true")
+    bash, mcp = settings["hooks"]["PreToolUse"]
+    assert (bash["matcher"], bash["hooks"][0]["if"]) == ("Bash", "Bash(skc *)")
+    assert mcp["matcher"] == "mcp__skillc__.*"
+    assert "permissions" not in settings
+    assert os.access(link, os.X_OK)
+    codex = json.loads((here.home / ".codex/hooks.json").read_text())["hooks"]
+    assert list(codex) == ["UserPromptSubmit"]
+    assert "skillc" in tomllib.loads((here.home / ".codex/config.toml").read_text())["mcp_servers"]
+    (gemini,) = json.loads((here.home / ".gemini/settings.json").read_text())["hooks"]["BeforeAgent"]
+    assert gemini["hooks"][0]["timeout"] == 10_000
+    for gone in ("/nowhere/skc", str(save(here.root / "broken", "#!/nowhere/python\n"))):
+        os.chmod(gone, 0o755) if os.path.exists(gone) else None
+        words = prompt["hooks"][0]["command"].split()
+        command = " ".join(gone if word == words[2] else word for word in words)
+        run = subprocess.run(["sh", "-c", command], input="{}", capture_output=True, text=True, check=False)
+        assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_parts(here: World) -> None:
+    """[SURFACES: What agents see] each part can be left out, and --dry-run shows and writes nothing."""
+    before = snapshot(here.home)
+    shown = here.ok("setup", "claude", "--dry-run").stderr
+    assert "hook prompt --agent claude" in shown
+    assert snapshot(here.home) == before
+    here.ok("setup", "claude", "--yes", "--no-mcp", "--no-permission")
+    assert not (here.home / ".claude.json").exists()
+    assert list(json.loads((here.home / ".claude/settings.json").read_text())["hooks"]) == [
+        "UserPromptSubmit"
+    ]
+    here.ok("setup", "claude", "--yes", "--no-hook")
+    assert (here.home / ".claude.json").exists()
+    here.ok("setup", "--undo", "--yes")
+    assert snapshot(here.home) == before
+
+
+def test_undo_after_others(here: World) -> None:
+    """[D76] what others wrote since stays, and our entries alone go, also an older one of another place."""
+    path = save(here.home / ".claude/settings.json", OTHERS)
+    here.ok("setup", "claude", "--yes")
+    path.write_text(
+        path.read_text().replace('"model": "x"', '"model": "y"').replace("skc hook", "old/skc hook")
+    )
+    here.ok("setup", "claude", "--yes")
+    assert path.read_text().count("skc hook") == 3
+    assert "old" not in path.read_text()
+    here.ok("setup", "claude", "--undo", "--yes")
+    text = path.read_text()
+    assert "skc" not in text
+    assert text.split() == OTHERS.replace('"x"', '"y"').split()
+
+
+def test_folders_that_variables_move(here: World) -> None:
+    """[SURFACES: What agents see] CLAUDE_CONFIG_DIR, CODEX_HOME and XDG_CONFIG_HOME are honoured."""
+    moved = here.root / "moved"
+    env = {"CLAUDE_CONFIG_DIR": f"{moved}/c", "CODEX_HOME": f"{moved}/x", "XDG_CONFIG_HOME": f"{moved}/g"}
+    for folder in ("c", "x", "g/opencode"):
+        (moved / folder).mkdir(parents=True)
+    here.ok("setup", "claude", "codex", "opencode", "--yes", env=env)
+    files = {str(path.relative_to(moved)) for path in moved.rglob("*.*")}
+    assert files == {
+        "c/.claude.json",
+        "c/settings.json",
+        "x/config.toml",
+        "x/hooks.json",
+        "g/opencode/opencode.json",
+    }
+    assert snapshot(here.home).keys() == {".local/bin/skc"}
+    here.ok("setup", "--undo", "--yes", env=env)
+    assert not [path for path in moved.rglob("*.*") if path.is_file()]
+
+
+def test_refusals(here: World) -> None:
+    """[SURFACES: What agents see] with the reason and what to do; nothing is written."""
+    before = snapshot(here.home)
+    assert "did you mean" in here.fails("E100", "setup", "cluade").stderr
+    assert "--install amp" in here.fails("E100", "setup", "amp").stderr
+    assert "install it" in here.fails("E999", "setup", "windsurf").stderr
+    assert "--yes" in here.fails("E100", "setup", "claude").stderr
+    for text in (
+        "[]",
+        "{",
+        '{"hooks": 3}',
+        '{"hooks": {"UserPromptSubmit": {}}}',
+        '{"hooks": {}, "hooks": {}}',
+    ):
+        save(here.home / ".claude/settings.json", text)
+        here.fails("E999", "setup", "--yes")
+        assert (here.home / ".claude/settings.json").read_text() == text
+        (here.home / ".claude/settings.json").unlink()
+    (here.home / ".codex/hooks.json").symlink_to("/proc/nothing/hooks.json")
+    assert "nothing was changed" in here.fails("E999", "setup", "--yes").stderr
+    (here.home / ".codex/hooks.json").unlink()
+    assert snapshot(here.home) == before
+
+
+class Busy(Unattended):
+    """A person who agrees after an agent wrote its settings."""
+
+    can_answer = True
+
+    def __init__(self, write: Callable[[], Any]) -> None:
+        self.write = write
+
+    def confirm(self, text: str, question: str) -> bool:
+        self.write()
+        return True
+
+
+def test_an_agent_that_writes_meanwhile(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: What agents see] its change stays; one that never stops is told."""
+    path = save(here.home / ".claude/settings.json", '{"a": 1}\n')
+    set_up(["claude"], SetupOptions(mcp=False), Busy(lambda: path.write_text('{"a": 2}\n')))
+    assert json.loads(path.read_text())["a"] == 2
+    assert "hooks" in json.loads(path.read_text())
+    set_up(["claude"], SetupOptions(undo=True, yes=True))
+    assert path.read_text() == '{"a": 2}\n'
+    from skillc import atomic
+
+    replace = atomic.write
+
+    def interfere(target: str, *arguments: Any, **options: Any) -> None:
+        replace(target, *arguments, **options)
+        Path(target).write_text('{"a": 3}\n')
+
+    monkeypatch.setattr(atomic, "write", interfere)
+    with pytest.raises(SkillcError, match="close the agent"):
+        set_up(["claude"], SetupOptions(yes=True, mcp=False))
+
+
+def test_the_program_on_the_path(here: World) -> None:
+    """[SURFACES: What agents see] a link where a login shell finds none; a profile is never written."""
+    profile = save(here.home / ".profile", "PATH=/usr/bin\n")
+    line = json.loads(
+        here.ok("setup", "cursor", "--yes", "--format", "json", env={"SHELL": "/bin/sh"}).stdout
+    )
+    assert "export PATH=" in line["agents"][0]["next"]
+    save(profile, 'PATH="$HOME/.local/bin:/usr/bin"\n')
+    again = json.loads(
+        here.ok("setup", "cursor", "--yes", "--format", "json", env={"SHELL": "/bin/sh"}).stdout
+    )
+    assert again["agents"][0] == {"agent": "cursor", "changes": [], "next": None}
+    assert profile.read_text() == 'PATH="$HOME/.local/bin:/usr/bin"\n'
+    own = here.home / ".local/bin/skc"
+    own.unlink()
+    save(own, "mine")
+    here.ok("setup", "cursor", "--yes")
+    here.ok("setup", "cursor", "--undo", "--yes")
+    assert own.read_text() == "mine"
