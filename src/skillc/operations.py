@@ -10,9 +10,10 @@ Rooms are imported in methods: a command loads only what it uses, and 'skc insta
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
+from skillc.paths import library_roots
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
 
 if TYPE_CHECKING:
@@ -41,7 +42,16 @@ if TYPE_CHECKING:
         Updates,
         Waste,
     )
-    from skillc.library import Skill
+    from skillc.library import (
+        CompositeSkillSource,
+        NewRepository,
+        Refresh,
+        RepositoryAddition,
+        RepositoryRemoval,
+        Skill,
+        SkillsConfig,
+        SourceState,
+    )
     from skillc.listing import Listings
     from skillc.settings import Settings
     from skillc.usage import FilterOptions, LogValue, Stats
@@ -96,6 +106,9 @@ class Operations:
         ) -> Result: ...
         def tell(self, diagnostics: Iterable[Diagnostic]) -> None: ...
         def tell_publication(self, publication: Publication) -> None: ...
+        def library(self) -> CompositeSkillSource: ...
+        def configuration(self) -> SkillsConfig: ...
+        def wait(self, request: Coroutine[Any, Any, Result], *, warnings: bool = True) -> Result: ...
 
     def publish_options(
         self,
@@ -545,3 +558,29 @@ class Operations:
         from skillc.listing import list_agents
 
         return list_agents(self.cwd, agents, window)
+
+    def repositories(self) -> list[SourceState]:
+        """Return how each repository is doing, in order of precedence."""
+        return self.wait(self.library().states(), warnings=False)
+
+    def add_repository(
+        self, new: NewRepository, *, for_all: bool = False, keep_defaults: bool = False
+    ) -> RepositoryAddition:
+        """Write a repository into the project's skills.toml, or `for_all` projects into the home's."""
+        from skillc.library import add_repository
+
+        return add_repository(new, self.cwd, for_all=for_all, keep_defaults=keep_defaults)
+
+    def remove_repository(self, name: str, *, for_all: bool = False) -> RepositoryRemoval:
+        """Cut a repository from the project's skills.toml, or that of `for_all` projects from the home's."""
+        from skillc.library import remove_repository
+
+        return remove_repository(name, self.cwd, for_all=for_all)
+
+    def sync_repositories(self, name: str | None = None) -> list[Refresh]:
+        """Refresh the repository of a name, or all, whatever their intervals say."""
+        from skillc.library import choose_repositories, refresh_repositories
+
+        root = next(library_roots(self.cwd), None)
+        selection = choose_repositories(self.configuration(), root, name)
+        return self.wait(refresh_repositories(selection), warnings=False)

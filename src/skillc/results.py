@@ -33,6 +33,7 @@ from skillc.install import (
     Skip,
     Step,
 )
+from skillc.library import Refresh, RepositoryAddition, RepositoryRemoval, SourceState
 from skillc.lint import Rule, Summary
 from skillc.listing import Listings
 from skillc.tools import DryRun, Entry, Envelope, TrustDescription
@@ -75,7 +76,6 @@ _TOOLS = [
 _RELEASE = {**_texts("id version digest"), "uploaded": int, "published": bool, "registry": str}
 _MCP_CLIENT = {**_texts("agent path"), "changed": bool, "written": bool, "difference": str}
 _VARIABLE = _texts("project variable host")
-_REPOSITORY = _texts("name type status")
 _ADDITION = {
     **_texts("id source"),
     **dict.fromkeys(("ref", "commit", "version"), Text),
@@ -179,16 +179,10 @@ RESULTS: dict[str, Shape] = {
     "publisher list": {"publishers": [_PUBLISHER]},
     "publisher remove": {"id": str, "removed": bool, "registry": str},
     "remove": Removals,
-    "repo add": {"file": str, "repository": dict[str, Any], "guessed": bool, "kept": [str], "left": [str]},
-    "repo list": {
-        "repositories": [{**_REPOSITORY, "skills": int, "quarantined": int, "shadowed": int, "error": Text}]
-    },
-    "repo remove": {"file": str, "name": str, "left": [str]},
-    "repo sync": {
-        "repositories": [
-            {**_REPOSITORY, "before": int | None, "skills": int | None, "commit": Text, "error": Text}
-        ]
-    },
+    "repo add": RepositoryAddition,
+    "repo list": {"repositories": [SourceState]},
+    "repo remove": RepositoryRemoval,
+    "repo sync": {"repositories": [Refresh]},
     "restore": Restoration,
     "run": Envelope,
     "run --dry-run": DryRun,

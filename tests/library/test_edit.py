@@ -78,7 +78,7 @@ def test_adding_appends(tmp_path: Path, end: str) -> None:
     added = f'{end}{end}[[repositories]]{end}name = "b"{end}type = "filesystem"{end}path = "p"{end}'
     assert read(file) == text + added
     assert edit.names_in(file) == ["a", "b"]
-    edit.remove_repository(file, "b")
+    edit.cut_repository(file, "b")
     assert read(file) == text + end
 
 
@@ -94,11 +94,11 @@ def test_any_text_is_read_as_it_was_given(tmp_path: Path, value: str) -> None:
 def test_removing_cuts_exactly_its_lines(tmp_path: Path) -> None:
     """[D23a] the comments above, tables below, texts and lists of several lines; nothing else."""
     file = write(tmp_path, ODD)
-    assert edit.remove_repository(file, "company") == ["project"]
+    assert edit.cut_repository(file, "company") == ["project"]
     start, end = ODD.index("# The company's"), ODD.index("# directly above")
     assert read(file) == ODD[:start] + ODD[end:]
     file = write(tmp_path, ODD)
-    assert edit.remove_repository(file, "project") == ["company"]
+    assert edit.cut_repository(file, "project") == ["company"]
     assert read(file) == ODD[: ODD.index('  [[ "repo')] + ODD[ODD.index("# The company's") :]
 
 
@@ -113,7 +113,7 @@ def test_removing_the_last_one_of_a_file(tmp_path: Path) -> None:
         ("", '\n# next\n[[repositories]]\nname="b"\n', '# next\n[[repositories]]\nname="b"\n'),
     ):
         file = write(tmp_path, before + one + after)
-        edit.remove_repository(file, "a")
+        edit.cut_repository(file, "a")
         assert read(file) == left
 
 
@@ -122,9 +122,9 @@ def test_text_that_ends_like_a_comment(tmp_path: Path) -> None:
     odd = 'note = """\n# not a comment"""\n'
     one = f'[[repositories]]\nname = "a"\n{odd}'
     file = write(tmp_path, f'{odd}[[repositories]]\nname = "b"\n{one}[x]\n')
-    edit.remove_repository(file, "a")
+    edit.cut_repository(file, "a")
     assert read(file) == f'{odd}[[repositories]]\nname = "b"\n[x]\n'
-    edit.remove_repository(file, "b")
+    edit.cut_repository(file, "b")
     assert read(file) == f"{odd}[x]\n"
 
 
@@ -132,7 +132,7 @@ def test_all_of_one_name(tmp_path: Path) -> None:
     """[D23a] of two with one name the first counts; removing it does not bring out the second."""
     one, two = '[[repositories]]\nname="a"\n', '[[repositories]]\nname="b"\n'
     file = write(tmp_path, one + two + one)
-    assert edit.remove_repository(file, "a") == ["b"]
+    assert edit.cut_repository(file, "a") == ["b"]
     assert read(file) == two
 
 
@@ -165,12 +165,12 @@ def test_many_lines_like_headers(tmp_path: Path) -> None:
     one = '[[repositories]]\nname = "a"\n'
     for before in ("x = [\n" + "[1],\n" * 30_000 + "]\n", "[x] # a, b,\n[y]\n"):
         file = write(tmp_path, before + one)
-        edit.remove_repository(file, "a")
+        edit.cut_repository(file, "a")
         assert read(file) == before
     text = "x = '''\n" + "[[repositories]]\n" * 30_000 + "'''\n" + one
     file = write(tmp_path, text)
     with pytest.raises(InvalidConfiguration, match="edit it by hand"):
-        edit.remove_repository(file, "a")
+        edit.cut_repository(file, "a")
     assert read(file) == text
 
 
@@ -187,13 +187,13 @@ def test_removing_from_an_inline_list(tmp_path: Path) -> None:
     """[D23a] refused with what to do instead."""
     file = write(tmp_path, "repositories = [{name = 'a'}]\n")
     with pytest.raises(InvalidConfiguration, match="edit it by hand"):
-        edit.remove_repository(file, "a")
+        edit.cut_repository(file, "a")
 
 
 def test_removing_what_is_broken(tmp_path: Path) -> None:
     """[D23a] a repository that can't be used can be removed."""
     file = write(tmp_path, "[[repositories]]\nname = 'a'\ntype = 'ftp'\n")
-    assert edit.remove_repository(file, "a") == []
+    assert edit.cut_repository(file, "a") == []
 
 
 def test_names(tmp_path: Path) -> None:
@@ -202,10 +202,10 @@ def test_names(tmp_path: Path) -> None:
     with pytest.raises(InvalidOption, match=r"'a' in .* already"):
         edit.append_tables(file, [table("b"), table("a")])
     with pytest.raises(InvalidOption, match="there is a"):
-        edit.remove_repository(file, "b")
+        edit.cut_repository(file, "b")
     assert read(file) == VALID
     with pytest.raises(InvalidOption, match="it has none"):
-        edit.remove_repository(str(tmp_path / "nowhere" / "skills.toml"), "b")
+        edit.cut_repository(str(tmp_path / "nowhere" / "skills.toml"), "b")
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -265,6 +265,6 @@ def test_removing_leaves_the_others(
     names = [table["name"] for table in tomllib.loads(text).get("repositories", [])]
     for name in names:
         file = write(tmp_path, text)
-        assert edit.remove_repository(file, name) == [other for other in names if other != name]
+        assert edit.cut_repository(file, name) == [other for other in names if other != name]
         lines = iter(text.split("\n"))
         assert all(line in lines for line in read(file).split("\n"))  # in their order

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
         read_deployments,
         record_deployments,
     )
-    from skillc.library.edit import NewRepository, add_repository, file_to_edit, names_in, remove_repository
+    from skillc.library.edit import (
+        NewRepository,
+        RepositoryAddition,
+        RepositoryRemoval,
+        add_repository,
+        remove_repository,
+    )
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.find import describe_result, find_skills, format_results
     from skillc.library.git import GitSkillSource
@@ -43,7 +49,7 @@ if TYPE_CHECKING:
         record_import,
         record_imports,
     )
-    from skillc.library.library import CompositeSkillSource, NamedSource
+    from skillc.library.library import CompositeSkillSource, NamedSource, SourceState
     from skillc.library.listing_record import (
         ALWAYS,
         AUTO,
@@ -60,6 +66,7 @@ if TYPE_CHECKING:
     from skillc.library.repositories import (
         EmbeddedSkillSource,
         Refresh,
+        choose_repositories,
         refresh_repositories,
         resolve_repositories,
     )

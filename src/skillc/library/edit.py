@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skillc import atomic, paths
+from skillc.contract import KEY, hidden
 from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
 from skillc.library import config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
@@ -43,17 +44,27 @@ class NewRepository:
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
+class RepositoryAddition:
     """A repository that was added to a file.
 
-    Of the default folders, those in `kept` are still searched; those in `left`, by name and path, are not.
+    Of the default folders, those in `kept` are still searched; those in `left`, with their names, are not.
     """
 
     file: str
-    table: Table
+    table: Table = field(metadata={KEY: "repository"})
     guessed: bool
-    kept: tuple[str, ...] = ()
-    left: tuple[tuple[str, str], ...] = ()
+    kept: tuple[str, ...]
+    left: tuple[str, ...]
+    left_names: tuple[str, ...] = hidden(())
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRemoval:
+    """A repository that was cut from a file, and those that are left in it."""
+
+    file: str
+    name: str
+    left: tuple[str, ...]
 
 
 def file_to_edit(cwd: str, for_all: bool = False) -> str:
@@ -72,7 +83,7 @@ def names_in(file: str) -> list[str]:
 
 def add_repository(
     new: NewRepository, cwd: str, *, for_all: bool = False, keep_defaults: bool = False
-) -> Addition:
+) -> RepositoryAddition:
     """Write a repository into the project's skills.toml, or `for_all` projects into the home's."""
     file = file_to_edit(cwd, for_all)
     base = os.path.dirname(os.path.dirname(file))
@@ -87,8 +98,15 @@ def add_repository(
     keep = [r for r in defaults if keep_defaults and r.name != new.name and (r.base == home or base != home)]
     append_tables(file, [*(_default_table(repository, base) for repository in keep), table])
     _allow_variables(file, new.name)
-    left = tuple((repository.name, repository.path) for repository in defaults if repository not in keep)
-    return Addition(file, table, new.type is None, tuple(repository.path for repository in keep), left)
+    left = [repository for repository in defaults if repository not in keep]
+    return RepositoryAddition(
+        file,
+        table,
+        new.type is None,
+        tuple(repository.path for repository in keep),
+        tuple(repository.path for repository in left),
+        tuple(repository.name for repository in left),
+    )
 
 
 def _allow_variables(file: str, name: str) -> None:
@@ -173,7 +191,21 @@ def append_tables(file: str, tables: Sequence[Table]) -> None:
     _change(file, edit)
 
 
-def remove_repository(file: str, name: str) -> list[str]:
+def remove_repository(name: str, cwd: str, *, for_all: bool = False) -> RepositoryRemoval:
+    """Cut a repository from the project's skills.toml, or that of `for_all` projects from the home's.
+
+    Raises InvalidOption if it does not exist.
+    """
+    file = file_to_edit(cwd, for_all)
+    try:
+        return RepositoryRemoval(file, name, tuple(cut_repository(file, name)))
+    except InvalidOption:
+        if not for_all and name in names_in(file_to_edit(cwd, True)):
+            raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
+        raise
+
+
+def cut_repository(file: str, name: str) -> list[str]:
     """Cut a repository; return the names of the others. Raises InvalidOption if it does not exist."""
     others: list[str] = []
 

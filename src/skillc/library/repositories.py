@@ -15,10 +15,11 @@ import logging
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata, util
 
 from skillc import atomic, paths
+from skillc.contract import hidden
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
 from skillc.library.config import (
     RepositorySettings,
@@ -32,6 +33,7 @@ from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilt
 from skillc.library.variables import check_variables
 from skillc.remotes import BearerAuth, HeaderAuth, StoredAuth, find_token, hide_secrets
 from skillc.skills import SkillId
+from skillc.spelling import unknown_repository
 
 EMBEDDED = "embedded"  # the name of the skills that come with skc
 ENTRY_POINTS = "skillc.skills"
@@ -216,7 +218,21 @@ class Refresh:
     before: int | None = None
     skills: int = 0
     commit: str | None = None
-    failure: SkillcError | None = None
+    failure: SkillcError | None = hidden(None)
+    error: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "error", self.failure.message if self.failure else None)
+
+
+def choose_repositories(
+    config: SkillsConfig, project_root: str | None, name: str | None
+) -> list[SkillRepositoryConfig]:
+    """Return the repositories in force, or the one of a name; raises InvalidOption for no such name."""
+    repositories = repositories_in_force(config, project_root)
+    if name is not None and all(repository.name != name for repository in repositories):
+        raise unknown_repository(name, [repository.name for repository in repositories])
+    return [repository for repository in repositories if name in (None, repository.name)]
 
 
 async def refresh_repositories(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 
 from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.output import table
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action
-from skillc.errors import InvalidOption
-from skillc.paths import current_directory, library_roots
 from skillc.quotes import shell_quote
-from skillc.spelling import unknown_repository
 
 TYPES = ("clawhub", "filesystem", "git", "http", "mcp", "well-known")
 
@@ -68,83 +67,57 @@ def run(arguments: Arguments) -> int:
 
 
 def _list(arguments: Arguments) -> int:
-    here = workspace(progress=True)
-    states = here.wait(here.library().states(), warnings=False)
-    fields = ("name", "type", "status", "skills", "quarantined", "shadowed", "error")
-    value = [{field: getattr(state, field) for field in fields} for state in states]
-    rows = [["" if cell is None else str(cell) for cell in state.values()] for state in value]
-    header = ("REPOSITORY", *(field.upper() for field in fields[1:]))
-    return show(arguments, {"repositories": value}, table(header, rows))
+    states = workspace(progress=True).repositories()
+    fields = ("type", "status", "skills", "quarantined", "shadowed", "error")
+    return show(arguments, {"repositories": states}, _tabulate(states, fields))
+
+
+def _tabulate(results: Sequence[object], fields: Sequence[str]) -> list[str]:
+    """Return a row for each repository: its name, and other fields of a result."""
+    cells = [[getattr(each, field) for field in ("name", *fields)] for each in results]
+    rows = [["" if cell is None else str(cell) for cell in row] for row in cells]
+    return table(("REPOSITORY", *map(str.upper, fields)), rows)
 
 
 def _add(arguments: Arguments) -> int:
     options = {name: value for name in GIT if (value := arguments.optional(name)) is not None}
-    switches = [name for name in ("strict", "required") if arguments.has(name)]
-    repository = library.NewRepository(
-        arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
-    )
+    switches = tuple(name for name in ("strict", "required") if arguments.has(name))
+    name, place = arguments.text("name"), arguments.text("place")
     for_all, keep = arguments.has("global"), arguments.has("keep_defaults")
-    addition = library.add_repository(repository, current_directory(), for_all=for_all, keep_defaults=keep)
-    fields = {
-        "file": addition.file,
-        "repository": dict(addition.table),
-        "guessed": addition.guessed,
-        "kept": list(addition.kept),
-        "left": [path for _, path in addition.left],
-    }
+    new = library.NewRepository(name, place, arguments.optional("type"), options, switches)
+    addition = workspace().add_repository(new, for_all=for_all, keep_defaults=keep)
     guess = ", guessed from the address; --type says otherwise" if addition.guessed else ""
     lines = [
-        f"Added '{repository.name}' ({addition.table['type']}{guess}) to {addition.file}",
+        f"Added '{name}' ({addition.table['type']}{guess}) to {addition.file}",
         *(f"Kept {path}, which is a default folder" for path in addition.kept),
-        f"Next: skc repo sync {repository.name}",
+        f"Next: skc repo sync {name}",
     ]
-    show(arguments, fields, lines)
+    show(arguments, addition, lines)
     if addition.left:
-        scope = " --global" if for_all else ""
-        also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in addition.left)
+        end, left = " --global" if for_all else "", zip(addition.left_names, addition.left, strict=True)
+        also = "; ".join(f"skc repo add {name} {shell_quote(path)}{end}" for name, path in left)
         print(
             "note: configured repositories replace the default folders, so these are not searched any more: "
-            f"{', '.join(path for _, path in addition.left)}. To search them, too: {also}",
+            f"{', '.join(addition.left)}. To search them, too: {also}",
             file=sys.stderr,
         )
     return 0
 
 
 def _remove(arguments: Arguments) -> int:
-    name, for_all = arguments.text("name"), arguments.has("global")
-    file = library.file_to_edit(current_directory(), for_all)
-    try:
-        left = library.remove_repository(file, name)
-    except InvalidOption:
-        if not for_all and name in library.names_in(library.file_to_edit(current_directory(), True)):
-            raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
-        raise
-    value = {"file": file, "name": name, "left": left}
-    show(arguments, value, f"Removed '{name}' from {file}")
-    if not left:
+    removal = workspace().remove_repository(arguments.text("name"), for_all=arguments.has("global"))
+    show(arguments, removal, f"Removed '{removal.name}' from {removal.file}")
+    if not removal.left:
         again = "where no other is configured, the default folders are searched again"
         print(f"note: it was the last one in that file; {again}", file=sys.stderr)
     return 0
 
 
 def _sync(arguments: Arguments) -> int:
-    here = workspace(progress=True)
-    name = arguments.optional("name")
-    repositories = library.repositories_in_force(here.configuration(), next(library_roots(here.cwd), None))
-    selection = [repository for repository in repositories if name in (None, repository.name)]
-    if name is not None and not selection:
-        raise unknown_repository(name, [repository.name for repository in repositories])
-    results = here.wait(library.refresh_repositories(selection), warnings=False)
-    fields = ("name", "type", "status", "before", "skills", "commit")
-    value = [
-        {field: getattr(result, field) for field in fields}
-        | {"error": result.failure.message if result.failure else None}
-        for result in results
-    ]
-    header = ("REPOSITORY", "TYPE", "STATUS", "BEFORE", "SKILLS", "COMMIT", "ERROR")
-    cells = [(state | {"commit": (state["commit"] or "")[:12]}).values() for state in value]
-    rows = [["" if cell is None else str(cell) for cell in row] for row in cells]
-    show(arguments, {"repositories": value}, table(header, rows))
+    results = workspace(progress=True).sync_repositories(arguments.optional("name"))
+    rows = [replace(each, commit=(each.commit or "")[:12]) for each in results]
+    fields = ("type", "status", "before", "skills", "commit", "error")
+    show(arguments, {"repositories": results}, _tabulate(rows, fields))
     failures = [result.failure for result in results if result.failure]
     if failures:  # the first with its code in front
         failures[0].details = "\n".join(failure.message for failure in failures[1:])
