@@ -148,12 +148,12 @@ def check_action(
     """Return the action of a command; raise InvalidOption for an unknown one, or too few or many words.
 
     The usage of each action names the words that it takes. `only` has, by actions, the options that go with
-    them alone.
+    them alone. Where an action can be left out, it is empty.
     """
     action, *others = [argument.name for argument in command.arguments]
-    name = arguments.text(action)
+    name = arguments.optional(action) or ""
     if name not in usages:
-        raise unknown_choice(f"<{action}>", name, usages)
+        raise unknown_choice(f"<{action}>", name, filter(None, usages))
     given = sum(arguments.is_given(other) for other in others)
     places = [word for word in usages[name].partition(" --")[0].split() if word[0] in "<["]
     if given > len(places) or (given < len(places) and places[given][0] == "<"):

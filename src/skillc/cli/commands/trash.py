@@ -6,11 +6,10 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import note_new_name, table
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.cli.usage_errors import see, unknown_choice
-from skillc.errors import InvalidOption
+from skillc.cli.usage_errors import check_action
 from skillc.text import count_of, one_line
 
-ACTIONS = ("list", "restore", "empty")
+USAGES = {"list": "list", "restore": "restore <item>", "empty": "empty"}
 
 COMMAND = Command(
     "trash",
@@ -28,19 +27,10 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    action, name = arguments.text("action"), arguments.optional("item")
-    if action not in ACTIONS:
-        raise unknown_choice("<action>", action, ACTIONS)
-    if (name is None) == (action == "restore"):
-        problem = (
-            "restore needs an <item>; 'skc trash list' shows them"
-            if name is None
-            else f"{action} takes no <item>"
-        )
-        raise InvalidOption(f"{problem}; {see(COMMAND)}")
+    action = check_action(COMMAND, arguments, USAGES)
     if action == "restore":
         note_new_name("trash restore", "restore")
-        return restore(arguments, name or "")
+        return restore(arguments, arguments.text("item"))
     return _list(arguments) if action == "list" else _empty(arguments)
 
 

@@ -7,12 +7,14 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.cli.usage_errors import see, unknown_choice
+from skillc.cli.usage_errors import check_action
 from skillc.cli.variables import trust_variable
-from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.errors import ApprovalRequired
 from skillc.text import one_line
 
-ACTIONS = ("show", "allow", "deny", "adopt", "list", "prune")
+USAGES = {"": "", **{action: f"{action} <skill>" for action in ("show", "allow", "deny", "adopt")}}
+USAGES |= {"list": "list", "prune": "prune [skill]"}
+ACTIONS = [*filter(None, USAGES)]
 ABOUT = """\
 A skill can declare tools: commands that run here, as you. Where a skill comes from decides what it may do:
   bundled    comes with skc: read-only tools run without a question, in a sandbox
@@ -59,25 +61,18 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    action, name, digest = map(arguments.optional, ("action", "skill", "digest"))
-    if action is not None and action not in ACTIONS:
-        raise unknown_choice("<action>", action, ACTIONS)
     if arguments.optional("variable") is not None or arguments.optional("host") is not None:
         return trust_variable(arguments)
-    if name is None and action in ("show", "allow", "deny", "adopt"):
-        raise InvalidOption(f"<skill> is missing; {see(COMMAND)}")
-    if name is not None and action == "list":
-        raise InvalidOption("list takes no <skill>; 'skc trust show <skill>' shows one")
-    if digest is not None and action not in ("allow", "adopt"):
-        raise InvalidOption("--digest goes with allow and adopt")
+    action = check_action(COMMAND, arguments, USAGES, {"allow adopt": ("digest",)})
+    name, digest = arguments.optional("skill"), arguments.optional("digest")
     here = workspace()
     location = None if name is None else tools.find_skill(name, here.cwd)
     here.tell(location.diagnostics if location else ())
     store = tools.TrustStore()
     damage = store.damage()
     here.tell([damage] if damage else [])
-    if action in (None, "list"):
-        return _list(store, arguments, ABOUT if action is None else "")
+    if action in ("", "list"):
+        return _list(store, arguments, "" if action else ABOUT)
     if location is None or action == "prune":
         return _prune(store, location, arguments)
     if action == "show":
