@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, strategies as st
-
 from skillc.contract import encode
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
@@ -23,7 +21,6 @@ from skillc.lint import (
     render_workflow_command,
 )
 from skillc.lint.rules import BY_ID
-from skillc.lint.tokens import estimate_parts
 from tests.conftest import World
 from tests.lint.skills import FRONT, front, put, report
 from tests.support.cases import each
@@ -231,17 +228,6 @@ def test_workflow_commands(severity: str, message: str, path: str, expected: str
 def test_estimate(text: str, least: int, most: int) -> None:
     """[RFC-0008] the estimate is sane for English, code, CJK and other text; bounds from real tokenizers."""
     assert least <= estimate(text) <= most
-
-
-@given(
-    st.text(st.characters(codec="ascii"))
-    | st.text("ab19 .-\n\t\r", max_size=60)
-    | st.text("ab19 .-\n—→“✅🚀├\ufe0f\xa0\u2028\u3000é漢\U00020000²½\u200d\1", max_size=40)
-    | st.text()
-)
-def test_estimate_of_plain_text(text: str) -> None:
-    """[RFC-0008] ASCII, and dashes and emoji in it, is counted in a faster way, with the same result."""
-    assert estimate(text) == estimate_parts(text)
 
 
 def test_tokens_of_files(world: World) -> None:

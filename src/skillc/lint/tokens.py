@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 
 from skillc.index import WIDE
 from skillc.lint.config import Settings
@@ -27,13 +26,6 @@ MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
 
 _Decoder = getincrementaldecoder("utf-8")
-_SIGN = "\1"  # in place of a sign that is not ASCII, and costs 1
-# ASCII with all but one kind of character as spaces: of what `split` finds then, the length is the cost.
-_LETTERS, _DIGITS, _SIGNS = (
-    {code: " " for code in range(128) if not is_kind(chr(code))}
-    for is_kind in (str.isalpha, str.isdigit, lambda c: c > " " and not c.isalnum())
-)
-_BLANKS = dict.fromkeys((ord(_SIGN), *range(33, 127)), "x") | {ord("\t"): " ", ord("\r"): "\n"}
 _WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in WIDE)
 # The parts of a text as patterns, and what each costs by its length.
 _COSTS: tuple[tuple[str, Callable[[int], int]], ...] = (
@@ -49,50 +41,13 @@ _COSTS: tuple[tuple[str, Callable[[int], int]], ...] = (
 )
 
 
+_PARTS = re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL)
+
+
 def estimate(text: str) -> int:
-    """Return about how many tokens a text is."""
-    plain = _to_ascii(text)
-    if plain is not None:
-        return _estimate_ascii(plain)
-    return estimate_parts(text)
-
-
-@cache
-def _parts() -> re.Pattern[str]:
-    """Return the pattern of all parts; it takes long to compile, and plain English does without."""
-    return re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL)
-
-
-def estimate_parts(text: str) -> int:
-    """Return about how many tokens a text in any script is, part by part."""
-    parts = _parts().finditer(text)
+    """Return about how many tokens a text is, part by part."""
+    parts = _PARTS.finditer(text)
     return sum(_COSTS[(part.lastindex or 1) - 1][1](part.end() - part.start()) for part in parts)
-
-
-def _to_ascii(text: str) -> str | None:
-    """Return a text with marks for dashes, arrows, emoji and the like; None if it has other letters."""
-    if not text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
-        return None
-    if text.isascii():
-        return text
-    others = [c for c in {*text} if c > "\x7f"]
-    if any(c.isalnum() or "\u2e80" <= c < "\U00010000" or c >= "\U00020000" for c in others):
-        return None
-    for c in others:
-        text = text.replace(c, _SIGN if c < "\U00010000" else 2 * _SIGN)
-    return text
-
-
-def _estimate_ascii(text: str) -> int:
-    """Return what `estimate_parts` does for ASCII and marks, many times as fast."""
-    words = text.translate(_LETTERS).split()
-    tokens = text.count(_SIGN) + sum([len(word) // 5 if len(word) > 9 else 1 for word in words])
-    for table in (_DIGITS, _SIGNS):
-        tokens += sum([(len(run) + 2) // 3 for run in text.translate(table).split()])
-    gaps = text.translate(_BLANKS)
-    for _ in range(4):  # shorten words, so that few empty gaps are left
-        gaps = gaps.replace("xx", "x")
-    return tokens + sum([len(gap) > 1 or gap == "\n" for gap in gaps.split("x")])
 
 
 def measure(folder: Folder, main: Page) -> Tokens:
