@@ -86,11 +86,10 @@ if TYPE_CHECKING:
         SkillSource as SkillSource,
         resolve_repositories as resolve_repositories,
     )
-    from skillc.remotes import (
-        BearerAuth as BearerAuth,
+    from skillc.remotes import BearerAuth as BearerAuth, HeaderAuth as HeaderAuth
+    from skillc.remotes.git import (
         GitRef as GitRef,
         GitSkillConfig as GitSkillConfig,
-        HeaderAuth as HeaderAuth,
         HttpsToken as HttpsToken,
         SshKey as SshKey,
     )

@@ -26,8 +26,7 @@ from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotF
 from skillc.library import GitSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillScope, SkillSource
-from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, SshKey
-from skillc.remotes.git import tree as files
+from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey, tree as files
 from skillc.remotes.git.checkouts import GitAuth
 from skillc.remotes.git.transport import Watchdog
 from skillc.skills import SkillId
@@ -64,7 +63,7 @@ def script(cache: Path, url: str) -> list[str]:
     text = f"""
 import asyncio
 from skillc.library import GitSkillSource
-from skillc.remotes import GitSkillConfig
+from skillc.remotes.git import GitSkillConfig
 source = GitSkillSource(GitSkillConfig({url!r}, cache_dir={str(cache)!r}))
 print(*[skill.id for skill in asyncio.run(source.list())], source.status)
 """

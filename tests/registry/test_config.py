@@ -20,7 +20,7 @@ from skillc.registry import (
     RegistryUpstream,
     ReviewRules,
 )
-from skillc.remotes import GitRef
+from skillc.remotes.git import GitRef
 from tests.registry.conftest import Clock, Team, package
 from tests.support.cases import each
 

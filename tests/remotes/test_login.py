@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.remotes import GitRemote, find_unused_tokens
+from skillc.remotes.git import GitRemote, find_unused_tokens
 from tests.conftest import World
 
 LOGIN = "username=ada\npassword=secret\n"

@@ -27,7 +27,7 @@ from skillc.library.source import (
     SkillScope,
     SkillSource,
 )
-from skillc.remotes import GitSkillConfig
+from skillc.remotes.git import GitSkillConfig
 from skillc.skills import SkillId
 from skillc.workspace import Workspace
 from tests.conftest import World

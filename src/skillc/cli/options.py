@@ -9,6 +9,7 @@ from skillc.cli.output import warn
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
+from skillc.remotes import git
 
 GLOBAL = Option("--global", "Use the home directory's store and its lock, ~/.skillc/skills-lock.json.")
 ACCEPT_BLOCKS = Option("--accept-blocks", "Take what the audit blocks. Read first what it does.")
@@ -23,7 +24,7 @@ NO_LOCK = "The lock has no skills; 'skc add' gets some and notes them there."
 def allowed_hosts(arguments: Arguments) -> frozenset[str]:
     """Return the hosts of --allow-host; raises InvalidOption. Warn of tokens that name no host [D73]."""
     if any(name.startswith("SKILLC_GIT_TOKEN_") for name in os.environ):  # else nothing of git is loaded
-        warn(remotes.find_unused_tokens())
+        warn(git.find_unused_tokens())
     hosts = {text: remotes.parse_host(text) for text in arguments.texts("allow_host")}
     for text, host in hosts.items():
         if not host:

@@ -14,17 +14,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from skillc import atomic, library, paths, remotes
+from skillc import atomic, library, paths
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, warning
 from skillc.install.discover import discover, walk_folder
 from skillc.install.marketplace import find_marketplace
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.places import find_hub, find_site, open_place, open_session, origin_errors
 from skillc.install.registry import find_registry
-from skillc.remotes import MAX_PACKED, find_root, guess_type, unpack_archive
+from skillc.remotes import MAX_PACKED, find_root, git, guess_type, unpack_archive
 
 if TYPE_CHECKING:
-    from skillc.remotes import RemoteTree, Response
+    from skillc.remotes import Response
+    from skillc.remotes.git import RemoteTree
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_READ = 32 << 20  # bytes of a file in which skills and plugins are looked for
@@ -129,7 +130,7 @@ class _Opening:
         root = os.path.join(self._folder, "tree")
         with origin_errors(origin):
             tree = self._stack.enter_context(
-                remotes.open_tree(
+                git.open_tree(
                     origin.address,
                     origin.ref,
                     origin.path,

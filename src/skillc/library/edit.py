@@ -22,7 +22,8 @@ from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
 from skillc.library import config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.repositories import EMBEDDED
-from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, guess_type, resolve_address
+from skillc.remotes import guess_type, resolve_address
+from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.spelling import unknown_repository
 from skillc.toml import Part, is_comment, split_lines, split_parts
 

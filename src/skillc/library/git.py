@@ -11,7 +11,7 @@ from skillc.index.skills import Searchable
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.source import SkillScope, SourceDiagnostic
 from skillc.library.wrappers import SnapshotSource
-from skillc.remotes import Checkouts, GitSkillConfig
+from skillc.remotes.git import Checkouts, GitSkillConfig
 from skillc.skills import SkillId
 
 

@@ -24,18 +24,8 @@ from skillc import paths
 from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
 from skillc.library import source as base
 from skillc.library.servers import LIST, RemoteSource
-from skillc.remotes import (
-    Answer,
-    Failure,
-    Listing,
-    McpRefusal,
-    McpRemote,
-    McpServer,
-    RemoteSkill,
-    SkillFolders,
-    require_text,
-    to_seconds,
-)
+from skillc.remotes import Answer, Failure, Listing, RemoteSkill, SkillFolders, require_text, to_seconds
+from skillc.remotes.mcp import McpRefusal, McpRemote, McpServer
 from skillc.skills import SkillId, is_segment, to_segment
 from skillc.text import one_line
 

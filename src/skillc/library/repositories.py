@@ -187,7 +187,7 @@ def _git_source(
     repository: SkillRepositoryConfig, settings: RepositorySettings, silence: float
 ) -> SkillSource:
     from skillc.library.git import GitSkillSource
-    from skillc.remotes import GitRef, GitSkillConfig, HttpsToken, SshKey
+    from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey
 
     token, key = settings.get("auth_token"), settings.get("ssh_key")
     with _names_repository(repository):

@@ -101,7 +101,7 @@ def _host(repository: SkillRepositoryConfig) -> str:
 def _origin(kind: str, address: str) -> str:
     """Return scheme, host and port of an address; empty for one without a host."""
     if kind == "git":
-        from skillc.remotes import GitRemote  # 20 ms, for projects with variables alone
+        from skillc.remotes.git import GitRemote  # 20 ms, for projects with variables alone
 
         try:
             remote = GitRemote.parse(address)

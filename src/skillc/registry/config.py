@@ -34,7 +34,7 @@ from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.paths import read_regular
 from skillc.registry.model import AUDIT_LEVELS, is_below, parse_prefix
 from skillc.registry.policies import Policies, ReviewRules
-from skillc.remotes import GitRef
+from skillc.remotes.git import GitRef
 
 if TYPE_CHECKING:
     from skillc.registry.upstream import Upstream

@@ -21,7 +21,8 @@ from skillc.errors import (
 )
 from skillc.library import GitSkillSource
 from skillc.registry.package import Package, read_package
-from skillc.remotes import Failure, GitRef, GitSkillConfig, RegistryApi, find_token
+from skillc.remotes import Failure, RegistryApi, find_token
+from skillc.remotes.git import GitRef, GitSkillConfig
 from skillc.skills import SkillId
 from skillc.versions import LATEST, parse_version
 

@@ -1,6 +1,7 @@
 """Every other place that has skills: git, the Skills API, registries, sites, MCP servers, archives.
 
-Lists and fetches; does not know what is done with a skill, nor which places a person configured.
+Lists and fetches; does not know what is done with a skill, nor which places a person configured. Of git and
+MCP the front doors are `skillc.remotes.git` and `skillc.remotes.mcp`.
 """
 
 from __future__ import annotations
@@ -28,20 +29,13 @@ if TYPE_CHECKING:
         store_credential,
     )
     from skillc.remotes.folders import SkillFolders
-    from skillc.remotes.git.address import GitRemote, find_unused_tokens
-    from skillc.remotes.git.checkouts import Checkouts, GitRef, GitSkillConfig, HttpsToken, SshKey
-    from skillc.remotes.git.fetch import open_tree
-    from skillc.remotes.git.tree import RemoteTree
     from skillc.remotes.hosts import Hosts, host_of, parse_host
-    from skillc.remotes.mcp.entries import McpRefusal, McpServer
-    from skillc.remotes.mcp.remote import McpRemote
     from skillc.remotes.protocol import (
         Absent,
         Answer,
         Failure,
         Listing,
         Remote,
-        RemoteFile,
         RemoteSkill,
         require_text,
         to_seconds,
