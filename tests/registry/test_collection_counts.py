@@ -13,7 +13,7 @@ from skillc.errors import SkillcError
 from skillc.registry import (
     SYSTEM,
     Caller,
-    Census,
+    CollectionCounts,
     Permission,
     Policies,
     Registry,
@@ -28,26 +28,26 @@ ADA = Caller("ada", (Permission(Role.PUBLISHER, "payments"),))
 
 def test_counts(registry: Team) -> None:
     """[SURFACES: Registry] a collection has the skills below it, as far as the caller may read."""
-    census = Census(registry)
-    assert census.count(SYSTEM) == {}
+    counts = CollectionCounts(registry)
+    assert counts.count(SYSTEM) == {}
     for skill_id in ("payments/refunds", "payments/eu/refunds", "payments/eu/tax/vat", "tools/pdf", "alone"):
         registry.release(skill_id=skill_id)
-    assert census.count(SYSTEM) == {"payments": 3, "payments/eu": 2, "payments/eu/tax": 1, "tools": 1}
-    assert census.count(ADA) == {"payments": 3, "payments/eu": 2, "payments/eu/tax": 1}
+    assert counts.count(SYSTEM) == {"payments": 3, "payments/eu": 2, "payments/eu/tax": 1, "tools": 1}
+    assert counts.count(ADA) == {"payments": 3, "payments/eu": 2, "payments/eu/tax": 1}
     few = Caller("ben", (Permission(Role.READER, "payments/eu/tax"), Permission(Role.READER, "tools/pdf")))
-    assert census.count(few) == {"payments": 1, "payments/eu": 1, "payments/eu/tax": 1, "tools": 1}
-    assert census.count(Caller("eve")) == {}
+    assert counts.count(few) == {"payments": 1, "payments/eu": 1, "payments/eu/tax": 1, "tools": 1}
+    assert counts.count(Caller("eve")) == {}
 
 
 def test_changes(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] after each change the counts are right, and only what changed is read."""
-    census = Census(registry)
-    census.count(SYSTEM)
-    counts: list[int] = []
+    counts = CollectionCounts(registry)
+    counts.count(SYSTEM)
+    readings: list[int] = []
     list_visible = Team.list_visible
 
     def count(team: Team) -> Iterator[str]:
-        counts.append(1)
+        readings.append(1)
         return list_visible(team)
 
     monkeypatch.setattr(Team, "list_visible", count)
@@ -63,21 +63,21 @@ def test_changes(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
                 action(SYSTEM, skill_id)
         except SkillcError:
             continue  # there is no such skill, or it is reserved
-        counts.clear()
-        found = census.count(SYSTEM)
-        assert not counts
-        assert found == Census(registry).count(SYSTEM)
+        readings.clear()
+        found = counts.count(SYSTEM)
+        assert not readings
+        assert found == CollectionCounts(registry).count(SYSTEM)
     assert found
 
 
 def test_reviews(registry: Team) -> None:
     """[SURFACES: Registry] what waits for a review is not counted, also not for its publisher."""
     registry._rules = ReviewRules(("payments",))
-    census = Census(registry)
+    counts = CollectionCounts(registry)
     version = registry.publish(ADA, package("payments/new/refunds"))
-    assert census.count(ADA) == census.count(SYSTEM) == {}
+    assert counts.count(ADA) == counts.count(SYSTEM) == {}
     registry.review(SYSTEM, "payments/new/refunds", version.version, approve=True)
-    assert census.count(ADA) == {"payments": 1, "payments/new": 1}
+    assert counts.count(ADA) == {"payments": 1, "payments/new": 1}
 
 
 def test_policies(registry: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,11 +86,11 @@ def test_policies(registry: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch)
     strict = Registry(registry._store, registry._blobs, clock, RegistryConfig(policies))
     registry.release(skill_id="payments/refunds")
     registry.release(skill_id="payments/legacy/refunds")
-    census = Census(strict)
-    assert census.count(SYSTEM) == {}
+    counts = CollectionCounts(strict)
+    assert counts.count(SYSTEM) == {}
     clock.move(days=4)
-    assert census.count(SYSTEM) == {}
+    assert counts.count(SYSTEM) == {}
     monkeypatch.setattr(module, "HIDDEN_SECONDS", -1.0)
-    assert census.count(SYSTEM) == {"payments": 1}
+    assert counts.count(SYSTEM) == {"payments": 1}
     monkeypatch.undo()
-    assert Census(strict).count(SYSTEM) == {"payments": 1}
+    assert CollectionCounts(strict).count(SYSTEM) == {"payments": 1}

@@ -1,7 +1,7 @@
 """Count the skills of every collection, and keep the counts current from the log.
 
-    census = Census(registry)
-    census.count(caller)  # {"payments": 12, "payments/eu": 3}
+    counts = CollectionCounts(registry)
+    counts.count(caller)  # {"payments": 12, "payments/eu": 3}
 
 Skills count that every reader of their prefix may see: what waits for a review, or what a policy hides, does
 not, whoever asks. It holds the IDs of all skills, about 100 bytes each.
@@ -23,7 +23,7 @@ from skillc.registry.reader import MAX_IDS, Reader
 HIDDEN_SECONDS = 60.0  # after which hidden skills are looked at again: policies may depend on the time
 
 
-class Census:
+class CollectionCounts:
     """How many skills each collection of a registry has. It can be asked from many threads."""
 
     def __init__(self, registry: Reader) -> None:

@@ -17,7 +17,7 @@ from skillc.errors import SignInRequired
 from skillc.registry import Caller, Registry
 from skillc.server import api, pages, protocols
 from skillc.server.protocols.requests import find_caller
-from skillc.server.request_log import Observer
+from skillc.server.request_log import RequestLog
 from skillc.server.responses import fail
 from skillc.server.service import Service
 from skillc.server.settings import ServerSettings
@@ -59,8 +59,8 @@ def create_registry_app(
         *(Route(path, app) for path, app in mounts(service).items()),
     ]
     names = {_endpoint(route): getattr(route, "path", "") for route in routes}
-    observer = Middleware(
-        Observer,
+    request_log = Middleware(
+        RequestLog,
         metrics=service.metrics,
         routes=names,
         proxies=service.proxies,
@@ -77,7 +77,7 @@ def create_registry_app(
     app = Starlette(
         routes=routes,
         exception_handlers={HTTPException: pages.refuse(site)},
-        middleware=[observer, *middleware, Middleware(Compression)],
+        middleware=[request_log, *middleware, Middleware(Compression)],
         lifespan=live,
     )
     app.router.redirect_slashes = False

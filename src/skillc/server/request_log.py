@@ -39,7 +39,7 @@ _SECURITY = (
 _TLS = ((b"strict-transport-security", b"max-age=31536000"),)
 
 
-class Observer:
+class RequestLog:
     """Middleware around everything else. `routes` gives the route of an endpoint, which counts are by."""
 
     def __init__(

@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from skillc.server.pages import account, assets, home, login, maintenance, publish, skill, usage
 from skillc.server.pages.assets import quote_path
-from skillc.server.pages.local_catalog import OwnSite
+from skillc.server.pages.local_catalog import LocalSite
 from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.visit import Page, Site, prefers_html, serve_page, show_missing
 from skillc.server.responses import refuse_route
@@ -39,7 +39,7 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
 
 def create_ui_app(workspace: Workspace) -> Starlette:
     """Return the application of `skc ui`: the pages of the skills that a workspace has."""
-    site = OwnSite(workspace)
+    site = LocalSite(workspace)
     routes = [*_routes(site, READING), *assets.routes(site.assets)]
     app = Starlette(routes=routes, exception_handlers={HTTPException: refuse(site)})
     app.router.redirect_slashes = False

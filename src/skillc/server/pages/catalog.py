@@ -1,4 +1,4 @@
-"""Say what pages show: a shelf of skills, of a registry as one caller sees it, or of one's own machine."""
+"""Say what pages show: a catalog of skills, of a registry as one caller sees it, or of one's own machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_AUDIT_BYTES = 4 << 20  # of a version's files, which takes seconds; larger o
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What agents did with the skills of a shelf, or with one of them. Empty where nothing was counted.
+    """What agents did with the skills of a catalog, or with one of them. Empty where nothing was counted.
 
     `unread` are sections that no agent read, by file, as (level, heading); `misses` are searches that found
     nothing.
@@ -31,7 +31,7 @@ class Usage:
     untold_misses: int = 0  # searches that found nothing, of machines that keep their words to themselves
 
 
-class Shelf(VersionSource, Protocol):
+class Catalog(VersionSource, Protocol):
     """Skills to show. Its operations block, so pages call them in threads."""
 
     def collections(self) -> dict[str, int]:

@@ -30,9 +30,9 @@ def show_collection(visit: Visit) -> Response:
 
 def _show(visit: Visit, path: str, template: str) -> Response:
     """Show a collection: those right below it, and a page of the skills below it."""
-    every = visit.shelf.collections()
+    every = visit.catalog.collections()
     after = visit.query("after")
-    skills = list(islice(visit.shelf.skills(path, after), PAGE + 1))
+    skills = list(islice(visit.catalog.skills(path, after), PAGE + 1))
     if path and path not in every and not skills:  # what waits for a review is listed, and not counted
         raise SkillNotFound(path, "there is no such collection")
     depth = path.count("/") + 1 if path else 0
@@ -62,9 +62,9 @@ def show_results(visit: Visit) -> Response:
 
 
 def _find(visit: Visit, query: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    shelf = visit.shelf
+    catalog = visit.catalog
     try:
-        found = shelf.find(query, MAX_RESULTS)
+        found = catalog.find(query, MAX_RESULTS)
     except EmptyQuery:  # nothing yet, or no word in it
         return [], {}
     results = [

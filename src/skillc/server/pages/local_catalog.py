@@ -31,7 +31,7 @@ MAX_ROWS = 100  # of each kind of count
 MAX_FILE = 16 << 20  # bytes
 
 
-class OwnSite:
+class LocalSite:
     """The pages of `skc ui`."""
 
     is_registry = False
@@ -41,13 +41,13 @@ class OwnSite:
         self.url = ""
         self.assets = read_assets()
         self.environment = create_environment(self.assets)
-        self._shelf = OwnShelf(workspace)
+        self._catalog = LocalCatalog(workspace)
 
     async def open(self, request: Request) -> Visit:
-        return Visit(request, self, self._shelf)
+        return Visit(request, self, self._catalog)
 
 
-class OwnShelf:
+class LocalCatalog:
     """The skills of a workspace. Each has one version: what its files are now."""
 
     def __init__(self, workspace: Workspace) -> None:

@@ -54,7 +54,7 @@ def show_queue(visit: Visit) -> Response:
 
 def _before(visit: Visit, version: Version) -> str:
     """Return the version that is installed today instead of one that waits; empty where there is none."""
-    skill = visit.shelf.skill(version.skill)
+    skill = visit.catalog.skill(version.skill)
     latest = skill.latest
     return latest.version if latest is not None and LATEST in skill.tags else ""
 

@@ -48,14 +48,14 @@ class Draft:
 
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
-    desk = Desk(site.service)
+    publishing = Publishing(site.service)
     return [
-        Route("/publish", serve_page(site, desk.show), methods=["GET"]),
-        Route("/publish", serve_page(site, desk.publish, desk.receive), methods=["POST"]),
+        Route("/publish", serve_page(site, publishing.show), methods=["GET"]),
+        Route("/publish", serve_page(site, publishing.publish, publishing.receive), methods=["POST"]),
     ]
 
 
-class Desk:
+class Publishing:
     """Where visitors publish."""
 
     def __init__(self, service: Service) -> None:
@@ -102,7 +102,7 @@ class Desk:
         except SkillNotFound:
             skill = None
         audit = self._audits.get((skill_id, package.digest), lambda: self._inspect(package))
-        before = visit.shelf.audit(skill.latest) if skill is not None and skill.latest is not None else None
+        before = visit.catalog.audit(skill.latest) if skill is not None and skill.latest is not None else None
         changes = compare_audits(before, audit) if before is not None and audit is not None else None
         return Draft(package, skill, audit, changes)
 

@@ -12,7 +12,7 @@ from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills
-from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, Census, Review, Version
+from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, CollectionCounts, Review, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
@@ -29,7 +29,7 @@ MAX_OUTLINED_BYTES = 1 << 20
 MAX_ROWS = 1000  # sections that are compared with outlines
 
 
-class RegistryShelf(CallerSource):
+class RegistryCatalog(CallerSource):
     """A registry as one caller sees it."""
 
     def __init__(self, site: RegistrySite, caller: Caller) -> None:
@@ -38,7 +38,7 @@ class RegistryShelf(CallerSource):
         self._service = site.service
 
     def collections(self) -> dict[str, int]:
-        return self._site.census.count(self._caller)
+        return self._site.counts.count(self._caller)
 
     def find(self, task: str, limit: int) -> FoundSkills:
         return self._service.search(self._caller, task, limit, EVERYTHING)
@@ -144,7 +144,7 @@ class RegistrySite:
         self.assets = read_assets()
         self.environment = create_environment(self.assets)
         self.audits: Cache[Audit | None] = Cache(MAX_AUDITS)  # by skill and digest
-        self.census = Census(service.registry)  # how many skills collections have
+        self.counts = CollectionCounts(service.registry)  # how many skills collections have
 
     async def open(self, request: Request) -> Visit:
         """Return the visit of a request, by its cookie; without one, visitors see what all may read."""
@@ -152,6 +152,6 @@ class RegistrySite:
         signed_in = await self.service.visitor(request)
         caller = signed_in.caller if signed_in else PUBLIC if self.service.settings.public_read else None
         request.scope[CALLER] = caller.token or caller.subject if caller else None
-        shelf = RegistryShelf(self, caller) if caller is not None else None
+        catalog = RegistryCatalog(self, caller) if caller is not None else None
         session = read_cookie(request, self.url) if signed_in else ""
-        return Visit(request, self, shelf, caller, session, signed_in)
+        return Visit(request, self, catalog, caller, session, signed_in)

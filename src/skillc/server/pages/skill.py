@@ -87,9 +87,9 @@ def find_subject(visit: Visit) -> Subject:
     rest = visit.request.path_params["rest"]
     skill_id, at, tail = rest.partition("@")
     reference, _, path = tail.partition("/")
-    skill = visit.shelf.skill(SkillId(skill_id.strip("/")))
+    skill = visit.catalog.skill(SkillId(skill_id.strip("/")))
     version = _choose_version(skill, reference)
-    return Subject(skill, version, reference if at else "", path, visit.shelf.files(version))
+    return Subject(skill, version, reference if at else "", path, visit.catalog.files(version))
 
 
 def _choose_version(skill: Skill, reference: str) -> Version:
@@ -113,7 +113,7 @@ def show_text(visit: Visit) -> Response:
     file = subject.find(subject.path or subject.main)
     if file is None:
         raise FileNotFound(subject.path or subject.main)
-    data = visit.shelf.read_file(subject.version, file.path)
+    data = visit.catalog.read_file(subject.version, file.path)
     is_main = not subject.path
     text = None
     if is_main or file.path.lower().endswith(MARKDOWN):
@@ -123,7 +123,7 @@ def show_text(visit: Visit) -> Response:
     if not is_main:
         return visit.page("file.html", **describe_skill(visit, subject, "files"), **values)
     size = sum(stored.size for stored in subject.files)
-    audit = visit.shelf.audit(subject.version) if size <= MAX_QUICK_AUDIT else None
+    audit = visit.catalog.audit(subject.version) if size <= MAX_QUICK_AUDIT else None
     more: dict[str, Any] = {
         "audit": audit,
         "kinds": KINDS,
@@ -146,7 +146,7 @@ def describe_skill(visit: Visit, subject: Subject, tab: str) -> dict[str, Any]:
         ),
         "is_latest": latest is not None and latest.version == subject.version.version,
         "latest": latest,
-        "review": visit.shelf.review(subject.version),
+        "review": visit.catalog.review(subject.version),
     }
 
 
@@ -236,7 +236,7 @@ def show_files(visit: Visit) -> Response:
 def send_file(visit: Visit) -> Response:
     """Send a file as it is, to be saved: a browser never opens it as a page of this site."""
     subject = find_subject(visit)
-    data = visit.shelf.read_file(subject.version, subject.path)
+    data = visit.catalog.read_file(subject.version, subject.path)
     file = subject.find(subject.path)
     guess = mimetypes.guess_type(subject.path)[0]
     kind = guess if guess and file and _is_image(file) else "application/octet-stream"
@@ -246,7 +246,7 @@ def send_file(visit: Visit) -> Response:
 
 def send_archive(visit: Visit) -> Response:
     subject = find_subject(visit)
-    read = visit.shelf.read_file
+    read = visit.catalog.read_file
     archive = make_archive((file, read(subject.version, file.path)) for file in subject.files)
     name = f"{subject.skill.id.name}-{subject.version.version}.tar.gz"
     headers = _RAW_HEADERS | _keep(visit, subject) | _as_file(name)
@@ -296,18 +296,18 @@ def show_difference(visit: Visit) -> Response:
     new = _choose_version(skill, visit.query("to"))
     before = next(iter(skill.versions[skill.versions.index(new) + 1 :]), new)
     old = _choose_version(skill, visit.query("from")) if visit.query("from") else before
-    old_files, new_files = ({file.path: file for file in visit.shelf.files(v)} for v in (old, new))
+    old_files, new_files = ({file.path: file for file in visit.catalog.files(v)} for v in (old, new))
     differing = _find_differing(old_files, new_files)
     compared, size = [], 0
     for path in differing[:MAX_COMPARED]:
         size += sum(files[path].size for files in (old_files, new_files) if path in files)
         compared += [path] if size <= MAX_COMPARISON else []
-    read = visit.shelf.read_file
+    read = visit.catalog.read_file
     changes = compare_files(
         {path: read(old, path) for path in compared if path in old_files},
         {path: read(new, path) for path in compared if path in new_files},
     )
-    audits = visit.shelf.audit(old), visit.shelf.audit(new)
+    audits = visit.catalog.audit(old), visit.catalog.audit(new)
     asks = compare_audits(audits[0], audits[1]) if audits[0] is not None and audits[1] is not None else None
     findings = [finding for finding in asks.findings if finding.level != "note"] if asks else []
     return visit.page(
@@ -337,7 +337,7 @@ def _find_differing(old: dict[str, StoredFile], new: dict[str, StoredFile]) -> l
 
 def show_audit(visit: Visit) -> Response:
     subject = find_subject(visit)
-    audit = visit.shelf.audit(subject.version)
+    audit = visit.catalog.audit(subject.version)
     return visit.page("audit.html", **describe_skill(visit, subject, "audit"), **describe_audit(audit))
 
 

@@ -32,7 +32,7 @@ def show_skill_usage(visit: Visit) -> Response:
 def _describe(visit: Visit, skill_id: str) -> dict[str, Any]:
     period = visit.query("days") if visit.query("days") in PERIODS else ""
     since = f"{datetime.now(UTC).date() - timedelta(days=int(period))}" if period else ""
-    counts = visit.shelf.usage(skill_id, since)
+    counts = visit.catalog.usage(skill_id, since)
     unread = [(file, level, heading) for file, entries in counts.unread.items() for level, heading in entries]
     return {
         "usage": counts,

@@ -21,7 +21,7 @@ from starlette.responses import RedirectResponse, Response
 
 from skillc import errors
 from skillc.registry import Caller, Registry, Role, SignedIn
-from skillc.server.pages.catalog import Shelf
+from skillc.server.pages.catalog import Catalog
 from skillc.server.requests import REQUEST_TIME, read_form
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
 from skillc.server.service import Service
@@ -85,22 +85,22 @@ class Site(Protocol):
 
 @dataclass
 class Visit:
-    """One request: the visitor, the shelf that it sees, and the form that it sent."""
+    """One request: the visitor, the catalog that it sees, and the form that it sent."""
 
     request: Request
     site: Site
-    own_shelf: Shelf | None = None  # None for a visitor who must sign in first
+    own_catalog: Catalog | None = None  # None for a visitor who must sign in first
     caller: Caller | None = None  # None where there are no accounts, and for that visitor
     session: str = ""  # the secret that the browser sends; empty without one
     signed_in: SignedIn | None = None  # the session
     form: FormData = field(default_factory=FormData)
 
     @property
-    def shelf(self) -> Shelf:
+    def catalog(self) -> Catalog:
         """The skills that the visitor sees; raises SignInRequired."""
-        if self.own_shelf is None:
+        if self.own_catalog is None:
             raise errors.SignInRequired
-        return self.own_shelf
+        return self.own_catalog
 
     @property
     def registry(self) -> Registry:
