@@ -40,7 +40,7 @@ audience = "skills"
 def read(tmp_path: Path, text: str) -> SignInSettings:
     path = tmp_path / "registry.toml"
     path.write_text(text)
-    return read_configuration(str(path))
+    return read_configuration(str(path))[1]
 
 
 def test_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_one_file(tmp_path: Path) -> None:
     path = tmp_path / "registry.toml"
     tables = '[policy]\nminimum_age = "3d"\n[review]\nprefixes = ["payments"]\n'
     path.write_text(f"{WHOLE}\n{tables}")
-    assert read_configuration(str(path)).publishing.audience == "skills"
+    assert read_configuration(str(path))[1].publishing.audience == "skills"
     assert RegistryConfig.load(str(path)).policies.minimum_age.days == 3
     path.write_text(f"{WHOLE}\n{tables}\n[polcy]\n")
     with pytest.raises(InvalidConfiguration, match="polcy"):

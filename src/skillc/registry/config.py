@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -89,8 +89,9 @@ class RegistryConfig:
     @classmethod
     def load(cls, path: str) -> RegistryConfig:
         """Read a file; raises InvalidConfiguration that names the file and the setting."""
-        with open_settings(path, SERVER_TABLES) as root:
-            return cls._read(root)
+        with open_settings(path) as root:
+            root.leave(SERVER_TABLES)
+            return cls.read(root)
 
     @classmethod
     def parse(cls, text: str) -> RegistryConfig:
@@ -99,13 +100,15 @@ class RegistryConfig:
         >>> RegistryConfig.parse('[policy]\\nminimum_age = "36h"').policies.minimum_age
         datetime.timedelta(days=1, seconds=43200)
         """
-        root = SettingsTable.parse(text, SERVER_TABLES)
-        config = cls._read(root)
+        root = SettingsTable(tomllib.loads(text), "")
+        root.leave(SERVER_TABLES)
+        config = cls.read(root)
         root.finish()
         return config
 
     @classmethod
-    def _read(cls, root: SettingsTable) -> RegistryConfig:
+    def read(cls, root: SettingsTable) -> RegistryConfig:
+        """Take the tables of a registry from a file; raises ValueError that names the setting."""
         config = cls(
             _read_policies(root.table("policy")),
             _read_review(root.table("review")),
@@ -119,13 +122,13 @@ class RegistryConfig:
 
 
 @contextmanager
-def open_settings(path: str, others: Collection[str]) -> Iterator[SettingsTable]:
-    """Give what a registry.toml has, without the tables that are read elsewhere; what is left is unknown.
+def open_settings(path: str) -> Iterator[SettingsTable]:
+    """Give what a registry.toml has; what is left at the end is unknown.
 
     A fault, also one that is found in the block, raises InvalidConfiguration.
     """
     try:
-        root = SettingsTable.parse(read_regular(path, MAX_FILE).decode(), others)
+        root = SettingsTable(tomllib.loads(read_regular(path, MAX_FILE).decode()), "")
         yield root
         root.finish()
     except OSError as error:
@@ -141,9 +144,10 @@ class SettingsTable:
         self._values = dict(values)
         self._name = name
 
-    @classmethod
-    def parse(cls, text: str, others: Collection[str]) -> SettingsTable:
-        return cls({key: value for key, value in tomllib.loads(text).items() if key not in others}, "")
+    def leave(self, tables: Iterable[str]) -> None:
+        """Leave tables to others that read the same file."""
+        for name in tables:
+            self._values.pop(name, None)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values

@@ -25,7 +25,6 @@ from skillc.skills import SkillId
 SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
 GITHUB = "https://token.actions.githubusercontent.com"
 GITLAB = "https://gitlab.com"
-REGISTRY_TABLES = ("policy", "review", "mirror")  # that RegistryConfig reads
 
 
 def is_secure(url: str, *, loopback: bool) -> bool:
@@ -87,11 +86,14 @@ class SignInSettings:
     publishing: PublishingSettings = PublishingSettings()
 
 
-def read_configuration(path: str) -> SignInSettings:
-    """Return the settings in a registry.toml; raises InvalidConfiguration."""
-    with open_settings(path, REGISTRY_TABLES) as root:
+def read_configuration(path: str) -> tuple[RegistryConfig, SignInSettings]:
+    """Return what a registry.toml says, or what holds without a path; raises InvalidConfiguration."""
+    if not path:
+        return RegistryConfig(), SignInSettings()
+    with open_settings(path) as root:
+        config = RegistryConfig.read(root)
         oidc = _read_oidc(root.table("oidc")) if "oidc" in root else None
-        return SignInSettings(oidc, _read_publishing(root.table("publishing")))
+        return config, SignInSettings(oidc, _read_publishing(root.table("publishing")))
 
 
 def _read_oidc(table: SettingsTable) -> OidcSettings:
@@ -176,12 +178,12 @@ class Launch:
 
     def reload(self) -> Launch:
         """Return the launch with its file read again; the secret of sign-in stays, it is read once."""
-        settings = replace(_read_settings(self.options), metrics=self.settings.metrics)
+        config, settings = _read(self.options)
         before, oidc = self.settings.sign_in.oidc, settings.sign_in.oidc
         if before is not None and oidc is not None and not oidc.client_secret:
             oidc = replace(oidc, client_secret=before.client_secret)
             settings = replace(settings, sign_in=replace(settings.sign_in, oidc=oidc))
-        return replace(self, config=_read_config(self.options), settings=settings)
+        return replace(self, config=config, settings=replace(settings, metrics=self.settings.metrics))
 
 
 def make_launch(options: ServeOptions, mounts: Callable[[Any], Mapping[str, Any]]) -> Launch:
@@ -189,29 +191,25 @@ def make_launch(options: ServeOptions, mounts: Callable[[Any], Mapping[str, Any]
     # Variables are taken out of the environment: processes that we start don't need them.
     store = options.store or os.environ.pop("SKILLC_STORE", "")
     blobs = options.blobs or os.environ.pop("SKILLC_BLOBS", "")
-    config, settings = _read_config(options), _read_settings(options)
-    return Launch(replace(options, store=store, blobs=blobs), mounts, config, settings)
+    return Launch(replace(options, store=store, blobs=blobs), mounts, *_read(options))
 
 
-def _read_settings(options: ServeOptions) -> ServerSettings:
+def _read(options: ServeOptions) -> tuple[RegistryConfig, ServerSettings]:
+    """Return what the options and their file say: policies, reviews and mirrors, and how it is served."""
     url = _read_url(options.url)
-    sign_in = read_configuration(options.config) if options.config else SignInSettings()
+    config, sign_in = read_configuration(options.config)
     if sign_in.oidc is not None and not url:
         raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
-    return ServerSettings(
+    prefixes = (*config.review.prefixes, *(str(SkillId(prefix)) for prefix in options.reviews))
+    review = ReviewRules(prefixes, options.review_findings or config.review.findings)
+    settings = ServerSettings(
         url=url,
         public_read=options.public_read,
         rate_limit=options.rate_limit,
         trusted_proxies=tuple(map(_read_network, options.trusted_proxies)),
         sign_in=sign_in,
     )
-
-
-def _read_config(options: ServeOptions) -> RegistryConfig:
-    """Return the policies, reviews and mirrors of the configuration, with the reviews of the options."""
-    config = RegistryConfig.load(options.config) if options.config else RegistryConfig()
-    prefixes = (*config.review.prefixes, *(str(SkillId(prefix)) for prefix in options.reviews))
-    return replace(config, review=ReviewRules(prefixes, options.review_findings or config.review.findings))
+    return replace(config, review=review), settings
 
 
 def _read_network(name: str) -> str:
