@@ -18,7 +18,7 @@ from skillc.usage import TERMINAL, run_logged
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
     from typing import Any, TypeVar
 
     from skillc.compiler import Publication, PublishOptions
@@ -259,16 +259,19 @@ class Workspace(Operations):
         force: bool = False,
         choice: Choice | None = None,
         log: bool = True,
-    ) -> Iterator[Report | SkillcError]:
+    ) -> Generator[Report | SkillcError, None, None]:
         """Check skills on all cores, in order; yield an error for each that can't be checked."""
         from skillc.lint import lint_skills
+        from skillc.surface import SILENT
 
         fields: dict[str, LogValue] = {"force": force, "fix": fix, "strict": bool(choice and choice.strict)}
         results = lint_skills(skills, fix=fix, force=force, choice=choice)
-        for skill, result in zip(skills, results, strict=True):
-            if log:  # what is done already
-                self._log("lint", skill, fields, result)
-            yield result
+        with (self.progress or SILENT).steps(len(skills), "skills") as steps:
+            for skill, result in zip(skills, results, strict=True):
+                steps.step(skill.name)
+                if log:  # what is done already
+                    self._log("lint", skill, fields, result)
+                yield result
 
     def _log(self, command: str, skill: Skill, arguments: dict[str, LogValue], result: object) -> None:
         """Log an operation that is done; `result` may be its error."""

@@ -61,7 +61,7 @@ class Fix(NamedTuple):
 
 def find_fixable(places: Iterable[Place], skill: Skill, folder: Folder) -> set[Place]:
     """Return which of these `fix_skill` would fix: apply the fixes without writing."""
-    places = (place for place in places if place[1] in FIXABLE)
+    places = (place for place in places if place[0] in folder.pages and place[1] in FIXABLE)
     fixable: set[Place] = set()
     for name, pairs in group_by_file(places).items():
         page = folder.pages[name]

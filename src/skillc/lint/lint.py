@@ -144,7 +144,8 @@ def lint_skill(
     if any(b"skilllint-" in page.raw for page in folder.pages.values()):
         problems = silence(problems, folder.pages.values(), settings)
     problems = [problem for problem in problems if not settings.leaves_out(problem.file)]
-    fixable = set() if is_output else _find_fixable(problems, skill, folder)
+    places = ((problem.file, problem.rule, problem.cause) for problem in problems)
+    fixable = set() if is_output else find_fixable(places, skill, folder)
     if is_output:
         message = f"'{skill.name}' is compiled; its source is elsewhere"
         problems.append(Problem(_COMPILED, message, main_file(skill.source)))
@@ -183,14 +184,6 @@ def _sort(problems: list[Problem], folder: Folder) -> list[Problem]:
         return problem.rule != _COMPILED, other, os.fsencode(problem.file), problem.line, problem.rule
 
     return sorted(dict.fromkeys(problems), key=place)
-
-
-def _find_fixable(problems: list[Problem], skill: Skill, folder: Folder) -> set[tuple[str, str, str]]:
-    """Return file, rule and cause of what `fix_skill` would fix."""
-    places = [(p.file, p.rule, p.cause) for p in problems if p.file in folder.pages]
-    if not places:
-        return set()
-    return find_fixable(places, skill, folder)
 
 
 def fix_skill(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import groupby
 
 from skillc import errors, lint
-from skillc.cli import PlainStream, print_lines, show, workspace
+from skillc.cli import PlainStream, print_lines, show
+from skillc.cli.approval import attended_workspace
 from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.output import print_json, table
 from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
 from skillc.cli.usage_errors import see
-from skillc.library import Skill
 from skillc.text import count_of, one_line
-from skillc.workspace import Workspace
 
 NO_SKILLS = "No skills to check: there is no SKILL.md in the stores, or in the folders that were given."
 COMMAND = Command(
@@ -64,12 +64,15 @@ def run(arguments: Arguments) -> int:
     names, everything = arguments.texts("skill"), arguments.has("all")
     if not names and not everything:
         raise errors.InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
-    here = workspace()
+    here = attended_workspace(arguments)
     skills, is_named = lint.find_targets(names, here.cwd, _say_unreadable, everything=everything)
+    fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
+    select, ignore = (lint.choose_rules(arguments.texts(name), f"--{name}") for name in ("select", "ignore"))
+    choice = lint.Choice(select, ignore, arguments.has("strict"))
     reports: list[lint.Report] = []
     failures: list[errors.SkillcError] = []
-    results = _check(skills, arguments, here, is_named)
-    try:
+    results = here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
+    with closing(results):  # after an interrupt, too: its worker processes end now
         for skill, result in zip(skills, results, strict=True):
             if not isinstance(result, errors.SkillcError):
                 reports.append(result)
@@ -79,33 +82,12 @@ def run(arguments: Arguments) -> int:
             else:  # one that can't be linted does not stop the others
                 failures.append(result)
                 print(f"{result.line()} ({skill.source})", file=sys.stderr)
-    finally:
-        results.close()  # after an interrupt, too: its worker processes end now
     _print_all(reports, failures, here.cwd, arguments)
     return 1 if failures or any(report.errors for report in reports) else 0
 
 
 def _say_unreadable(error: OSError) -> None:
     print(f"info: skipping a folder: {errors.unexpected(error).message}", file=sys.stderr)
-
-
-def _check(
-    skills: Sequence[Skill], arguments: Arguments, here: Workspace, is_named: bool
-) -> Generator[lint.Report | errors.SkillcError, None, None]:
-    """Yield the result of each skill; accesses are logged where the skills were named."""
-    fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
-    select, ignore = (lint.choose_rules(arguments.texts(name), f"--{name}") for name in ("select", "ignore"))
-    choice = lint.Choice(select, ignore, arguments.has("strict"))
-    if len(skills) == 1 and is_named:
-        yield here.lint(skills[0], fix=fix, force=force, choice=choice)
-        return
-    from skillc.cli.progress import Progress  # takes longer to load than one skill to lint
-
-    results = here.lint_many(skills, fix=fix, force=force, choice=choice, log=is_named)
-    with Progress(len(skills), "skills") as progress:
-        for skill, result in zip(skills, results, strict=True):
-            progress.step(skill.name)
-            yield result
 
 
 def _print_report(report: lint.Report, arguments: Arguments, cwd: str, *, is_one_of_many: bool) -> None:
