@@ -52,6 +52,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run those last that load frameworks for agents: each fork copies the tables of the memory they take."""
+    items.sort(key=lambda item: item.nodeid.startswith("tests/adapters/"))
+
+
 def save(path: Path, text: str | bytes) -> None:
     """Write a file as a careful editor does: builds that run meanwhile meet the old one or the new one."""
     beside = path.with_name(f".{path.name}.new")

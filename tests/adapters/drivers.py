@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import Any
 
 from skillc import BuiltAgent
 from tests.adapters.providers import Provider
@@ -24,6 +25,18 @@ NAMES = (
     "pydantic_ai.http",
     "pydantic_ai.piecewise",
 )
+
+
+class Later:
+    """A module that is imported when something of it is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # which pytest looks for in all that a module has
+            raise AttributeError(name)
+        return getattr(import_module(self._name), name)
 
 
 def driver(name: str) -> Talk:

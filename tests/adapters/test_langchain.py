@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextvars
-from typing import Any
-
-from langchain.agents import create_agent
-from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+from typing import TYPE_CHECKING, Any
 
 from skillc import AgentFactory, FilesystemSkillSource
-from skillc.adapters.langchain import SkillsMiddleware, skill_tools
 from tests.adapters.conftest import QUESTION, TIDES, Shelf
-from tests.adapters.drive_langchain import ScriptedChatModel
+from tests.adapters.drivers import Later
 from tests.adapters.model import reader
 from tests.adapters.providers import Provider
+
+if TYPE_CHECKING:
+    import langchain.agents as agents
+    import langchain_core.messages as texts
+
+    from skillc.adapters import langchain as adapter
+    from tests.adapters import drive_langchain as drive
+else:
+    agents, texts = Later("langchain.agents"), Later("langchain_core.messages")
+    adapter, drive = Later("skillc.adapters.langchain"), Later("tests.adapters.drive_langchain")
 
 PICTURE = {"type": "image", "url": "https://example.com/harbour.png"}
 
@@ -21,9 +27,11 @@ PICTURE = {"type": "image", "url": "https://example.com/harbour.png"}
 def test_messages_in_blocks(shelf: Shelf, server: Provider) -> None:
     """[LIB: Per-turn /skill-ref processing] the reference is in the first text; pictures stay."""
     server.mind = reader
-    agent: Any = create_agent(ScriptedChatModel(server=server), middleware=[SkillsMiddleware(shelf.agent())])
+    agent: Any = agents.create_agent(
+        drive.ScriptedChatModel(server=server), middleware=[adapter.SkillsMiddleware(shelf.agent())]
+    )
     blocks: list[Any] = [PICTURE, {"type": "text", "text": f"/{TIDES} What is this?"}]
-    messages = agent.invoke({"messages": [HumanMessage(blocks, name="ann")]})["messages"]
+    messages = agent.invoke({"messages": [texts.HumanMessage(blocks, name="ann")]})["messages"]
     assert messages[-1].text == f"{shelf.word} Asked: What is this?"
     assert messages[0].content[0] == PICTURE
     assert messages[0].name == "ann"
@@ -33,8 +41,10 @@ def test_messages_in_blocks(shelf: Shelf, server: Provider) -> None:
 def test_a_picture_alone(shelf: Shelf, server: Provider) -> None:
     """[LIB: Per-turn /skill-ref processing] a message without text is left alone."""
     server.mind = lambda seen: "A harbour."
-    agent: Any = create_agent(ScriptedChatModel(server=server), middleware=[SkillsMiddleware(shelf.agent())])
-    assert agent.invoke({"messages": [HumanMessage([PICTURE])]})["messages"][0].content == [PICTURE]
+    agent: Any = agents.create_agent(
+        drive.ScriptedChatModel(server=server), middleware=[adapter.SkillsMiddleware(shelf.agent())]
+    )
+    assert agent.invoke({"messages": [texts.HumanMessage([PICTURE])]})["messages"][0].content == [PICTURE]
 
 
 def test_system_prompt_in_blocks(shelf: Shelf, server: Provider) -> None:
@@ -43,15 +53,15 @@ def test_system_prompt_in_blocks(shelf: Shelf, server: Provider) -> None:
     own = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
     taken: list[Any] = []
 
-    class Watching(ScriptedChatModel):
+    class Watching(drive.ScriptedChatModel):
         def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
             taken.append(messages[0].content)
             return super()._generate(messages, *args, **kwargs)
 
-    agent: Any = create_agent(
+    agent: Any = agents.create_agent(
         Watching(server=server),
-        system_prompt=SystemMessage([own]),
-        middleware=[SkillsMiddleware(skills)],
+        system_prompt=texts.SystemMessage([own]),
+        middleware=[adapter.SkillsMiddleware(skills)],
     )
     assert agent.invoke({"messages": [("user", QUESTION)]})["messages"][-1].text == shelf.word
     assert taken[0] == [own, {"type": "text", "text": skills.system_prompt}]
@@ -59,12 +69,12 @@ def test_system_prompt_in_blocks(shelf: Shelf, server: Provider) -> None:
 
 def test_tools_outside_of_an_agent(shelf: Shelf) -> None:
     """[LIB: Failure semantics] a call gives a ToolMessage; one that failed has status error."""
-    load = next(tool for tool in skill_tools(shelf.agent()) if tool.name == "load_skill")
+    load = next(tool for tool in adapter.skill_tools(shelf.agent()) if tool.name == "load_skill")
     for skill_id, status in ((TIDES, "success"), ("not/there", "error")):
         message = load.invoke(
             {"type": "tool_call", "id": "1", "name": "load_skill", "args": {"id": skill_id}}
         )
-        assert isinstance(message, ToolMessage)
+        assert isinstance(message, texts.ToolMessage)
         assert message.status == status
 
 
@@ -74,7 +84,9 @@ def test_whose_event_it_is(shelf: Shelf, server: Provider) -> None:
     heard: list[str] = []
     factory = AgentFactory(observer=lambda event: heard.append(user.get()))
     skills = factory.skill_source(FilesystemSkillSource(shelf.root)).build_agent_sync()
-    agent: Any = create_agent(ScriptedChatModel(server=server), middleware=[SkillsMiddleware(skills)])
+    agent: Any = agents.create_agent(
+        drive.ScriptedChatModel(server=server), middleware=[adapter.SkillsMiddleware(skills)]
+    )
     for name in ("ann", "bob"):
         user.set(name)
         agent.invoke({"messages": [("user", QUESTION)]})

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import TYPE_CHECKING
 
 import pytest
-from pydantic_ai import Agent, ImageUrl, UserPromptPart
-from pydantic_ai.models.test import TestModel
 
-from skillc.adapters.pydantic_ai import SkillsCapability, user_message
 from tests.adapters.conftest import QUESTION, TIDES, Shelf
-from tests.adapters.drive_pydantic_ai import function_model
+from tests.adapters.drivers import Later
 from tests.adapters.model import Call, Reply, Seen, reader
 from tests.adapters.providers import Provider
+
+if TYPE_CHECKING:
+    import pydantic_ai
+    import pydantic_ai.models.test as models
+
+    from skillc.adapters import pydantic_ai as adapter
+    from tests.adapters import drive_pydantic_ai as drive
+else:
+    pydantic_ai, models = Later("pydantic_ai"), Later("pydantic_ai.models.test")
+    adapter, drive = Later("skillc.adapters.pydantic_ai"), Later("tests.adapters.drive_pydantic_ai")
 
 
 def test_prompts_of_several_parts(shelf: Shelf, server: Provider) -> None:
     """[LIB: Per-turn /skill-ref processing] the reference is in the first text; the rest stays."""
     server.mind = reader
-    agent = Agent(function_model(server), capabilities=[SkillsCapability(shelf.agent())])
-    picture = ImageUrl("https://example.com/harbour.png")
+    agent = pydantic_ai.Agent(
+        drive.function_model(server), capabilities=[adapter.SkillsCapability(shelf.agent())]
+    )
+    picture = pydantic_ai.ImageUrl("https://example.com/harbour.png")
     result = agent.run_sync([f"/{TIDES} What is this?", picture])
     assert result.output == f"{shelf.word} Asked: What is this?"
     prompt = result.all_messages()[0].parts[-1]
-    assert isinstance(prompt, UserPromptPart)
+    assert isinstance(prompt, pydantic_ai.UserPromptPart)
     assert prompt.content[1] == picture
 
 
@@ -32,7 +42,7 @@ def test_streamed(shelf: Shelf, server: Provider) -> None:
     """[LIB: 2. CLI — Interactive skill discovery] the same conversation, as a stream over HTTP."""
 
     async def talk() -> str:
-        agent = Agent("openai:gpt-5", capabilities=[SkillsCapability(shelf.agent())])
+        agent = pydantic_ai.Agent("openai:gpt-5", capabilities=[adapter.SkillsCapability(shelf.agent())])
         async with agent.run_stream(QUESTION) as stream:
             return await stream.get_output()
 
@@ -41,7 +51,7 @@ def test_streamed(shelf: Shelf, server: Provider) -> None:
 
 def test_every_tool_can_be_called(shelf: Shelf) -> None:
     """[LIB: Builtin Tools (meerkat-tools)] TestModel calls each with made-up arguments: no run dies of it."""
-    agent = Agent(TestModel(), capabilities=[SkillsCapability(shelf.agent())])
+    agent = pydantic_ai.Agent(models.TestModel(), capabilities=[adapter.SkillsCapability(shelf.agent())])
     answers = json.loads(agent.run_sync("Go.").output)
     assert list(answers) == [
         "browse_skills",
@@ -62,7 +72,9 @@ def test_arguments_that_are_no_object(shelf: Shelf, server: Provider, arguments:
         return str(seen.results[0].is_error)
 
     server.mind = mind
-    agent = Agent(function_model(server), capabilities=[SkillsCapability(shelf.agent())])
+    agent = pydantic_ai.Agent(
+        drive.function_model(server), capabilities=[adapter.SkillsCapability(shelf.agent())]
+    )
     assert agent.run_sync("Load.").output == "True"
 
 
@@ -71,15 +83,17 @@ def test_more_failures_than_retries(shelf: Shelf, server: Provider) -> None:
     server.mind = lambda seen: (
         [Call("load_skill", {"id": "not/there"})] if len(seen.results) < 9 else "Enough."
     )
-    agent = Agent(function_model(server), capabilities=[SkillsCapability(shelf.agent())], retries=0)
+    agent = pydantic_ai.Agent(
+        drive.function_model(server), capabilities=[adapter.SkillsCapability(shelf.agent())], retries=0
+    )
     assert agent.run_sync("Load.").output == "Enough."
 
 
 def test_errors_stay_readable(shelf: Shelf) -> None:
     """[RFC-0005] pydantic-ai puts capabilities into its messages; ours does not print the whole prompt."""
-    assert "available_skills" not in repr(SkillsCapability(shelf.agent()))
+    assert "available_skills" not in repr(adapter.SkillsCapability(shelf.agent()))
 
 
 def test_prompt_without_the_capability(shelf: Shelf) -> None:
     """[D31] the text for `agent.run_sync`."""
-    assert user_message(shelf.agent(), f"/{TIDES} Go.").endswith("</skill>\n\nGo.")
+    assert adapter.user_message(shelf.agent(), f"/{TIDES} Go.").endswith("</skill>\n\nGo.")

@@ -25,7 +25,6 @@ from tests.conftest import World
 from tests.support.cases import each
 from tests.support.servers import live
 
-LARGE = SkillDocument(SkillDescriptor(SkillId("large"), description="x"), "x" * (16 << 20))
 GET = b"GET /skills/large HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
 
@@ -123,12 +122,13 @@ def test_a_body_without_end(short: None, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.slow
 def test_clients_that_do_not_read(short: None) -> None:
     """[SURFACES: Serving] a client that reads nothing of a large response is cut off."""
-    with live(InMemorySkillSource([LARGE])) as api, connected(api, 2) as (slow, steady):
+    large = SkillDocument(SkillDescriptor(SkillId("large"), description="x"), "x" * (16 << 20))
+    with live(InMemorySkillSource([large])) as api, connected(api, 2) as (slow, steady):
         for client in (slow, steady):
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
             client.sendall(GET + b"\r\n")
         size = 0
-        while size < len(LARGE.body):
+        while size < len(large.body):
             size += len(steady.recv(1 << 16))
         time.sleep(1.5)
         assert ends(slow)
