@@ -97,6 +97,7 @@ _AUDIT = {
 _FOUND = {
     **_texts("id name description"),
     "score": Number,
+    "confidence": Number,
     "source_name": str,
     "also": [_texts("source_name id")],
     "copies": [_texts("id source_name")],

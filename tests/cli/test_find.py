@@ -39,7 +39,7 @@ def test_find(library: World) -> None:
         ("invoices", "project"),
         ("extraction/mail", "project"),
     ]
-    assert found[0].keys() >= {"id", "name", "description", "score", "source_name"}
+    assert found[0].keys() >= {"id", "name", "description", "score", "confidence", "source_name"}
     assert found[0]["name"] == "invoices"
     assert found[0]["also"] == [{"source_name": "user", "id": "invoices"}]
     assert {"term": "invoice", "fields": ["name", "description", "body"]} in found[0]["matched"]

@@ -158,7 +158,7 @@ ALIKE: list[tuple[str, dict[str, Any], str]] = [
     ("skc_open", {"skill": "pdf", "path": "logo.png"}, "content"),
     ("skc_sources", {"skill": "pdf", "depth": 1, "limit": 2}, "type"),
     ("skc_search", {"skill": "pdf", "query": "fields"}, "query score"),
-    ("skc_find", {"task": "fill in a form"}, "query score fields"),
+    ("skc_find", {"task": "fill in a form"}, "query score confidence fields"),
     ("browse_skills", {}, "type scope source_name"),
     ("load_skill", {"id": "pdf"}, "byte_size"),
     ("run_tool", {"skill": "go", "tool": "go"}, "sandbox duration_ms"),

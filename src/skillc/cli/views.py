@@ -53,7 +53,7 @@ def show_found(found: skills.FoundSkills) -> Iterator[str]:
     for typo, word in found.corrections.items():
         yield f"{typo}: showing {word}"
     for skill in found:
-        facts = f"  ({skill.score:.1f}, {one_line(skill.source_name)})"
+        facts = f"  ({skill.confidence:.0%}, {one_line(skill.source_name)})"
         yield Line(Mark(one_line(skill.id), STRONG), Mark(facts, FAINT), breaks=WORDS)
         for label, text in library.describe_result(skill):
             if label == "read":

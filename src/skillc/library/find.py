@@ -193,7 +193,7 @@ def format_results(results: FoundSkills) -> Iterator[str]:
     for typo, word in results.corrections.items():
         yield f"{typo}: showing {word}"
     for skill in results:
-        yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
+        yield f"{one_line(skill.id)}  ({skill.confidence:.0%}, {one_line(skill.source_name)})"
         for label, text in describe_result(skill):
             yield f"  {label}: {text}" if label else f"  {text}"
     if not results:

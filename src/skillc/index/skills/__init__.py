@@ -10,6 +10,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.skills.batch import MemorySkill, invert_texts, read_batch
+    from skillc.index.skills.confidence import OFFER_CONFIDENCE
     from skillc.index.skills.database import (
         IN_MEMORY,
         Database,

@@ -39,6 +39,7 @@ MAX_NAMES = 500  # names of files that are looked at
 class FoundSkill:
     """A skill that fits a task, and why: the task's words it has, and the section to read first.
 
+    `confidence` says how sure it is that the task wants it, from 0 to 1; `score` only orders results.
     `also` says where else its ID is, `copies` where copies and near-copies of it are: repository and ID.
     `directory` is its folder, where it has one; `refer` returns what `skc show` takes for an ID in a folder.
     """
@@ -46,6 +47,7 @@ class FoundSkill:
     def __init__(
         self,
         candidate: Candidate,
+        confidence: float,
         source_name: str,
         also: list[tuple[str, str]],
         copies: list[tuple[str, str]],
@@ -56,6 +58,7 @@ class FoundSkill:
         self.name = candidate.skill_id.rpartition("/")[2]
         self.description: str = candidate.description
         self.score = candidate.score
+        self.confidence = confidence
         self.source_name = source_name
         self.also = tuple(also)
         self.copies = tuple(copies)
@@ -103,6 +106,7 @@ class FoundSkill:
             "name": self.name,
             "description": self.description,
             "score": self.score,
+            "confidence": self.confidence,
             "source_name": self.source_name,
             "also": [{"source_name": name, "id": skill_id} for name, skill_id in self.also],
             "copies": [{"id": skill_id, "source_name": name} for name, skill_id in self.copies],

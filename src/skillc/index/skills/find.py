@@ -303,7 +303,7 @@ class _Search:
         ranking = sorted(candidates, key=lambda member: (member.precedence, *member.order()))[:MAX_CHECKED]
         # A copy may be without the words that another one was found by, and not fit the task at all.
         first = next((m for m in ranking if m.score or self._explain(query, m)[0]), match[0])
-        first.score = match[0].score  # the best one's place
+        first.score, first.place = match[0].score, match[0].place  # those of the best one
         visible = {member.skill_id for member in members.values() if self._may_show(member)}
         copies = [
             (self._readers[member.precedence].repository.name, member.skill_id)
@@ -341,7 +341,9 @@ class _Search:
         directory = self._folder(candidate).skill_directory(candidate.path)
         name, owners = self._readers[candidate.precedence].repository.name, self._owners(candidate)
         also = [(self._readers[owner].repository.name, candidate.skill_id) for owner in owners[1:]]
-        return FoundSkill(candidate, name, also, copies, directory, lambda: self._explain(query, candidate))
+        confidence = query.judge.confidence(candidate)
+        explain = lambda: self._explain(query, candidate)  # noqa: E731
+        return FoundSkill(candidate, confidence, name, also, copies, directory, explain)
 
     def _explain(self, query: Query, candidate: Candidate) -> Explanation:
         """Return the task's words that a skill has, without stop words if there are others; and a section."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from skillc.index.skills.confidence import Judge, weight_in_list
 from skillc.index.skills.database import damage, verify
 from skillc.index.skills.near_duplicates import Traits, read_group
 from skillc.index.skills.postings import MIN_TERM, read_counts, read_lists, read_spellings, verify_absence
@@ -73,12 +74,15 @@ class FolderReader:
 class Candidate:
     """A skill that may fit, with its row in the index. `precedence` is its repository's, from 0.
 
-    `group` is that of its twins, None if it has none.
+    `group` is that of its twins, None if it has none. `place` is where it was found: segment and slot.
     """
 
-    def __init__(self, precedence: int, score: float, row: Sequence[Any]) -> None:
+    def __init__(
+        self, precedence: int, score: float, row: Sequence[Any], place: tuple[Segment, int] | None = None
+    ) -> None:
         self.precedence = precedence
         self.score = score
+        self.place = place
         self.path, self.skill_id, self.description, needs, tags, self.digest, *rest = row
         size, mtime, ctime, self.sketch, self.group = rest
         self.stamp = size, mtime, ctime
@@ -88,6 +92,10 @@ class Candidate:
     def order(self) -> Order:
         """Return its sort key: best first, equals by ID, then by precedence."""
         return -self.score, self.skill_id, self.precedence
+
+    def weights(self, terms: Iterable[str]) -> dict[str, tuple[float, float]]:
+        """Return the weight of terms in head and body, from 0 to 1, of those that were searched for."""
+        return self.place[0].weights(self.place[1], terms) if self.place else {}
 
     def traits(self) -> Traits:
         return Traits(self.skill_id, self.description, self.digest, self.sketch)
@@ -172,6 +180,14 @@ class Segment:
         self._list_bytes += sum(len(head) + len(body) for head, body in lists.values())
         return self._lists
 
+    def weights(self, slot: int, terms: Iterable[str]) -> dict[str, tuple[float, float]]:
+        """Return the weights of terms whose lists were read in the head and the body of a skill."""
+        lists, size = self._lists, self.size
+        return {
+            term: (weight_in_list(head, slot, size) / 255, weight_in_list(body, slot, size) / 255)
+            for term, (head, body) in ((term, lists[term]) for term in terms if term in lists)
+        }
+
     def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, list[Any]]:
         """Return the rows of the offered skills in some slots, by slot."""
         rows = list(read_skills(execute, "slot", slots, ("segment", self.number)))
@@ -233,6 +249,8 @@ class Query:
         if not has_match and len(words) <= MAX_TYPED:
             counts |= self._count_skills(self._correct([term for term in counts if counts[term] == (0, 0)]))
         self.weights = self._weigh(counts)
+        total = sum(segment.size for _, _, segment in self._segments)
+        self.judge = Judge(self._words, self._counts, counts, total, stemmer)
         self._highest = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
     def candidates(self, limit: int) -> tuple[list[Candidate], Order | None]:
@@ -254,7 +272,9 @@ class Query:
             slots = top_slots(segment.size, shares, limit, ranges)
             scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
             rows = segment.rows(execute, list(scores))
-            candidates += [Candidate(precedence, scores[slot], row) for slot, row in rows.items()]
+            candidates += [
+                Candidate(precedence, scores[slot], row, (segment, slot)) for slot, row in rows.items()
+            ]
             if len(slots) >= limit:
                 last = slots[-1][0]
                 ends.append((-scores[last], rows[last][1] if last in rows else "", precedence))

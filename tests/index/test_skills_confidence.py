@@ -1,0 +1,59 @@
+"""How sure `find` is that a skill is what a task wants."""
+
+from __future__ import annotations
+
+import pytest
+
+from skillc.index.skills import OFFER_CONFIDENCE, FoundSkills, Searchable, SkillIndex
+from tests.support.skills import skill
+
+SKILLS = {
+    "pdf-forms": "Fill in, merge and flatten PDF forms. Use when a form in a PDF has to be filled in.",
+    "release-notes": "Write release notes and changelog entries from a range of commits.",
+    "terraform-modules": "Write reusable Terraform modules for AWS, Azure and Google Cloud.",
+    "meeting-minutes": "Turn a transcript of a meeting into minutes with decisions and tasks.",
+    "kubernetes-deploy": "Deploy services to Kubernetes with Helm charts, probes and autoscaling.",
+    "fapiao": "从电子邮件中提取发票并保存为表格",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> tuple[SkillIndex, Searchable]:
+    root = tmp_path_factory.mktemp("library")
+    for name, description in SKILLS.items():
+        skill(root / "skills", name, f"---\ndescription: {description}\n---\n# Steps\n\n{description}\n")
+    library = SkillIndex(str(root / "library.db"))
+    return library, Searchable("library", library.folder(str(root / "skills"), False))
+
+
+def find(index: tuple[SkillIndex, Searchable], task: str) -> FoundSkills:
+    return index[0].find([index[1]], task, 3)
+
+
+@pytest.mark.parametrize(
+    ("task", "wanted"),
+    [
+        ("fill in a pdf form", "pdf-forms"),
+        ("write the release notes from the commits since the last tag", "release-notes"),
+        ("deploy the billing service to kubernetes with helm", "kubernetes-deploy"),
+        ("从邮件中提取发票", "fapiao"),
+        ("fix the typo in the readme", None),
+        ("what time is it in Tokyo", None),
+        ("thanks, write it like that", None),
+        ("schreib eine Funktion, die die Liste sortiert", None),
+        ("これを保存して", None),
+    ],
+)
+def test_what_is_worth_offering(index: tuple[SkillIndex, Searchable], task: str, wanted: str | None) -> None:
+    """[SURFACES: Library] a skill is offered for its tasks, and none for what people say every day."""
+    offered = [found.id for found in find(index, task) if found.confidence >= OFFER_CONFIDENCE]
+    assert offered[:1] == ([wanted] if wanted else [])
+
+
+def test_length_is_no_confidence(index: tuple[SkillIndex, Searchable]) -> None:
+    """[SURFACES: Library] more talk raises a score, and lowers how sure it is."""
+    talk = " ".join(f"and then somebody at the {place} asked me again" for place in ("beach", "zoo", "farm"))
+    (short, *_), (long, *_) = find(index, "merge a pdf"), find(index, f"merge a pdf, {talk}, a form, a task")
+    assert short.id == long.id == "pdf-forms"
+    assert short.score < long.score
+    assert 0 <= long.confidence < short.confidence <= 1
