@@ -133,7 +133,7 @@ def test_answers(world: World, shelf: Path, here: Workspace) -> None:
         (lambda: here.add(str(shelf), skills=["xlsx"], targets="claude"), "nothing added; --yes"),
         (lambda: here.add(str(shelf)), "nothing added"),
         (lambda: here.remove("pdf"), "nothing removed; 'skc remove --yes'"),
-        (lambda: here.import_skills(agents="claude"), "nothing imported; 'skc import --yes'"),
+        (lambda: here.import_skills(agents="claude"), "nothing imported; --yes moves"),
     ):
         here.person = Answers("")
         with pytest.raises(InvalidOption, match=error):

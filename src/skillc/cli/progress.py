@@ -45,6 +45,7 @@ ACTIVITIES = {
         "Comparing the store with the lock": "install lock outdated update",
         "Counting in the logs": "stats sync",
         "Creating the skill": "init",
+        "Reading the configuration of agents": "setup",
         "Forgetting the token": "logout",
         "Getting the skills": "add",
         "Listing the files": "sources",
