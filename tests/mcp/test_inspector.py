@@ -16,9 +16,12 @@ TOOLS = Path(__file__).parent.parent.parent / ".cache" / "mcp-tools" / "node_mod
 NODE = TOOLS / ".bin" / "node"
 INSPECTOR = TOOLS / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
 
-pytestmark = pytest.mark.skipif(
-    not (NODE.exists() and INSPECTOR.exists()), reason="no Inspector here; run scripts/mcp-tools"
-)
+pytestmark = [
+    pytest.mark.slow,  # each call starts Node.js and a server
+    pytest.mark.skipif(
+        not (NODE.exists() and INSPECTOR.exists()), reason="no Inspector here; run scripts/mcp-tools"
+    ),
+]
 
 
 def inspect(world: World, era: str, method: str, *words: str, status: int = 0) -> str:
