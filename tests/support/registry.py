@@ -104,7 +104,7 @@ class Server:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 def free_port() -> int:
@@ -143,6 +143,6 @@ def serving(home: Path, *words: str, token: str = "", **variables: str) -> Itera
         finally:
             process.terminate()
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()

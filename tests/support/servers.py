@@ -54,7 +54,7 @@ def live(engine: DefaultSkillEngine | SkillSource, token: str = "") -> Iterator[
     app = Guard(create_app(engine), "127.0.0.1", (), token, ("/healthz",))
     with (
         run_server(lambda _: app) as url,
-        httpx2.Client(base_url=url, timeout=10, trust_env=False, verify=False) as client,
+        httpx2.Client(base_url=url, timeout=60, trust_env=False, verify=False) as client,
     ):
         yield client
 
@@ -80,4 +80,4 @@ def served(world: World) -> Iterator[str]:
             yield found[0]
         finally:
             server.terminate()
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0

@@ -109,4 +109,4 @@ def running_team(folder: Path, *, public: bool = False) -> Iterator[Team]:
                 yield team
             finally:
                 process.terminate()
-            assert process.wait(20) == 0
+            assert process.wait(60) == 0

@@ -57,6 +57,7 @@ ACTIVITIES = {
         "Measuring the trash": "trash",
         "Preparing and running the tool": "run",
         "Reading the headings": "outline",
+        "Setting agents up": "setup",
     }.items()
     for command in commands.split()
 }
