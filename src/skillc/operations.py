@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     )
     from skillc.listing import Listings
     from skillc.settings import Settings
-    from skillc.usage import FilterOptions, LogValue, Stats
+    from skillc.usage import FilterOptions, LogValue, Stats, SyncedLogs, UsageUpload
 
 Result = TypeVar("Result")
 
@@ -524,6 +524,33 @@ class Operations:
             return prune_logs(skills if isinstance(skills, list) else [skills], age)
 
         return self._count_use(name, {"prune": age}, prune)
+
+    def sync_usage(self, skill: str | None = None, *, dry_run: bool = False) -> SyncedLogs:
+        """Move the logs that were written beside this project to where they belong, all or a skill's."""
+        from skillc.usage import sync_logs
+
+        return sync_logs(os.path.realpath(self.cwd), skill, dry_run=dry_run)
+
+    def send_usage(
+        self, to: str | None = None, *, with_queries: bool = False, dry_run: bool = False
+    ) -> UsageUpload:
+        """Send a registry, by default that of the settings, the counts of use that it lacks."""
+        from skillc import usage
+        from skillc.install import find_shared
+        from skillc.remotes import RegistryApi, choose_registry
+
+        credential = choose_registry(to, self.settings().registry)
+        skills = find_shared(credential.registry, self.cwd)
+        upload = usage.count_usage(credential.registry, skills, with_queries=with_queries)
+        upload.is_preview = dry_run
+        if upload.days and not dry_run:
+            progress = self._attendance()["progress"]
+            with (
+                RegistryApi.connect(credential, self.report) as api,
+                progress.steps(len(upload.days), "days") as steps,
+            ):
+                usage.send_usage(api, upload, steps.step)
+        return upload
 
     def _count_use(
         self,

@@ -37,7 +37,7 @@ from skillc.library import Refresh, RepositoryAddition, RepositoryRemoval, Sourc
 from skillc.lint import Rule, Summary
 from skillc.listing import Listings
 from skillc.tools import DryRun, Entry, Envelope, TrustDescription
-from skillc.usage import Stats
+from skillc.usage import Stats, SyncedLogs
 
 Shape = Any  # a type, a dictionary of shapes, or a list of one
 Text = str | None
@@ -195,7 +195,7 @@ RESULTS: dict[str, Shape] = {
     "stats": Stats,
     "stats --html": _texts("path html"),
     "stats --prune": {"removed": dict[str, int]},
-    "sync": {"synced": [{"id": str, "skill": str, "entries": int}], "failed": [Failure], "dry_run": bool},
+    "sync": SyncedLogs,
     "sync --to": {
         "registry": str,
         "skills": [str],

@@ -347,14 +347,13 @@ def test_while_others_write(world: World) -> None:
     ]
     moved = 0
     while any(writer.poll() is None for writer in writers):
-        done, failed = sync_logs(str(world.project), None)
-        assert failed == []
-        moved += sum(count for _, count in done)
+        result = sync_logs(str(world.project))
+        assert not result.failures
+        moved += sum(log.entries for log in result.synced)
     for writer in writers:
         assert writer.communicate()[1] == b""
         assert writer.returncode == 0
-    done, _ = sync_logs(str(world.project), None)
-    moved += sum(count for _, count in done)
+    moved += sum(log.entries for log in sync_logs(str(world.project)).synced)
     found = rows(primary(world.home / ".skillc" / "runtime"))
     assert len(found) == moved == 600
     assert len({row[1] for row in found}) == 600
@@ -371,7 +370,7 @@ def test_killed_on_the_way(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
     with monkeypatch.context() as patch:
         patch.setattr("skillc.atomic.discard", killed)
         with pytest.raises(KeyboardInterrupt):
-            sync_logs(str(world.project), None)
+            sync_logs(str(world.project))
     assert world.ok("sync").stdout == "Synced 0 entries for 'pdf' (local logs removed)\n"
     assert len(rows(primary(world.runtime))) == 3
 

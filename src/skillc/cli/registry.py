@@ -54,8 +54,4 @@ def find_registry(address: str | None) -> remotes.Credential:
 def connect(credential: remotes.Credential) -> remotes.RegistryApi:
     """Return the registry's API, to be used in a `with` block."""
     line.rename(f"Asking {credential.registry}")
-    return remotes.RegistryApi(credential.registry, credential.token, tell_wait=_tell_wait)
-
-
-def _tell_wait(seconds: float) -> None:
-    print(f"The registry is busy; trying again in {seconds:g} s", file=sys.stderr, flush=True)
+    return remotes.RegistryApi.connect(credential, lambda text: print(text, file=sys.stderr, flush=True))

@@ -158,7 +158,7 @@ def publish_version(
         package = check_skill(skill, name, read_policy(), accept=accept)
     with progress.activity(f"Asking {credential.registry}"):
         credential = _admit_job(credential, name, report, may_fail=dry_run)
-        with _advise_job(credential), _connect(credential, report) as api:
+        with _advise_job(credential), remotes.RegistryApi.connect(credential, report) as api:
             upload = plan_upload(api, package, version)
             if dry_run:
                 if credential.token or not remotes.is_job():  # else it was said that the job has no token
@@ -185,13 +185,6 @@ def _parse_id(text: str | None, skill: Skill) -> SkillId:
         raise
 
 
-def _connect(credential: Credential, report: Callable[[str], None]) -> RegistryApi:
-    def tell_wait(seconds: float) -> None:
-        report(f"The registry is busy; trying again in {seconds:g} s")
-
-    return remotes.RegistryApi(credential.registry, credential.token, tell_wait=tell_wait)
-
-
 def _admit_job(
     credential: Credential, path: str, report: Callable[[str], None], *, may_fail: bool
 ) -> Credential:
@@ -205,7 +198,7 @@ def _admit_job(
     def tell_wait(seconds: float) -> None:
         report(f"GitHub gave no ID token; trying again in {seconds:g} s")
 
-    with _connect(credential, report) as api:
+    with remotes.RegistryApi.connect(credential, report) as api:
         try:
             token = remotes.mint_token(api, path, tell_wait)
             return Credential(credential.registry, token, credential.subject)

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 
 from skillc import errors
 from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_data
-from skillc.remotes.credentials import check_token, parse_registry
+from skillc.remotes.credentials import Credential, check_token, parse_registry
 from skillc.remotes.folders import write_folder
 from skillc.remotes.protocol import (
     Answer,
@@ -91,6 +91,15 @@ class RegistryApi(Remote):
             attempts=MAX_ATTEMPTS,
             tell_wait=tell_wait,
         )
+
+    @classmethod
+    def connect(cls, credential: Credential, report: Callable[[str], None]) -> Self:
+        """Return the API of a registry with its token; `report` gets a line for each wait."""
+
+        def tell_wait(seconds: float) -> None:
+            report(f"The registry is busy; trying again in {seconds:g} s")
+
+        return cls(credential.registry, credential.token, tell_wait=tell_wait)
 
     def __enter__(self) -> Self:
         self.session.__enter__()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         describe_results,
         find_reads,
     )
-    from skillc.usage.sync import sync_logs
+    from skillc.usage.sync import SyncedLogs, sync_logs
     from skillc.usage.upload import UsageUpload, count_usage, send_usage
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
+from skillc.contract import HIDDEN, Failure
 from skillc.databases import RefusedLog
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
 from skillc.library import at_path, locate_skill, resolve
@@ -22,13 +24,31 @@ if TYPE_CHECKING:
     from skillc.usage.log import Row
 
 
-def sync_logs(
-    project: str, skill: str | None, *, dry_run: bool = False
-) -> tuple[list[tuple[str, int]], list[SkillcError]]:
-    """Move a project's fallback logs, all or one skill's; one that fails does not stop the others.
+@dataclass(frozen=True, slots=True)
+class SyncedLog:
+    """How many rows of a skill were moved, or would be."""
 
-    Return the skills with the number of rows that were moved, or would be, and the failures.
-    """
+    id: str
+    skill: str  # the ID once more; goes with the next release
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class SyncedLogs:
+    """What became of a project's fallback logs."""
+
+    synced: tuple[SyncedLog, ...]
+    failures: tuple[SkillcError, ...] = field(metadata=HIDDEN)
+    failed: tuple[Failure, ...] = field(init=False)
+    dry_run: bool
+
+    def __post_init__(self) -> None:
+        failed = tuple(Failure(each.code, each.message) for each in self.failures)
+        object.__setattr__(self, "failed", failed)
+
+
+def sync_logs(project: str, skill: str | None = None, *, dry_run: bool = False) -> SyncedLogs:
+    """Move a project's fallback logs, all or one skill's; one that fails does not stop the others."""
     directory = log.fallback_directory(project)
     try:
         names = sorted(os.listdir(directory)) if paths.is_own(os.path.dirname(directory)) else []
@@ -39,14 +59,15 @@ def sync_logs(
         if skill not in names:
             raise NoLocalLogs
         names = [skill]
-    results: list[tuple[str, int]] = []
+    synced: list[SyncedLog] = []
     failures: list[SkillcError] = []
     for name in names:
         try:
-            results.append((name, _transfer(project, name, _count_new) if dry_run else _move(project, name)))
+            count = _transfer(project, name, _count_new) if dry_run else _move(project, name)
+            synced.append(SyncedLog(name, name, count))
         except SkillcError as error:
             failures.append(error)
-    return results, failures
+    return SyncedLogs(tuple(synced), tuple(failures), dry_run)
 
 
 def _transfer(project: str, name: str, transfer: Callable[[str, list[Row]], int]) -> int:

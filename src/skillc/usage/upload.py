@@ -49,19 +49,24 @@ class UsageUpload:
     marks: dict[str, str] = field(default_factory=dict)  # of all days, as they are noted
     rows: int = 0
     ignored: int = 0
+    is_preview: bool = False  # then nothing is sent, and the JSON has the counts
 
     @property
     def size(self) -> int:
         return sum(map(len, self.days.values()))
 
     def as_json(self) -> dict[str, Any]:
-        return {
+        value = {
             "registry": self.registry,
             "skills": list(self.skills),
             "days": sorted(self.days),
             "rows": self.rows or self.size,
             "ignored": self.ignored,
+            "dry_run": self.is_preview,
         }
+        if self.is_preview:
+            value["counts"] = [row for day in sorted(self.days) for row in self.days[day]]
+        return value
 
 
 def count_usage(
@@ -143,9 +148,7 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit and text.isprintable() else ""
 
 
-def send_usage(
-    api: RegistryApi, upload: UsageUpload, tell_step: Callable[[str], None] = lambda _: None
-) -> None:
+def send_usage(api: RegistryApi, upload: UsageUpload, tell_step: Callable[[str], None]) -> None:
     """Send the days that changed, oldest first; each is noted when the registry has it."""
     for day in sorted(upload.days):
         tell_step(day)

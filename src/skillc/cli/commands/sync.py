@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc import install, usage
+from skillc import usage
 from skillc.cli import show
+from skillc.cli.approval import attended_workspace
 from skillc.cli.output import report_all
-from skillc.cli.progress import Progress
-from skillc.cli.registry import connect, find_registry
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -46,48 +45,37 @@ def run(arguments: Arguments) -> int:
     if arguments.has("with_queries"):
         raise InvalidOption(f"--with-queries goes with --to alone; {see(COMMAND)}")
     project = os.path.join(current_directory(), arguments.optional("project") or "")
-    Workspace(project, lambda line: print(line, file=sys.stderr)).tell_owners()
-    dry_run = arguments.has("dry_run")
-    skills, errors = usage.sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry_run)
-    report_all((), errors)
-    start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
+    here = Workspace(project, lambda line: print(line, file=sys.stderr))
+    here.tell_owners()
+    result = here.sync_usage(arguments.optional("skill"), dry_run=arguments.has("dry_run"))
+    report_all((), result.failures)
+    start, end = ("Would sync", "") if result.dry_run else ("Synced", " (local logs removed)")
     lines = [
-        one_line(f"{start} {count_of(count, 'entry', 'entries')} for '{skill}'{end}")
-        for skill, count in skills
+        one_line(f"{start} {count_of(log.entries, 'entry', 'entries')} for '{log.id}'{end}")
+        for log in result.synced
     ]
-    value = {
-        # `skill` goes with the next release
-        "synced": [{"id": skill, "skill": skill, "entries": count} for skill, count in skills],
-        "failed": [{"code": error.code, "message": error.message} for error in errors],
-        "dry_run": dry_run,
-    }
-    show(arguments, value, lines or ([] if errors else ["No local logs to sync"]))
-    return 1 if errors else 0
+    show(arguments, result, lines or ([] if result.failures else ["No local logs to sync"]))
+    return 1 if result.failures else 0
 
 
 def _send(arguments: Arguments) -> int:
     """Send counts of use to a registry."""
     if arguments.optional("skill") is not None or arguments.optional("project") is not None:
         raise InvalidOption(f"--to goes with neither <skill> nor --project; {see(COMMAND)}")
-    credential = find_registry(arguments.optional("to"))
-    skills = install.find_shared(credential.registry, current_directory())
-    upload = usage.count_usage(credential.registry, skills, with_queries=arguments.has("with_queries"))
-    dry_run = arguments.has("dry_run")
-    if upload.days and not dry_run:
-        with connect(credential) as api, Progress(len(upload.days), "days") as progress:
-            usage.send_usage(api, upload, progress.step)
-    value = upload.as_json() | {"dry_run": dry_run}
-    if dry_run:
-        value["counts"] = [row for day in sorted(upload.days) for row in upload.days[day]]
-    return show(arguments, value, _report(upload, dry_run))
+    upload = attended_workspace(arguments).send_usage(
+        arguments.optional("to"),
+        with_queries=arguments.has("with_queries"),
+        dry_run=arguments.has("dry_run"),
+    )
+    return show(arguments, upload, _report(upload))
 
 
-def _report(upload: usage.UsageUpload, dry_run: bool) -> str:
+def _report(upload: usage.UsageUpload) -> str:
     if not upload.skills:
         return f"No skill of {upload.registry} is used here"
     if not upload.days:
         return f"Nothing new to send to {upload.registry}"
-    rows, days = (upload.size, len(upload.days)) if dry_run else (upload.rows, len(upload.days))
+    rows = count_of(upload.size if upload.is_preview else upload.rows, "count")
     ignored = f" ({upload.ignored} ignored: it has no such skill for you)" if upload.ignored else ""
-    sent = f"{count_of(rows, 'count')} of {count_of(days, 'day')}"
-    return f"{'Would send' if dry_run else 'Sent'} {sent} to {upload.registry}{ignored}"
+    sent = f"{rows} of {count_of(len(upload.days), 'day')}"
+    return f"{'Would send' if upload.is_preview else 'Sent'} {sent} to {upload.registry}{ignored}"
