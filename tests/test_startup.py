@@ -274,6 +274,7 @@ RARE = {
     "compiler": "a skill of a repository is indexed when it is read",
     "databases": "an index or a log that a clone may have brought",
     "gateway.snippets": "sections with thousands of matches",
+    "listing": "commands that bring skills in look at listings; those that show help do not",
     "library.locate": "skills of repositories",
     "tools": "help and completion of commands load no rooms",
     "tools.sandbox.supervisor": "is a program, which starts with every run of a tool",

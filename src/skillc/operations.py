@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         SkillsConfig,
         SourceState,
     )
-    from skillc.listing import Listings
+    from skillc.listing import Fitting, ListingChoice, Listings
     from skillc.settings import Settings
     from skillc.usage import FilterOptions, LogValue, Stats, SyncedLogs, UsageUpload
 
@@ -140,7 +140,7 @@ class Operations:
         from skillc.compiler import build_skills
         from skillc.library import stored_skills
 
-        return build_skills(
+        result = build_skills(
             list(stored_skills(self.cwd)),
             options,
             self.settings(),
@@ -149,6 +149,8 @@ class Operations:
             tell=self.tell,
             tell_publication=self.tell_publication,
         )
+        self.renew_listings()
+        return result
 
     def add(
         self,
@@ -170,7 +172,7 @@ class Operations:
         """
         from skillc.install import AddOptions, Choice, add_skills
 
-        return add_skills(
+        result = add_skills(
             Choice(sources, skills, everything, frozenset(hosts)),
             AddOptions(scope, targets, copy, dry_run, yes, accept_blocks),
             self.settings(),
@@ -179,6 +181,8 @@ class Operations:
             tell_publication=self.tell_publication,
             **self._attendance(),
         )
+        self.renew_listings(dry_run)
+        return result
 
     def install(
         self,
@@ -199,9 +203,11 @@ class Operations:
         from skillc.install import apply_plan  # mostly there is nothing to do
 
         with self._attendance()["progress"].steps(0, "steps") as steps:
-            return apply_plan(
+            result = apply_plan(
                 root, plan, frozen=frozen, accept=accept_blocks, hosts=hosts, tell_step=steps.step_of
             )
+        self.renew_listings()
+        return result
 
     def outdated(
         self, *names: str, is_global: bool = False, min_age: str = "", hosts: Iterable[str] = ()
@@ -240,7 +246,7 @@ class Operations:
         if "" in refs.values():
             raise InvalidOption("after '@' comes a version, a tag, a branch or a commit, as in pdf@v1.2")
         with self._attendance()["progress"].steps(len(entries), "skills") as steps:
-            return update_locked(
+            result = update_locked(
                 root,
                 entries,
                 min_age=parse_age(min_age) if min_age else 0,
@@ -251,6 +257,8 @@ class Operations:
                 tell_step=steps.step,
                 refs=refs,
             )
+        self.renew_listings(dry_run)
+        return result
 
     def _names_in(self, root: str, names: Iterable[str]) -> Iterator[str]:
         """Yield the names of skills in a store; a path to one of them means its name [D69]."""
@@ -325,6 +333,7 @@ class Operations:
             self.report(f"{error.line()} ({step.source})")
         for line in result.build_failures:
             self.report(line)
+        self.renew_listings(dry_run)
         return result
 
     def publish(
@@ -407,6 +416,7 @@ class Operations:
             **self._attendance(),
         )
         self.tell(diagnostic for removal in result.removed for diagnostic in removal.diagnostics)
+        self.renew_listings(dry_run)
         return result
 
     def locate_installed(self, name: str) -> Skill:
@@ -424,6 +434,7 @@ class Operations:
         skill = require_stored(self.locate_installed(name), name)
         result = disable_skill(skill, targets, self.cwd, dry_run=dry_run)
         self.tell(result.diagnostics)
+        self.renew_listings(dry_run)
         return result
 
     def enable(self, name: str, targets: str = "", *, dry_run: bool = False) -> Enablement:
@@ -434,6 +445,7 @@ class Operations:
         result = enable_skill(skill, targets, self.settings(), self.cwd, dry_run=dry_run)
         if result.publication is not None:
             self.tell_publication(result.publication)
+        self.renew_listings(dry_run)
         return result
 
     def restore(self, name: str) -> Restoration:
@@ -446,6 +458,7 @@ class Operations:
             self.tell_publication(result.publication)
         if result.failure is not None:
             self.report(result.failure.text())
+        self.renew_listings()
         return result
 
     def trash(self) -> TrashContents:
@@ -611,3 +624,60 @@ class Operations:
         root = next(library_roots(self.cwd), None)
         selection = choose_repositories(self.configuration(), root, name)
         return self.wait(refresh_repositories(selection), warnings=False)
+
+    def fit_listing(
+        self,
+        agents: str = "",
+        *,
+        budget: int | None = None,
+        in_project: bool = False,
+        dry_run: bool = False,
+        yes: bool = False,
+    ) -> Fitting:
+        """Choose what agents list, so that every listed description is whole; the rest is on demand.
+
+        `budget` is in tokens; `in_project` is about the folders of the project, else the user's [D76].
+        """
+        from skillc.listing import fit_listings
+
+        result = fit_listings(
+            self.cwd,
+            agents,
+            budget=budget or 0,
+            in_project=in_project,
+            dry_run=dry_run,
+            yes=yes,
+            person=self._attendance()["person"],
+        )
+        self.tell(result.diagnostics)
+        for error in result.failures:
+            self.report(error.text())
+        return result
+
+    def choose_listing(self, name: str, choice: str, agents: str = "") -> ListingChoice:
+        """Have agents list a skill always, have it on demand, or leave it to `fit_listing` (auto)."""
+        from skillc.listing import choose_listing
+
+        return self._told(choose_listing(self.locate_installed(name), choice, agents, self.cwd))
+
+    def reset_listing(self, *, in_project: bool = False) -> ListingChoice:
+        """Have agents list everything again, and forget what was chosen."""
+        from skillc.listing import reset_listings
+
+        return self._told(reset_listings(self.cwd, in_project=in_project))
+
+    def _told(self, result: ListingChoice) -> ListingChoice:
+        self.tell(result.diagnostics)
+        for error in result.failures:
+            self.report(error.text())
+        return result
+
+    def renew_listings(self, dry_run: bool = False) -> None:
+        """Do what listings need after skills changed; no command fails for it."""
+        from skillc.errors import SkillcError, unexpected
+        from skillc.listing import renew_listings
+
+        try:
+            self.tell(() if dry_run else renew_listings(self.cwd))
+        except (SkillcError, OSError) as error:
+            self.report(unexpected(error).line())

@@ -35,7 +35,7 @@ from skillc.install import (
 )
 from skillc.library import Refresh, RepositoryAddition, RepositoryRemoval, SourceState
 from skillc.lint import Rule, Summary
-from skillc.listing import Listings
+from skillc.listing import Fitting, ListingChoice, Listings
 from skillc.tools import DryRun, Entry, Envelope, TrustDescription
 from skillc.usage import Stats, SyncedLogs
 
@@ -157,6 +157,9 @@ RESULTS: dict[str, Shape] = {
     "lint --explain": {"rules": [Rule]},
     "list": InstalledSkills,
     "listing": Listings,
+    "listing fit": Fitting,
+    "listing reset": ListingChoice,
+    "listing set": ListingChoice,
     "load": ResolvedSkill,
     "lock": LockedSkills,
     "login": {"registries": [{"registry": str, "subject": Text}]},

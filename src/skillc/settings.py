@@ -20,7 +20,7 @@ MAX_KEY = 100  # parts of a dotted key in a TOML file
 KEYS = {
     "": ("version", "registry", "search", "listing", "agents"),
     "search": ("tokenizer", "formats"),
-    "listing": ("window",),
+    "listing": ("window", "budget", "fit"),
     "agents": ("default",),
 }  # by table
 TOKENIZERS = ("ascii", "cjk")
@@ -32,7 +32,7 @@ FORMATS = ("csv", "json", "yaml", "toml", "code")
 class Settings:
     """The settings in force, and diagnostics about the files they came from."""
 
-    __slots__ = ("agents", "diagnostics", "formats", "registry", "tokenizer", "window")
+    __slots__ = ("agents", "budget", "diagnostics", "fit", "formats", "registry", "tokenizer", "window")
 
     def __init__(
         self,
@@ -42,6 +42,8 @@ class Settings:
         registry: str = "",
         window: int = WINDOW,
         agents: tuple[str, ...] = (),
+        budget: int = 0,
+        fit: bool = False,
     ) -> None:
         self.tokenizer = tokenizer
         self.formats = formats
@@ -49,6 +51,8 @@ class Settings:
         # From the home's file alone [D76]:
         self.registry = registry  # that 'skc publish' and others write to
         self.window = window  # tokens of the model that listings are for
+        self.budget = budget  # tokens of a listing where the agent has no budget; 0: a part of the window
+        self.fit = fit  # whether listings are kept fitted
         self.agents = agents  # that skills are deployed to where none are named [D70]
 
 
@@ -68,6 +72,8 @@ def load_settings(cwd: str) -> Settings:
         first("registry", ""),
         first("window", WINDOW),
         first("agents", ()),
+        first("budget", 0),
+        first("fit", False),
     )
 
 
@@ -135,12 +141,13 @@ def _check_own(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, A
         warn("'listing' must be a table")
         return layer
     for key, value in listing.items():
-        if key != "window":
+        if key not in KEYS["listing"]:
             _warn_unknown(f"listing.{key}", warn)
-        elif type(value) is int and 0 < value <= MAX_WINDOW:
-            layer["window"] = value
+        elif type(value) is bool if key == "fit" else type(value) is int and 0 < value <= MAX_WINDOW:
+            layer[key] = value
         else:
-            warn(f"listing.window must be a number of tokens, not {value!r}")
+            kind = "true or false" if key == "fit" else "a number of tokens"
+            warn(f"listing.{key} must be {kind}, not {value!r}")
     return layer
 
 

@@ -229,6 +229,7 @@ class Workspace(Operations):
             lambda skill: publish_skill(skill, options, settings, self.cwd, progress=progress),
         )
         self.tell_publication(publication)
+        self.renew_listings()
         return publication
 
     def tell_publication(self, publication: Publication) -> None:

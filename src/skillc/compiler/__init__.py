@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from skillc.compiler.build import build_skill, keep_index_current, read_indexes
     from skillc.compiler.build_all import Builds, build_skills
-    from skillc.compiler.deploy import is_link, source_of
+    from skillc.compiler.deploy import deploy_skill, is_link, record_of, source_of
     from skillc.compiler.pipeline import (
         Publication,
         PublishOptions,

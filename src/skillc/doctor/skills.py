@@ -235,7 +235,7 @@ def check_listings(place: Place) -> Iterator[Check]:
             text = (
                 f"{each.display} shows {each.whole} of {each.listed} descriptions whole: its listing is full"
             )
-            yield Check("listings", WARNING, text, f"skc listing --agent {each.agent} --skills")
+            yield Check("listings", WARNING, text, f"skc listing fit --agent {each.agent}")
     yield Check("listings", OK, "every agent shows all descriptions whole")
 
 

@@ -1,24 +1,27 @@
 """What agents see: what each puts of skills into its prompt, and how all of it fits.
 
-Reads agents' folders and what was measured of the agents; runs none of them.
+Reads agents' folders and what was measured of the agents; runs none of them. Has skills deployed, listed
+or on demand, and writes one of its own: the way to those on demand.
 """
 
 from __future__ import annotations
 
-from skillc.listing.budget import ABSENT, CUT, NAME, ON_DEMAND, WHOLE
-from skillc.listing.listing import AgentListing, ListedSkill, Listings, list_agents
-from skillc.listing.rules import CHARACTERS, read_rules
+from skillc.startup import front_door
 
-__all__ = [
-    "ABSENT",
-    "CHARACTERS",
-    "CUT",
-    "NAME",
-    "ON_DEMAND",
-    "WHOLE",
-    "AgentListing",
-    "ListedSkill",
-    "Listings",
-    "list_agents",
-    "read_rules",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.listing.budget import ABSENT, CUT, NAME, ON_DEMAND, WHOLE
+    from skillc.listing.choices import (
+        AgentFit,
+        Fitting,
+        ListingChoice,
+        choose_listing,
+        fit_listings,
+        renew_listings,
+        reset_listings,
+    )
+    from skillc.listing.listing import AgentListing, ListedSkill, Listings, list_agents
+    from skillc.listing.more_skills import is_more_skills
+    from skillc.listing.rules import CHARACTERS, read_rules
+else:
+    __getattr__, __all__ = front_door(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate
@@ -35,10 +35,10 @@ class Fit:
 
 def fit_listing(rule: Rule, candidates: Sequence[Candidate], window: int) -> Fit:
     """Return what the agent shows of each skill, in the order in which it lists them."""
-    lines = [_Line(rule, each) for each in candidates]
+    lines = [Line(rule, each) for each in candidates]
     listed = [line for line in lines if line.is_listed]
     names = {line.candidate.name for line in listed}
-    own = [_Line(rule, _own(name, size)) for name, size in rule.own.items() if name not in names]
+    own = own_lines(rule, names)
     budget = rule.characters(window)
     everything = own + listed
     needed = sum(line.cost(line.wanted) for line in everything)
@@ -48,11 +48,16 @@ def fit_listing(rule: Rule, candidates: Sequence[Candidate], window: int) -> Fit
     return Fit(tuple(line.state() for line in lines), used, needed)
 
 
-def _own(name: str, size: int) -> Candidate:
-    return Candidate(name, "x" * size, "", name, "builtin")
+def own_lines(rule: Rule, names: Collection[str]) -> list[Line]:
+    """Return the lines of the agent's own skills, but for those of which another one has the name."""
+    return [
+        Line(rule, Candidate(name, "x" * size, "", name, "builtin"))
+        for name, size in rule.own.items()
+        if name not in names
+    ]
 
 
-class _Line:
+class Line:
     """A line of a listing: how long its description is, how much is wanted, and how much is shown.
 
     `shown` is None for a skill that is not there at all, 0 for one by its name alone.
@@ -73,6 +78,10 @@ class _Line:
         self.alone = rule.measure(rule.names.format(**values))
         self.sizes = range(self.length + 1) if text.isascii() else [0, *accumulate(map(rule.measure, text))]
 
+    @property
+    def can_be_whole(self) -> bool:
+        return self.is_listed and self.wanted == self.length
+
     def cost(self, shown: int | None) -> int:
         """Return what a line with so much of its description takes."""
         if shown is None:
@@ -90,7 +99,7 @@ class _Line:
         return (CUT, self.shown) if self.shown else (NAME, 0)
 
 
-def _fit(own: Sequence[_Line], listed: Sequence[_Line], budget: int) -> None:
+def _fit(own: Sequence[Line], listed: Sequence[Line], budget: int) -> None:
     """Give each description in turn that still fits; all others are names."""
     room = budget + 1 - sum(line.cost(line.shown) for line in own)  # no line break at the end
     room -= sum(line.cost(0) for line in listed)
@@ -100,7 +109,7 @@ def _fit(own: Sequence[_Line], listed: Sequence[_Line], budget: int) -> None:
         room -= more if line.shown else 0
 
 
-def _stop(own: Sequence[_Line], listed: Sequence[_Line], budget: int) -> None:
+def _stop(own: Sequence[Line], listed: Sequence[Line], budget: int) -> None:
     """List until one does not fit; it and all behind it are names."""
     room = budget
     for line in (*listed, *own):
@@ -108,7 +117,7 @@ def _stop(own: Sequence[_Line], listed: Sequence[_Line], budget: int) -> None:
         line.shown = line.wanted if room >= 0 else 0
 
 
-def _even(own: Sequence[_Line], listed: Sequence[_Line], budget: int) -> None:
+def _even(own: Sequence[Line], listed: Sequence[Line], budget: int) -> None:
     """Give all names, then a character of its description to each in turn, until the budget is used up."""
     lines = [*own, *listed]
     room = budget
@@ -120,7 +129,7 @@ def _even(own: Sequence[_Line], listed: Sequence[_Line], budget: int) -> None:
     growing = [line for line in lines if line.shown is not None]
     while growing:
         growing = [line for line in growing if line.shown is not None and line.shown < line.wanted]
-        longer: list[_Line] = []
+        longer: list[Line] = []
         for line in growing:
             size = line.shown or 0
             more = line.cost(size + 1) - line.cost(size)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from skillc import compiler, paths
 from skillc.contract import Result, hidden
-from skillc.errors import Diagnostic, InvalidOption
-from skillc.library import read_deployments
-from skillc.listing.budget import ABSENT, ON_DEMAND, WHOLE, Candidate, fit_listing
-from skillc.listing.rules import Rule, check_version, find_version, read_rules
+from skillc.errors import Diagnostic, InvalidOption, warning
+from skillc.library import AUTO, read_listing_record
+from skillc.listing.budget import ABSENT, ON_DEMAND, WHOLE, fit_listing
+from skillc.listing.folders import Folders, FoundSkill, all_places, plain_place
+from skillc.listing.rules import check_version, find_version, read_rules
 from skillc.settings import load_settings
-from skillc.skills import NotYaml, load_yaml, main_file, parse, read_main_file
 from skillc.spelling import did_you_mean
-
-POLICY = os.path.join("agents", "openai.yaml")
-MAX_POLICY = 1 << 16  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +29,7 @@ class ListedSkill:
     shown: int
     length: int
     ours: bool
-    choice: str = "auto"
+    choice: str = AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +57,20 @@ class AgentListing:
         return sum(skill.state == WHOLE for skill in self.skills)
 
     @property
+    def whole_names(self) -> list[str]:
+        """The skills that are whole, as the agent's folders name them."""
+        return [os.path.basename(os.path.dirname(each.path)) for each in self.skills if each.state == WHOLE]
+
+    @property
     def overflows(self) -> bool:
-        return self.budget is not None and self.needed > self.budget
+        return self.budget is not None and self.needed > self.budget and self.whole < self.listed
+
+    @property
+    def overflow(self) -> Diagnostic | None:
+        """A warning about a listing with skills of ours that is too long, with the command for it."""
+        if not (self.overflows and any(skill.ours for skill in self.skills)):
+            return None
+        return warning("W102", self.display, self.whole, self.listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +84,13 @@ class Listings(Result):
 
 def list_agents(cwd: str, agents: str = "", window: int | None = None) -> Listings:
     """Return what the agents that are installed here, or those that are named, show of skills."""
-    settings = load_settings(cwd)
-    return Listings(
-        tuple(
-            _list_agent(agent, cwd, window or settings.window)
-            for agent in (_named(agents) if agents else _installed())
-        )
-    )
+    size, folders = window or load_settings(cwd).window, Folders()
+    return Listings(tuple(_list_agent(agent, cwd, size, folders) for agent in find_agents(agents)))
+
+
+def find_agents(names: str = "") -> list[compiler.Agent]:
+    """Return the agents of a list with commas, or those that are installed here."""
+    return _named(names) if names else _installed()
 
 
 def _named(text: str) -> list[compiler.Agent]:
@@ -108,28 +115,19 @@ def _installed() -> list[compiler.Agent]:
         agent
         for agent in compiler.read_agents()
         if (agent.name in rules and rules[agent.name].is_installed())
-        or (agent.name in names and agent.name not in rules and _user_folder(agent) not in folders)
+        or (agent.name in names and agent.name not in rules and plain_place(agent)[0][0] not in folders)
     ]
 
 
-def _user_folder(agent: compiler.Agent) -> str:
-    return os.path.join(paths.user_home() or "", *agent.user.split("/"))
-
-
-def _list_agent(agent: compiler.Agent, cwd: str, window: int) -> AgentListing:
+def _list_agent(agent: compiler.Agent, cwd: str, window: int, folders: Folders) -> AgentListing:
     rule = read_rules().get(agent.name)
-    ours = {record.path for record in read_deployments()}
     if rule is None:
-        skills = [
-            ListedSkill(
-                each.name, each.path, None, 0, len(each.description), os.path.dirname(each.path) in ours
-            )
-            for each in _find_candidates([(_user_folder(agent), "user")], _describe_plainly)
-        ]
+        skills = [_describe(each, None, 0, AUTO) for each in folders.find(None, plain_place(agent))]
         return AgentListing(agent.name, None, window, None, 0, 0, None, tuple(skills), agent.display)
     version = find_version(rule)
-    candidates = list(_find_candidates(_places(rule, cwd), lambda *found: _describe(rule, *found)))
-    fit = fit_listing(rule, candidates, window)
+    found = folders.find(rule, all_places(rule, cwd))
+    fit = fit_listing(rule, [each.candidate for each in found], window)
+    choice = read_listing_record().choice
     return AgentListing(
         agent=agent.name,
         version=version,
@@ -139,90 +137,14 @@ def _list_agent(agent: compiler.Agent, cwd: str, window: int) -> AgentListing:
         used=fit.used,
         measured=rule.measured.isoformat(),
         skills=tuple(
-            ListedSkill(
-                each.name, each.path, state, shown, len(each.description), os.path.dirname(each.path) in ours
-            )
-            for each, (state, shown) in zip(candidates, fit.states, strict=True)
+            _describe(each, state, shown, choice(each.path))
+            for each, (state, shown) in zip(found, fit.states, strict=True)
         ),
         display=agent.display,
         diagnostics=check_version(rule, version),
     )
 
 
-def _places(rule: Rule, cwd: str) -> list[tuple[str, str]]:
-    """Return the folders that an agent reads, in its order, each once."""
-    user = [(folder, "user") for folder in rule.user_folders()]
-    project = [(folder, "project") for folder in rule.project_folders(cwd)]
-    places: dict[str, tuple[str, str]] = {}
-    for folder, where in user + project if rule.first == "user" else project + user:
-        places.setdefault(os.path.realpath(folder), (folder, where))
-    return list(places.values())
-
-
-Describe = Callable[[str, str, Mapping[str, Any], bytes], tuple[str, str, bool]]
-
-
-def _find_candidates(places: Sequence[tuple[str, str]], describe: Describe) -> Iterator[Candidate]:
-    """Yield the skills of folders as an agent finds them; of one name, the first."""
-    names: set[str] = set()
-    for folder, where in places:
-        for name in _folders_with_skills(folder):
-            path = os.path.join(folder, name)
-            try:
-                file, data = main_file(path), read_main_file(path)
-            except Exception:  # noqa: S112 -- the agent can't read it either
-                continue
-            front = parse(data).frontmatter
-            title, description, is_hidden = describe(path, name, front.fields if front else {}, data)
-            if title not in names:
-                names.add(title)
-                yield Candidate(title, description, os.path.join(path, file), name, where, is_hidden)
-
-
-def _folders_with_skills(folder: str) -> Collection[str]:
-    try:
-        return sorted(
-            name
-            for name in os.listdir(folder)
-            if name[0] != "." and os.path.isdir(os.path.join(folder, name))
-        )
-    except OSError:
-        return ()
-
-
-def _describe_plainly(path: str, name: str, fields: Mapping[str, Any], data: bytes) -> tuple[str, str, bool]:
-    return name, _text(fields, "description"), False
-
-
-def _describe(
-    rule: Rule, path: str, name: str, fields: Mapping[str, Any], data: bytes
-) -> tuple[str, str, bool]:
-    """Return what an agent calls a skill and says of it, and whether it is on demand there."""
-    description = _text(fields, "description")
-    if description and rule.when and _text(fields, rule.when):
-        description += f" - {_text(fields, rule.when)}"
-    if not description and rule.without == "heading":
-        body = data.decode("utf-8", "replace").rpartition("\n---\n")[2]
-        description = next((line.lstrip("# ").strip() for line in body.splitlines() if line.strip()), "")
-    if rule.hidden_by == "policy":
-        description = " ".join(description.split())
-        is_hidden = _is_on_demand(path)
-    else:
-        is_hidden = rule.hidden_by == "field" and fields.get("disable-model-invocation") is True
-    return (_text(fields, "name") or name) if rule.name == "field" else name, description, is_hidden
-
-
-def _text(fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key)
-    return "" if value is None else str(value).strip()
-
-
-def _is_on_demand(folder: str) -> bool:
-    """Return whether `agents/openai.yaml` keeps a skill out of the listing."""
-    try:
-        text = paths.read_regular(os.path.join(folder, POLICY), MAX_POLICY).decode("utf-8", "replace")
-        value = load_yaml(text).value
-    except (OSError, NotYaml):
-        return False
-    policy = value.get("policy") if isinstance(value, dict) else None
-    return isinstance(policy, dict) and policy.get("allow_implicit_invocation") is False
+def _describe(found: FoundSkill, state: str | None, shown: int, choice: str) -> ListedSkill:
+    each, is_ours = found.candidate, found.record is not None
+    return ListedSkill(each.name, each.path, state, shown, len(each.description), is_ours, choice)

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from skillc import paths
+from skillc.compiler import agents_by_name
 from skillc.errors import Diagnostic, warning
 
 CHARACTERS = 4  # of a token, by which agents count their budget
@@ -22,7 +24,7 @@ MAX_PACKAGE = 1 << 20  # bytes of a package.json
 NUMBERS = re.compile(r"\d+(?:\.\d+)+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rule:
     """How one agent lists skills. `agents.toml` says what each field means."""
 
@@ -86,7 +88,8 @@ class Rule:
 
     def is_installed(self) -> bool:
         """Return whether the agent is here: its program, or a folder of its own."""
-        own = next(self.user_folders(), "")
+        place = self.user.index(agents_by_name()[self.agent].user)
+        own = next(islice(self.user_folders(), place, None), "")
         return shutil.which(self.program) is not None or bool(own and os.path.isdir(os.path.dirname(own)))
 
 

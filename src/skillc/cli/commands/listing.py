@@ -6,20 +6,33 @@ from collections.abc import Iterator
 
 from skillc import listing
 from skillc.cli import show, workspace
+from skillc.cli.approval import attended_workspace
 from skillc.cli.lines import FAINT, GOOD, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.output import table
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.usage_errors import check_action, unknown_choice
+from skillc.library import CHOICES
 from skillc.text import count_of, one_line
 
+MAX_PATHS = 20
 STYLES = {listing.WHOLE: GOOD, listing.CUT: WARNING, listing.NAME: WARNING, listing.ABSENT: WARNING}
 COMMAND = Command(
     "listing",
+    arguments=(
+        Argument("[action]", "fit, set or reset; without one, what agents list is shown.", "fit set reset"),
+        Argument("[skill]", "With set: a skill's name, or the path of its folder.", "stored"),
+        Argument("[choice]", "With set: always, auto or demand.", "always auto demand"),
+    ),
     options=(
         Option(
             "--agent <agents>",
             "These agents, with commas between them (default: those that are here).",
             "agents",
         ),
+        Option("--budget <n>", "With fit: tokens that a listing may take.", maximum=100_000_000),
+        Option("--project", "With fit and reset: the project's folders, not the user's."),
+        Option("--dry-run", "With fit: say what would change, and change nothing."),
+        Option("--yes", "With fit: do not ask."),
         Option("--window <n>", "Tokens of the model's window (default: 200000).", maximum=100_000_000),
         Option("--skills", "Name every skill, with what is shown of it."),
     ),
@@ -27,21 +40,67 @@ COMMAND = Command(
         "An agent tells its model of each skill by a line with its name and description. Some have a budget"
         " for all lines, and cut descriptions in silence when it is full; others pay for all of them in every"
         " conversation. This says what each agent does with the skills that are here. docs/agents.md tells"
-        " how it was measured."
+        " how it was measured.\n"
+        "'fit' chooses so that every description that is listed is whole: first what you want always, then"
+        " what was used, then the shortest. The rest is on demand: agents do not list it, and get to it by"
+        " 'more-skills', which is listed. 'set' has a skill listed always, has it on demand, or leaves it"
+        " to 'fit' (auto). 'reset' lists everything again. 'fit = true' below '[listing]' in"
+        " ~/.skillc/config.toml keeps listings fitted when skills come and go."
     ),
     examples=(
         "skc listing",
         "skc listing --agent claude --skills",
         "skc listing --window 1000000 --format json",
+        "skc listing fit",
+        "skc listing set pdf always --agent claude",
+        "skc listing reset",
     ),
 )
 
 
+ONLY = {"fit": ("budget", "dry_run", "yes"), "fit reset": ("project",), "show": ("window", "skills")}
+USAGES = {"show": "", "fit": "fit", "set": "set <skill> <choice>", "reset": "reset"}
+
+
 def run(arguments: Arguments) -> int:
+    if arguments.optional("action") is not None:
+        action = check_action(COMMAND, arguments, USAGES, ONLY)
+        if action != "show":
+            return {"fit": _fit, "set": _set, "reset": _reset}[action](arguments)
     here = workspace()
     result = here.listing(arguments.optional("agent") or "", arguments.count("window"))
     here.tell(result.diagnostics)
     return show(arguments, result, _lines(result, with_skills=arguments.has("skills")))
+
+
+def _fit(arguments: Arguments) -> int:
+    result = attended_workspace(arguments).fit_listing(
+        arguments.optional("agent") or "",
+        budget=arguments.count("budget"),
+        in_project=arguments.has("project"),
+        dry_run=arguments.has("dry_run"),
+        yes=arguments.has("yes"),
+    )
+    show(arguments, result, result.lines())
+    return 1 if result.failures else 0
+
+
+def _set(arguments: Arguments) -> int:
+    choice = arguments.text("choice")
+    if choice not in CHOICES:
+        raise unknown_choice("<choice>", choice, CHOICES)
+    result = workspace().choose_listing(arguments.text("skill"), choice, arguments.optional("agent") or "")
+    return _show_choice(arguments, result, f"'{result.id}': {choice}")
+
+
+def _reset(arguments: Arguments) -> int:
+    result = workspace().reset_listing(in_project=arguments.has("project"))
+    return _show_choice(arguments, result, f"{count_of(len(result.changed), 'skill')} listed again")
+
+
+def _show_choice(arguments: Arguments, result: listing.ListingChoice, start: str) -> int:
+    show(arguments, result, map(one_line, (start, *(f"  {path}" for path in result.changed[:MAX_PATHS]))))
+    return 1 if result.failures else 0
 
 
 def _lines(result: listing.Listings, *, with_skills: bool) -> Iterator[str]:

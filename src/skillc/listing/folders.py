@@ -1,0 +1,154 @@
+"""What lies in agents' folders: each skill as the agent finds it, and as it would be if it were listed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skillc import compiler, paths
+from skillc.library import LEFT_OUT, ON_DEMAND, DeploymentRecord, read_deployments
+from skillc.listing.budget import Candidate
+from skillc.listing.rules import Rule
+from skillc.skills import NotYaml, load_yaml, main_file, parse, read_main_file
+
+POLICY = os.path.join("agents", "openai.yaml")
+MAX_POLICY = 1 << 16  # bytes
+
+Place = tuple[str, str]  # a folder, and `user` or `project`
+File = tuple[str, Mapping[str, Any], bytes]  # the name of a SKILL.md, its fields, and all of it
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSkill:
+    """A skill at `path` in an agent's folder: as it is, and as it would be listed; ours has a record."""
+
+    path: str
+    candidate: Candidate
+    listed: Candidate
+    record: DeploymentRecord | None
+
+
+def user_places(rule: Rule) -> list[Place]:
+    return _once((folder, "user") for folder in rule.user_folders())
+
+
+def project_places(rule: Rule, cwd: str) -> list[Place]:
+    return _once((folder, "project") for folder in rule.project_folders(cwd))
+
+
+def all_places(rule: Rule, cwd: str) -> list[Place]:
+    """Return the folders that an agent reads, in its order, each once."""
+    user, project = user_places(rule), project_places(rule, cwd)
+    return _once(user + project if rule.first == "user" else project + user)
+
+
+def plain_place(agent: compiler.Agent) -> list[Place]:
+    """Return the folder of an agent that was not measured."""
+    return [(os.path.join(paths.user_home() or "", *agent.user.split("/")), "user")]
+
+
+def _once(places: Iterable[Place]) -> list[Place]:
+    unique: dict[str, Place] = {}
+    for folder, where in places:
+        unique.setdefault(os.path.realpath(folder), (folder, where))
+    return list(unique.values())
+
+
+class Folders:
+    """A look at agents' folders, in which each file is read once, however many agents read it."""
+
+    def __init__(self) -> None:
+        self._records = {record.path: record for record in read_deployments()}
+        self._files: dict[str, File | None] = {}
+
+    def find(self, rule: Rule | None, places: Sequence[Place]) -> list[FoundSkill]:
+        """Return the skills of folders as an agent finds them; of one name, the first.
+
+        Those that are left out of a folder of ours come after those that are in it.
+        """
+        found: dict[str, FoundSkill] = {}
+        for folder, where in places:
+            here = _folders_with_skills(folder)
+            away = [
+                os.path.basename(record.path)
+                for record in self._records.values()
+                if record.method == LEFT_OUT and os.path.dirname(record.path) == folder
+            ]
+            for name in (*here, *sorted({*away} - {*here})):
+                skill = self._look(rule, os.path.join(folder, name), where)
+                if skill is not None:
+                    found.setdefault(skill.candidate.name, skill)
+        return list(found.values())
+
+    def _look(self, rule: Rule | None, path: str, where: str) -> FoundSkill | None:
+        record = self._records.get(path)
+        if record is None or record.state not in (ON_DEMAND, LEFT_OUT):
+            candidate = self._describe(rule, path, path, where)
+            return FoundSkill(path, candidate, candidate, record) if candidate else None
+        listed = self._describe(rule, record.runtime, path, where)
+        if listed is None:
+            return None
+        if record.state == LEFT_OUT:
+            return FoundSkill(path, replace(listed, is_hidden=True), listed, record)
+        candidate = self._describe(rule, path, path, where)
+        return FoundSkill(path, candidate, listed, record) if candidate else None
+
+    def _describe(self, rule: Rule | None, folder: str, path: str, where: str) -> Candidate | None:
+        """Return what an agent calls a skill and says of it, and whether it is on demand there."""
+        file = self._read(folder)
+        if file is None:
+            return None
+        main, fields, data = file
+        name, description, is_hidden = os.path.basename(path), _text(fields, "description"), False
+        title = _text(fields, "name") if rule and rule.name == "field" else ""
+        if rule and description and rule.when and _text(fields, rule.when):
+            description += f" - {_text(fields, rule.when)}"
+        if rule and not description and rule.without == "heading":
+            body = data.decode("utf-8", "replace").rpartition("\n---\n")[2]
+            description = next((line.lstrip("# ").strip() for line in body.splitlines() if line.strip()), "")
+        if rule and rule.hidden_by == "policy":
+            description = " ".join(description.split())
+            is_hidden = _is_on_demand(folder)
+        elif rule and rule.hidden_by == "field":
+            is_hidden = fields.get("disable-model-invocation") is True
+        return Candidate(title or name, description, os.path.join(path, main), name, where, is_hidden)
+
+    def _read(self, folder: str) -> File | None:
+        key = os.path.realpath(folder)
+        if key not in self._files:
+            try:
+                name, data = main_file(folder), read_main_file(folder)
+                front = parse(data).frontmatter
+                self._files[key] = name, front.fields if front else {}, data
+            except Exception:  # the agent can't read it either
+                self._files[key] = None
+        return self._files[key]
+
+
+def _folders_with_skills(folder: str) -> Collection[str]:
+    try:
+        return sorted(
+            name
+            for name in os.listdir(folder)
+            if name[0] != "." and os.path.isdir(os.path.join(folder, name))
+        )
+    except OSError:
+        return ()
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key)
+    return "" if value is None else str(value).strip()
+
+
+def _is_on_demand(folder: str) -> bool:
+    """Return whether `agents/openai.yaml` keeps a skill out of the listing."""
+    try:
+        text = paths.read_regular(os.path.join(folder, POLICY), MAX_POLICY).decode("utf-8", "replace")
+        value = load_yaml(text).value
+    except (OSError, NotYaml):
+        return False
+    policy = value.get("policy") if isinstance(value, dict) else None
+    return isinstance(policy, dict) and policy.get("allow_implicit_invocation") is False
