@@ -191,7 +191,7 @@ def _bring_in(world: World, check: Check) -> None:
     assert check("setup", "setup", "claude", "--yes")["agents"][0]["changes"]
     check("listing fit", "listing", "fit", "--yes")
     check("listing set", "listing", "set", "xlsx", "demand")
-    assert check("listing reset", "listing", "reset")["changed"]
+    assert check("listing reset", "listing", "reset", "--project")["changed"]
     check("doctor", "doctor", "--fix", status=1)
     assert check("clean", "clean", "--dry-run")["entries"]
     assert check("clean", "clean", "--yes")["entries"]
