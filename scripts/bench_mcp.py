@@ -5,8 +5,9 @@
 The constant is the very answer of the call beside it, with the same schema, so that what is sent and what
 the client checks is the same. Then both calls in a skill of 2,000 files, beside a server of the same SDK
 that only runs the SQL. Calls of all servers take turns, so that a noisy machine disturbs them alike; a
-ratio is the median of ours over the other's. Then 5,000 mixed calls in one session: what the server holds
-in memory, descriptors and threads, before and after.
+ratio is the median of ours over the other's. Then the processor time from the start until the tools are
+listed, in a home where they were listed once, beside a server with nothing but the SDK. Then 5,000 mixed
+calls in one session: what the server holds in memory, descriptors and threads, before and after.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -32,6 +34,7 @@ SHOW = ("skc_show", {"skill": SKILL, "section": "Breaking changes"})
 SEARCH = ("skc_search", {"skill": SKILL, "query": "breaking change"})
 LIMIT = 1.5
 LARGE_LIMIT = 3.0  # in a skill of 2,000 files
+READY_LIMIT = 1 / 3
 GROWTH = 8 << 20  # bytes that 4,000 more calls may add
 
 CONSTANT = """
@@ -185,6 +188,45 @@ async def large_medians(place: Place, calls: int) -> list[tuple[str, float, floa
     return [("large, skc_show", middle[0], middle[1]), ("large, skc_search", middle[2], middle[3])]
 
 
+def readiness(place: Place, runs: int) -> list[tuple[str, float, float]]:
+    """The least processor time until the tools are listed."""
+    (place.root / "none.json").write_text("{}", encoding="utf-8")
+    (place.root / "constant.py").write_text(CONSTANT, encoding="utf-8")
+    ours, bare = ["-m", "skillc", "mcp"], [str(place.root / "constant.py"), str(place.root / "none.json")]
+    open_session(place, ours)  # the first session keeps its answers
+    times = [(open_session(place, ours), open_session(place, bare)) for _ in range(runs)]
+    return [("tools are listed", min(mine for mine, _ in times), min(other for _, other in times))]
+
+
+def open_session(place: Place, words: list[str]) -> float:
+    """Shake hands and ask for the tools; return the processor time that the server took, in seconds."""
+    client = {"name": "bench", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": client}
+    steps: list[list[dict[str, Any]]] = [
+        [{"id": 0, "method": "initialize", "params": params}],
+        [{"method": "notifications/initialized"}, {"id": 1, "method": "tools/list"}],
+    ]
+    with subprocess.Popen(
+        [sys.executable, *words],
+        cwd=place.project,
+        env=place.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        for messages in steps:
+            for message in messages:
+                server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            server.stdin.flush()
+            assert b'"result"' in server.stdout.readline()
+        threads = Path(f"/proc/{server.pid}/task").iterdir()
+        used = sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads)
+        server.stdin.close()
+        server.stdout.read()
+    return used / 1e9
+
+
 def held(pid: int) -> tuple[int, int, int, int]:
     """Bytes in memory, descriptors, threads and children of a process."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
@@ -226,6 +268,11 @@ def main() -> int:
                 ratio = ours / other
                 wrong += ratio > limit
                 print(f"{name:<18} {ours * 1e3:7.2f}ms {other * 1e3:7.2f}ms {ratio:6.2f} {limit:6.2f}")
+        print(f"\n{'processor time':<18} {'ours':>9} {'other':>9} {'ratio':>6} {'limit':>6}")
+        for name, ours, other in readiness(place, 3 if quick else 10):
+            wrong += ours / other > READY_LIMIT
+            ratio = ours / other
+            print(f"{name:<18} {ours * 1e3:7.0f}ms {other * 1e3:7.0f}ms {ratio:6.2f} {READY_LIMIT:6.2f}")
         print(f"\n{'after calls':<12} {'memory':>9} {'descriptors':>12} {'threads':>8} {'children':>9}")
         rows = asyncio.run(session(place, 500 if quick else 5000))
         for number, (memory, descriptors, threads, children) in rows:

@@ -44,7 +44,7 @@ sys.exit(main(["mcp", "--tools", "all,run"]))
 """
 
 
-def request(number: int, method: str, **params: Any) -> str:
+def request(number: int | str, method: str, **params: Any) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}})
 
 

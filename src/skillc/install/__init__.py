@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         set_pins,
     )
     from skillc.install.marketplace import find_marketplace
+    from skillc.install.notes import read_notes, write_notes
     from skillc.install.offers import Choice
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.plan import InstallResult, make_plan

@@ -44,6 +44,7 @@ WHOLE = {  # folders that go as a whole
     "latest": "versions that origins have",
     "list": "descriptions and sizes of skills",
     "notes": "lists of servers' skills, of an older skc",
+    "openings": "first answers of skc mcp",
 }
 DATABASES = {"library.db": "index of all skills"}
 

@@ -1,15 +1,9 @@
-"""Create the server, the SDK's with our tools, resources, prompts and Skills over MCP on it, and run it.
-
-Over stdio nothing but the protocol reaches stdout: the SDK keeps that descriptor for itself and points the
-process's own at stderr, where everything else is printed.
-"""
+"""Create the server, the SDK's with our tools, resources, prompts and Skills over MCP on it."""
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
-import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
@@ -21,22 +15,15 @@ import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import ListenHandler
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
     NotificationParams,
     ServerCapabilities,
     Tool,
 )
-from pydantic import ValidationError
 
 from skillc import __version__
 from skillc.engine import run_sync
@@ -50,7 +37,6 @@ from skillc.mcp.tools.author import AUTHOR_TOOLS
 from skillc.mcp.tools.definition import Call, ToolDefinition
 from skillc.mcp.watch import Watch
 from skillc.spelling import did_you_mean
-from skillc.startup import collect_often
 from skillc.workspace import Workspace
 
 TOOLS: tuple[ToolDefinition, ...] = (*GATEWAY_TOOLS, *AUTHOR_TOOLS, *LIBRARY_TOOLS, *RUN_TOOLS)
@@ -123,14 +109,14 @@ def _name_tools(text: str, others: Collection[str]) -> str:
 
 
 def create_server(
-    workspace: Workspace, tools: Iterable[str] = DEFAULT, preload: Iterable[str] = ()
+    workspace: Workspace, tools: Iterable[str] = (), preload: Iterable[str] = ()
 ) -> Server[Any]:
-    """Return a server over a workspace, with some tools, as `choose_tools` takes them.
+    """Return a server over a workspace, with the default tools or some, as `choose_tools` takes them.
 
     Its instructions have the skills to `preload`; raises SkillNotFound for one that is not there.
     """
     blocks = [] if workspace.switched_off_by() else run_sync(_render(workspace, preload))
-    chosen = choose_tools(tools)
+    chosen = choose_tools(tuple(tools) or DEFAULT)
     others = {tool.name for tool in TOOLS} - {tool.name for tool in chosen}
     toolbox = Toolbox(chosen, lambda ctx: Call(workspace, ctx))
     skills = ServedSkills(workspace)
@@ -241,43 +227,6 @@ class _Switch:
         if ctx.method in LISTS:
             return LISTS[ctx.method] | CACHING
         raise MCPError(INVALID_PARAMS, f"skills are switched off in {file}")
-
-
-def serve_stdio(workspace: Workspace, tools: Iterable[str], preload: Iterable[str] = ()) -> None:
-    """Serve one client over stdin and stdout until it leaves."""
-    server = create_server(workspace, tools, preload)
-
-    async def run() -> None:
-        async with stdio_server() as (read, write), anyio.create_task_group() as group:
-            lines, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
-
-            async def relay() -> None:
-                async with lines:
-                    async for item in read:
-                        answer = _refuse_line(item) if isinstance(item, Exception) else None
-                        await (write.send(SessionMessage(answer)) if answer else lines.send(item))
-
-            group.start_soon(relay)
-            await server.run(messages, write, server.create_initialization_options())
-
-    # End at once: the thread that reads stdin would hold up an orderly end until the next line. Files are
-    # written whole or not at all, so any moment is a good one.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a parent may have it ignored
-        signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
-    collect_often()
-    anyio.run(run)
-
-
-def _refuse_line(error: Exception) -> JSONRPCError | None:
-    """Return the answer to a line that is no message, which the SDK skips; None for an empty one."""
-    code, text = INVALID_REQUEST, "the line is no message of JSON-RPC"
-    if isinstance(error, ValidationError):
-        fault = error.errors(include_url=False)[0]
-        if fault["input"] in ("\n", "\r\n"):
-            return None
-        if fault["type"] == "json_invalid":
-            code, text = PARSE_ERROR, "the line is no JSON"
-    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=text))
 
 
 def serve_http(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from skillc import install
+from skillc import install, mcp
 from skillc.cli import workspace
 from skillc.cli.options import is_port
 from skillc.cli.output import announce, print_json
@@ -57,7 +57,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     text = arguments.optional("tools")
-    tools = None if text is None else [word.strip() for word in text.split(",")]
+    tools = [word.strip() for word in text.split(",")] if text is not None else []
     agent, old_agent = arguments.optional("install"), arguments.optional("uninstall")
     if agent is not None and old_agent is not None:
         raise InvalidOption("give either --install or --uninstall")
@@ -70,18 +70,16 @@ def run(arguments: Arguments) -> int:
     address = arguments.optional("http")
     if arguments.as_json and address is None:
         raise InvalidOption("--format json goes with --http, --install and --uninstall; stdout is MCP's here")
-    from skillc.mcp import DEFAULT, serve_http, serve_stdio  # the SDK is slow to import
-
     workspace()  # says on stderr which directories are not used
     here, preload = Workspace(capabilities=arguments.texts("capability")), arguments.texts("preload")
     if address is None:
-        serve_stdio(here, tools or DEFAULT, preload)
+        mcp.serve_stdio(here, tools, preload)
         return 0
     host, port = _address(address)
     names = arguments.texts("allow_host")
-    serve_http(
+    mcp.serve_http(
         here,
-        tools or DEFAULT,
+        tools,
         host,
         port,
         names,
@@ -105,7 +103,7 @@ def _change_client(agent: str | None, old_agent: str, arguments: Arguments) -> i
     cwd, project, is_preview = current_directory(), arguments.has("project"), arguments.has("print")
     if agent is not None:
         if not is_preview:
-            from skillc.mcp import serve_stdio  # noqa: F401 -- fails before an agent is told to start it
+            _ = mcp.create_server  # loads the SDK, which fails before an agent is told to start it
 
         change, reason = install.plan_addition(agent, cwd, project=project), "it is there already"
     else:
