@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
@@ -46,13 +46,17 @@ def new_home() -> Iterator[Path]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def ask(agent: str, home: Path, prompt: str = "Say hello.", model: str = "") -> list[dict[str, Any]]:
-    """Run an agent once; return the requests that its model got."""
+def ask(
+    agent: str, home: Path, prompt: str = "Say hello.", model: str = "", server: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Run an agent once, with the command of an MCP server if one is given; return what its model got."""
     program = COMMANDS[agent].split()[0]
     if not (PROGRAMS / program).exists():
         pytest.skip(f"{program} is not here; scripts/agents fetches it")
-    with ScriptedModel(["Hello."] * 5) as server:
-        env = _configure(agent, home, server.url, model or MODELS[agent])
+    with ScriptedModel(["Hello."] * 5) as scripted:
+        env = _configure(agent, home, scripted.url, model or MODELS[agent])
+        if server:
+            _add_server(agent, home, server)
         words = [w.format(prompt=prompt, model=model or MODELS[agent]) for w in COMMANDS[agent].split()]
         subprocess.run(
             [str(PROGRAMS / program), *words[1:]],
@@ -63,7 +67,7 @@ def ask(agent: str, home: Path, prompt: str = "Say hello.", model: str = "") -> 
             timeout=120,
             check=False,
         )
-        return server.requests
+        return scripted.requests
 
 
 def _configure(agent: str, home: Path, url: str, model: str) -> Mapping[str, str]:
@@ -91,6 +95,19 @@ def _configure(agent: str, home: Path, url: str, model: str) -> Mapping[str, str
     config = {"provider": {"x": provider}, "model": model}
     _write(home / ".config" / "opencode" / "opencode.json", json.dumps(config))
     return {}
+
+
+def _add_server(agent: str, home: Path, command: Sequence[str]) -> None:
+    """Add an MCP server to the configuration of Claude Code or Codex."""
+    entry = {"command": command[0], "args": list(command[1:])}
+    if agent == "codex":
+        lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
+        with (home / ".codex" / "config.toml").open("a") as file:
+            file.write("\n".join(["[mcp_servers.skillc]", *lines, ""]))
+        return
+    path = home / ".claude" / ".claude.json"
+    config = json.loads(path.read_text()) if path.exists() else {}
+    _write(path, json.dumps(config | {"mcpServers": {"skillc": {"type": "stdio", **entry}}}))
 
 
 def _write(path: Path, text: str) -> None:
