@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from skillc.compiler.scaffold import Creation, create_skill, create_store
     from skillc.compiler.status import (
         SkillStatus,
-        Statuses,
         find_damaged_manifests,
         find_damaged_stubs,
         find_edited_builds,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     )
     from skillc.compiler.undeploy import (
         DeploymentState,
-        Withdrawal,
         find_deployments,
         find_generated,
         inspect_deployment,

@@ -10,7 +10,6 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.config import (
-        RepositorySettings,
         SkillRepositoryConfig,
         SkillsConfig,
         repositories_in_force,
@@ -85,11 +84,11 @@ if TYPE_CHECKING:
         derive_collections,
         find_in_source,
         read_descriptions,
+        read_document,
         require_source,
     )
     from skillc.library.stores import (
         GLOBAL,
-        ORIGIN,
         PROJECT,
         Skill,
         at_path,

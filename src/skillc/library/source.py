@@ -131,7 +131,7 @@ class SkillDocument:
     extensions: Mapping[str, Any] = field(default_factory=dict)
 
 
-OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")  # that a descriptor has
+_OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")  # that a descriptor has
 
 
 def read_document(descriptor: SkillDescriptor, data: bytes) -> SkillDocument:
@@ -139,7 +139,7 @@ def read_document(descriptor: SkillDescriptor, data: bytes) -> SkillDocument:
     document = parse(data)
     body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
     fields = read_metadata(document, descriptor.name).fields
-    return SkillDocument(descriptor, body, {k: v for k, v in fields.items() if k not in OWN_FIELDS})
+    return SkillDocument(descriptor, body, {k: v for k, v in fields.items() if k not in _OWN_FIELDS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from skillc.lint.lint import (
     diff_fixes,
     find_skill_of,
     find_skills_below,
-    find_skills_of,
     find_targets,
     fix_skill,
     lint_skill,
@@ -26,5 +25,5 @@ from skillc.lint.report import (
     summarise_report,
     summarise_reports,
 )
-from skillc.lint.rules import RULES, Rule, choose_rules, find_rule, find_rules, require_rules, suggest_rule
+from skillc.lint.rules import RULES, Rule, choose_rules, find_rule, require_rules
 from skillc.lint.tokens import estimate, measure_main, measure_skill

@@ -28,7 +28,6 @@ from skillc.registry.mirror import Mirror
 from skillc.registry.model import (
     APPROVED,
     Change,
-    Deletion,
     Grant,
     Review,
     Role,

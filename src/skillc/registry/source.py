@@ -8,19 +8,18 @@ import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from skillc import library
 from skillc.errors import SkillNotFound
 from skillc.library import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.paths import SKILL_FILES
 from skillc.registry.model import Skill, StoredFile, Version
-from skillc.skills import SkillId, parse
+from skillc.skills import SkillId
 
 if TYPE_CHECKING:  # a reader makes sources of itself
     from skillc.registry.access import Caller
     from skillc.registry.reader import Reader
 
 FIRST_PAGE, PAGE = 50, 500  # skills that are read at once: a list may end early
-
-_OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 
 
 class VersionSource(Protocol):
@@ -105,10 +104,8 @@ class RegistrySkillSource(SkillSource):
 def read_document(source: VersionSource, version: Version) -> SkillDocument:
     """Return a version with the text of its SKILL.md."""
     names = {file.path for file in source.files(version)}
-    document = parse(source.read_file(version, next(n for n in SKILL_FILES if n in names)))
-    body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
-    extensions = {key: value for key, value in version.frontmatter.items() if key not in _OWN_FIELDS}
-    return SkillDocument(describe_version(version), body, extensions)
+    data = source.read_file(version, next(name for name in SKILL_FILES if name in names))
+    return library.read_document(describe_version(version), data)
 
 
 def describe_version(version: Version) -> SkillDescriptor:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         check_group,
         compute_stats,
         count_by_day,
-        describe_results,
         find_reads,
     )
     from skillc.usage.sync import SyncedLogs, sync_logs
