@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,28 +20,23 @@ from skillc.library import HttpSkillSource
 from skillc.remotes import BearerAuth
 from skillc.workspace import Workspace
 from tests.conftest import World
+from tests.support.forks import start_skc
 from tests.support.servers import live
 from tests.support.skills import run, skill
 from tests.support.variables import allow_all
-
-RUN = "import sys, skillc.cli as cli; sys.exit(cli.main())"
-
-
-def start(world: World, *words: str, token: str = "") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", RUN, "serve", *words],
-        cwd=world.project,
-        env=world.env | ({"SKILLC_SERVE_TOKEN": token} if token else {}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
 
 
 @contextmanager
 def serving(world: World, *words: str, token: str = "") -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The URL that the command prints, and its process."""
-    with start(world, "--read-only", "--port", "0", *words, token=token) as process:
+    with start_skc(
+        ["serve", "--read-only", "--port", "0", *words],
+        cwd=world.project,
+        env=world.env | ({"SKILLC_SERVE_TOKEN": token} if token else {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
@@ -115,7 +109,7 @@ def test_signals_end_it(library: World, number: signal.Signals) -> None:
     ):
         assert client.get("/healthz").status_code == 200
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -143,7 +137,7 @@ def test_token(library: World) -> None:
         remote = HttpSkillSource(url, auth=BearerAuth("s3cret"))
         assert len(run(remote.list())) == 6
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
         assert "s3cret" not in out + err
 
 
@@ -160,7 +154,7 @@ def test_log(library: World) -> None:
         assert answer.json()["error"]["message"] == "a repository is unavailable; the server's log says more"
         assert answer.status_code == 503
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     assert err.startswith("GET /skills: error[E200]: repository 'away' unavailable: ")
     assert err.count("\n") == 1
     assert err.rstrip("\n").isprintable()

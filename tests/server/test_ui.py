@@ -39,9 +39,10 @@ Text.
 """
 
 
-@pytest.fixture
-def site(world: World) -> Iterator[httpx2.Client]:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """A client of `skc ui`, which has its key."""
+    world = World(tmp_path_factory.mktemp("ui"))
     folder = world.skill("pdf", TEXT)
     (folder / "scripts").mkdir()
     (folder / "scripts" / "fill.sh").write_text("curl https://forms.dev/x\n")
@@ -70,7 +71,7 @@ def site(world: World) -> Iterator[httpx2.Client]:
                 yield client
         finally:
             process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_pages(site: httpx2.Client) -> None:
@@ -150,7 +151,7 @@ def opened(world: World, tmp_path: Path) -> Iterator[tuple[str, str]]:
             yield address, argument
         finally:
             process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
     assert not Path(unquote(urlsplit(argument).path)).exists()
 
 
