@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 OFFER_CONFIDENCE = 0.4  # from which on a skill is worth offering to an agent that did not ask for one
 
 WEIGHTS = {
-    "constant": -5.24,
-    "words": -1.231,  # ln(1 + terms of the task)
-    "keywords": -0.872,  # the same without stop words
-    "special": 0.219,  # and without everyday words
-    "known": 2.087,  # share of the task's weight that is in terms that some skill has
-    "covered": 1.956,  # that is in terms that this skill has
-    "described": 3.505,  # ln(1 + weight of the terms in the skill's head, each times its share of the head)
-    "score": 3.463,  # ln(1 + the score, relative to the idf of a term that no skill has)
-    "named": 1.985,  # share of the words of the skill's name that the task has
+    "constant": -7.694,
+    "words": -0.664,  # ln(1 + terms of the task)
+    "keywords": -2.153,  # the same without stop words
+    "special": 0.613,  # and without everyday words
+    "known": 3.043,  # share of the task's weight that is in terms that some skill has
+    "covered": 2.329,  # that is in terms that this skill has
+    "described": 3.635,  # ln(1 + weight of the terms in the skill's head, each times its share of the head)
+    "score": 4.607,  # ln(1 + the score, relative to the idf of a term that no skill has)
+    "named": 3.028,  # share of the words of the skill's name that the task has
 }
 EVERYDAY = 0.25  # what an everyday word counts
 
