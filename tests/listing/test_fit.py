@@ -12,7 +12,7 @@ from skillc.listing import CHARACTERS
 from skillc.listing.more_skills import MAX_DESCRIPTION, describe
 from skillc.skills import parse
 from tests.conftest import World
-from tests.listing.test_listing import put, states
+from tests.listing.states import put, states
 from tests.support.terminal import on_terminal
 
 TEXT = "---\nname: {0}\ndescription: {1}\n{2}---\n# {0}\n\n## Usage\n\nText.\n"

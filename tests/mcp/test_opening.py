@@ -20,9 +20,8 @@ import pytest
 from skillc.mcp.stdio import make_opening
 from skillc.workspace import Workspace
 from tests.conftest import World
-from tests.mcp.test_stdio import META, request
 from tests.support.forks import start_skc
-from tests.support.mcp import ERAS, OLD
+from tests.support.mcp import ERAS, META, OLD, request
 
 # The SDK can't be loaded, but only after the client has left.
 WITHOUT_SDK = """

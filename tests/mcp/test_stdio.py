@@ -14,13 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import World
-from tests.support.mcp import ERAS, over_stdio
-
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-}
+from tests.support.mcp import ERAS, over_stdio, request
 
 # A tool that is as loud as it can be, in the server's own process and in one that it starts.
 NOISY = """
@@ -42,10 +36,6 @@ server.TOOLS = (*server.TOOLS, shout)
 from skillc.cli import main
 sys.exit(main(["mcp", "--tools", "all,run"]))
 """
-
-
-def request(number: int | str, method: str, **params: Any) -> str:
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}})
 
 
 @pytest.mark.slow

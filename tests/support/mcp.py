@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -26,6 +27,16 @@ from tests.support.forks import start_skc
 Result = TypeVar("Result")
 OLD, NEW = "legacy", "2026-07-28"  # who shakes hands, and who does not
 ERAS = (OLD, NEW)
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+}
+
+
+def request(number: int | str, method: str, **params: Any) -> str:
+    """Return a request as a line of JSON."""
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}})
 
 
 class AnyResult(types.Result):

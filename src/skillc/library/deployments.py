@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from time import time_ns
 from typing import Any
 
 from skillc import atomic, paths
@@ -22,7 +21,6 @@ UNSEALED = 1  # the last version without a digest
 MAX_BYTES = 64 << 20
 FIELDS = ("skill", "source", "runtime", "target", "path", "method", "digest")
 LISTED, ON_DEMAND = "listed", "demand"  # states of a skill in an agent's folder [D75]
-UNSETTLED_NS = 100_000_000  # a file that was just written may change again within a tick of the clock
 LEFT_OUT = "absent"  # the method of a skill on demand for an agent that has no other way to it
 
 
@@ -100,7 +98,7 @@ def find_deployment(path: str) -> DeploymentRecord | None:
     if status is None:
         return None
     stamp = (_file(home or ""), status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-    if _last[0] != stamp or time_ns() - status.st_mtime_ns < UNSETTLED_NS:
+    if _last[0] != stamp:  # each change is another file
         _last[:] = stamp, {record.path: record for record in read_deployments()}
     record: DeploymentRecord | None = _last[1].get(path)
     return record
@@ -137,13 +135,14 @@ def record_deployments(records: Iterable[DeploymentRecord]) -> list[Diagnostic]:
     """
     changes = {record.path: record for record in records}
     home = paths.home()
-    diagnostics = find_record_damage()
-    if home is None or not (changes or diagnostics):
+    if home is None or not (changes or find_record_damage()):
         return []
+    diagnostics: list[Diagnostic] = []
     try:
         os.makedirs(os.path.join(home, paths.DIRECTORY), exist_ok=True)
         with atomic.Lock(f"{_file(home)}.lock"):
-            if find_record_damage():  # still: another process may have been quicker
+            diagnostics = find_record_damage()
+            if diagnostics:
                 _keep_damaged(_file(home))
             last = {record.path: record for record in read_deployments()}
             entries = {path: record for path, record in last.items() if path not in changes} | changes

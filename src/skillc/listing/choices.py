@@ -183,7 +183,7 @@ def _apply(changes: Mapping[str, str]) -> tuple[list[Diagnostic], list[SkillcErr
 
 def _note_whole(names: Mapping[str, Sequence[str]]) -> None:
     """Put on record what agents show whole, which a hook need not say again."""
-    lists = {agent: list(each) for agent, each in names.items()}
+    lists = {agent: list(map(utf8_text, each)) for agent, each in names.items()}
     if not lists.items() <= read_listing_record().table("whole").items():
         change_listing_record(lambda record: record.table("whole").update(lists))
 
