@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skillc.install.accepted_blocks import accepted_rules
     from skillc.install.add import Additions, AddOptions, add_skills
     from skillc.install.audit import AuditOptions, Audits, audit_skills
+    from skillc.install.candidate import Candidate, Download
     from skillc.install.clean import Cleaning, Disposal, clean_up, remove_waste
     from skillc.install.clients import (
         ClientChange,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
         measure_size,
     )
     from skillc.install.download import open_download
-    from skillc.install.fetch import Outdated, list_latest, parse_age
     from skillc.install.foreign import ForeignSkill, advise_first_skill, find_foreign
     from skillc.install.foreign_locks import import_locks
     from skillc.install.hooks import find_hooks
@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from skillc.install.marketplace import find_marketplace
     from skillc.install.notes import read_notes, write_notes
     from skillc.install.offers import Choice
-    from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
+    from skillc.install.origin import Origin, parse_origin, recall_origin
+    from skillc.install.outdated import Outdated, list_latest, parse_age
     from skillc.install.plan import InstallResult, make_plan
     from skillc.install.program import MINIMAL_PATH, find_script, read_login_path
     from skillc.install.publish import Publishing, publish_version

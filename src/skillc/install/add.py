@@ -24,7 +24,6 @@ from skillc.compiler import (
 )
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
-from skillc.install.fetch import Latest, with_edits
 from skillc.install.lock import lock_folder, read_lock
 from skillc.install.offers import (
     Choice,
@@ -35,6 +34,7 @@ from skillc.install.offers import (
     describe_offers,
     is_there,
 )
+from skillc.install.outdated import Latest, with_edits
 from skillc.install.store import (
     FetchedSkill,
     Store,

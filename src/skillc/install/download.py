@@ -16,9 +16,10 @@ from urllib.parse import urljoin
 
 from skillc import atomic, library, paths
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, warning
+from skillc.install.candidate import Candidate, Download
 from skillc.install.discover import discover, walk_folder
 from skillc.install.marketplace import find_marketplace
-from skillc.install.origin import Candidate, Download, Origin
+from skillc.install.origin import Origin
 from skillc.install.places import find_hub, find_site, open_place, open_session, origin_errors
 from skillc.install.registry import find_registry
 from skillc.remotes import MAX_PACKED, find_root, git, guess_type, unpack_archive

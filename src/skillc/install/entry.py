@@ -20,7 +20,8 @@ from skillc.startup import MUCH, new_sha256
 
 if TYPE_CHECKING:
     from skillc.audit import Audit
-    from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.candidate import Candidate, Download
+    from skillc.install.origin import Origin
 
 Fields = dict[str, Any]
 

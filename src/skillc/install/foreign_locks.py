@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,18 +23,18 @@ from skillc import paths
 from skillc.audit import audit_folder, read_policy
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
 from skillc.install.accepted_blocks import check_blocks
+from skillc.install.candidate import Candidate, Download
 from skillc.install.entry import OWN, VERSION, LockEntry, compute_hash, hash_folder, make_entry
-from skillc.install.fetch import TellStep, open_origins, reason_of
+from skillc.install.fetch import COMMIT, Match, Origins, reason_of
 from skillc.install.import_plan import COPIED, Skip, Step, is_same
 from skillc.install.import_skills import ImportResult
 from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
-from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download
+from skillc.install.origin import CLAWHUB, REGISTRY
 from skillc.install.store import FetchedSkill, Store, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, PROJECT, is_compiled, lock_store
 from skillc.surface import SILENT, Progress
 
 MAX_BYTES = 16 << 20
-_COMMIT = re.compile("[0-9a-f]{40}")
 REASON = "replaced by 'skc import --lock'"
 
 
@@ -96,7 +94,7 @@ def read_pins(path: str) -> list[Pin]:
 
 
 def _make_pin(entry: LockEntry, file: str) -> Pin:
-    if entry.commit and not _COMMIT.fullmatch(entry.commit):
+    if entry.commit and not COMMIT.fullmatch(entry.commit):
         return Pin(entry, file, problem="its commit is no commit")
     try:
         origin = entry.origin(os.path.dirname(file))
@@ -118,7 +116,7 @@ def _read_global(path: str, skills: dict[str, Any]) -> Iterator[LockEntry]:
     for name, fields in skills.items():
         version = str(fields.get("skillFolderHash") or "")
         files_hash = version if len(version) == 64 else ""
-        tree = version if _COMMIT.fullmatch(version) else ""
+        tree = version if COMMIT.fullmatch(version) else ""
         yield _entry(name, {**fields, "computedHash": files_hash}, tree=tree)
 
 
@@ -175,9 +173,13 @@ def import_locks(
     with progress.steps(len(pins), "skills") as steps:
         for file in sorted({pin.file for pin in pins}, key=_is_of_home):
             root = find_root(cwd, is_global=_is_of_home(file) or scope == GLOBAL)
-            store = Store(GLOBAL if root == paths.home() else PROJECT, root)
-            transfer = Transfer(store, accept, result)
-            transfer.take(file, [pin for pin in pins if pin.file == file], hosts, steps.step, dry_run)
+            transfer = _Transfer(Store(GLOBAL if root == paths.home() else PROJECT, root), accept, result)
+            ready = {pin.name: pin for pin in pins if pin.file == file and not transfer.settle(pin, dry_run)}
+            with Origins(os.path.dirname(file), hosts, steps.step) as origins:
+                entries = [pin.entry for pin in ready.values()]
+                for entry, match in origins.open(entries, is_exact=True):
+                    transfer.take(ready[entry.name], match)
+            result.diagnostics.extend(origins.diagnostics)
     return result
 
 
@@ -186,43 +188,25 @@ def _is_of_home(file: str) -> bool:
     return os.path.basename(file) == ".skill-lock.json"
 
 
+class _Other(SkillcError):
+    """A skill that is not taken, for a reason that says where it comes from itself."""
+
+
 @dataclass(frozen=True, slots=True)
-class Transfer:
+class _Transfer:
     """Takes pins into one store."""
 
     store: Store
     accept: bool  # what the audit blocks
     result: ImportResult
 
-    def take(
-        self, file: str, pins: Sequence[Pin], hosts: Iterable[str], tell_step: TellStep, dry_run: bool
-    ) -> None:
-        """Download each pin of a lock, verify it, and put it into the store and the lock there."""
-        for pin in pins:
-            if pin.problem:
-                self._skip(pin, pin.problem)
-            elif dry_run:
-                self.result.imported.append(self._step(pin))
-        ready = {pin.name: pin for pin in pins if not (pin.problem or dry_run)}
-        entries = [pin.entry for pin in ready.values()]
-        diagnostics = self.result.diagnostics
-        with ExitStack() as stack:
-            for entry, match in open_origins(
-                stack,
-                os.path.dirname(file),
-                entries,
-                diagnostics,
-                is_exact=True,
-                hosts=hosts,
-                tell_step=tell_step,
-            ):
-                pin = ready[entry.name]
-                try:
-                    if isinstance(match, SkillcError):
-                        raise match
-                    self._take_one(pin, *match)
-                except (SkillcError, OSError) as error:
-                    self._skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
+    def settle(self, pin: Pin, dry_run: bool) -> bool:
+        """Return whether there is nothing to ask for a pin; the result says what becomes of it."""
+        if pin.problem:
+            self._skip(pin, pin.problem)
+        elif dry_run:
+            self.result.imported.append(self._step(pin))
+        return dry_run or bool(pin.problem)
 
     def _skip(self, pin: Pin, reason: str) -> None:
         self.result.skipped.append(Skip(f"{pin.name} ({pin.file})", reason))
@@ -231,13 +215,22 @@ class Transfer:
         destination = store_folder(self.store.root, pin.name)
         return Step(os.path.basename(destination), pin.label, destination, COPIED, self.store)
 
-    def _take_one(self, pin: Pin, download: Download, candidate: Candidate) -> None:
+    def take(self, pin: Pin, match: Match | SkillcError) -> None:
         """Put a skill into the store and its entry into the lock, if it is the version of the pin."""
-        problem = _compare(pin, candidate, download)
-        if problem:
-            return self._skip(pin, f"{pin.label}: {problem}")
+        try:
+            if isinstance(match, SkillcError):
+                raise match
+            self._take(pin, *match)
+        except _Other as error:
+            self._skip(pin, error.message)
+        except (SkillcError, OSError) as error:
+            self._skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
+
+    def _take(self, pin: Pin, download: Download, candidate: Candidate) -> None:
+        if problem := _compare(pin, candidate, download):
+            raise SkillcError(problem)
         if is_compiled(candidate.folder):
-            return self._skip(pin, "a compiled skill; import its source")
+            raise _Other("a compiled skill; import its source")
         audit = audit_folder(candidate.folder, pin.name, policy=read_policy())
         root, step = self.store.root, self._step(pin)
         hashes = hash_folder(candidate.folder, candidate.links)
@@ -246,20 +239,19 @@ class Transfer:
         try:
             check_blocks(pin.name, entry.content, audit, accept=self.accept)
         except AuditBlocked as error:
-            return self._skip(pin, f"{error.message}; {error.details.removeprefix('hint: ')}")
+            raise _Other(f"{error.message}; {error.details.removeprefix('hint: ')}") from None
         with lock_store(root):
             is_there = os.path.lexists(step.destination)
             if is_there and not is_same(candidate.folder, step.destination):
                 advice = f"'skc remove {os.path.basename(step.destination)}' takes it out"
-                return self._skip(pin, f"another skill of that name is in the store; {advice}")
+                raise _Other(f"another skill of that name is in the store; {advice}")
             locked = read_lock(root).get(pin.name)
             if is_there and locked is not None and locked.commit == download.commit:
-                return self._skip(pin, f"the same as '{step.destination}'")
+                raise _Other(f"the same as '{step.destination}'")
             skill = FetchedSkill(entry, candidate.folder, pin.label)
             diagnostics = put_skill(root, skill, REASON, is_there=has_skill(root, entry))
             self.result.diagnostics.extend((*diagnostics, *record_entries(root, [entry])))
         self.result.imported.append(step)
-        return None
 
 
 def _compare(pin: Pin, candidate: Candidate, download: Download) -> str:

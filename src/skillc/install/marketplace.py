@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from skillc.errors import OriginNotFound
+from skillc.install.candidate import Candidate
 from skillc.install.discover import choose_by_name
-from skillc.install.origin import ARCHIVES, Candidate, Origin, check_ref, clean_path, parse_origin
+from skillc.install.origin import ARCHIVES, Origin, check_ref, clean_path, parse_origin
 from skillc.install.places import open_session, origin_errors
 from skillc.install.plugins import Plugin, read_plugins
 from skillc.remotes import has_index_beside, host_of

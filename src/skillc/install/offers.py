@@ -17,11 +17,12 @@ from skillc.compiler import Target
 from skillc.contract import encode
 from skillc.errors import Diagnostic, InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
 from skillc.install.accepted_blocks import check_blocks
+from skillc.install.candidate import Candidate, Download
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, describe_origin, hash_folder
 from skillc.install.lock import lock_folder, read_lock, require_intact
 from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
-from skillc.install.origin import Candidate, Download, Origin, parse_origin
+from skillc.install.origin import Origin, parse_origin
 from skillc.install.plugins import Plugin
 from skillc.install.store import Store
 from skillc.library import is_compiled, read_deployments, read_import

@@ -1,4 +1,4 @@
-"""Where skills come from: parse what a person wrote, and the values that stand for a download.
+"""Where skills come from: parse what a person wrote, and recall what a lock says.
 
 >>> origin = parse_origin("anthropics/skills/document-skills/pdf@v1.2", "/")
 >>> origin.type, origin.source, origin.ref, origin.path
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
@@ -99,65 +99,6 @@ class Origin:
         return f"{name}{f'/{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A skill in a download: its name, its folder on this machine, and the path of its SKILL.md inside.
-
-    `path` is what the lock file calls `skillPath`, with forward slashes: `skills/pdf/SKILL.md`. `version` is
-    that of a registry, `digest` that of a site (`wellKnownDigest`), and `resolved` the address of the skill
-    itself, where it has one.
-    """
-
-    name: str
-    folder: str
-    path: str
-    description: str = ""
-    tree: str = ""  # the git tree of the folder, of a git repository
-    version: str = ""
-    digest: str = ""
-    resolved: str = ""
-    source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
-    source_digest: str = ""  # of its version's source, of a registry of ours
-    time: int = 0  # when its version was published, in seconds since 1970
-    yanked: Mapping[str, str] = field(
-        default_factory=dict, compare=False
-    )  # reasons for other versions, and its own
-    links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """What an origin gave: a folder on this machine, gone when the download is closed.
-
-    `commit` is that of a git repository, and `resolved` the address that was really read. With `lazy`, the
-    folders of candidates are incomplete until `complete` was called with them.
-    """
-
-    origin: Origin
-    folder: str
-    candidates: tuple[Candidate, ...]
-    commit: str = ""
-    resolved: str = ""
-    complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
-    time: int = 0  # of the commit, in seconds since 1970
-    is_tag: bool = False  # whether the ref that was asked for is a tag
-    addresses: dict[str, str] = field(default_factory=dict, repr=False)  # of folders that are complete
-
-    def narrow(self, candidates: Iterable[Candidate]) -> Download:
-        """Return the same download with some of its candidates."""
-        return replace(self, candidates=tuple(candidates))
-
-    def address_of(self, candidate: Candidate) -> str:
-        """Return the address that one candidate came from: after redirects, once it is complete."""
-        return self.addresses.get(candidate.folder) or candidate.resolved or self.resolved
-
-    def origin_of(self, candidate: Candidate) -> Origin:
-        """Return the origin of one candidate, as the lock file keeps it."""
-        if not candidate.source or self.origin.is_registry:
-            return self.origin
-        return Origin("download", candidate.source, self.origin.url, secret_url=self.origin.secret_url)
-
-
 def parse_origin(text: str, cwd: str, hosts: frozenset[str] = frozenset()) -> Origin:
     """Return what a person means by an address, a repository's name or a path.
 
@@ -189,7 +130,16 @@ def _is_bare(folder: str) -> bool:
 
 
 def _parse(text: str, cwd: str) -> Origin:
+    """Return an origin, whose ref and path can do no harm where it is a git repository."""
     _require_plain(text)
+    origin = _parse_any(text, cwd)
+    if not origin.is_git:
+        return origin
+    label = hide_secrets(text)
+    return replace(origin, ref=check_ref(label, origin.ref), path=clean_path(label, origin.path))
+
+
+def _parse_any(text: str, cwd: str) -> Origin:
     if text.startswith("-"):
         raise OriginNotFound(text, "it looks like an option", f"hint: a folder is ./{text}")
     if _HELPER.match(text):
@@ -201,7 +151,7 @@ def _parse(text: str, cwd: str) -> Origin:
     if text.startswith("github:"):
         return _parse_short(text, text.removeprefix("github:"))
     if text.startswith("gitlab:"):
-        return _parse(f"https://gitlab.com/{text.removeprefix('gitlab:')}", cwd)
+        return _parse_url(f"https://gitlab.com/{text.removeprefix('gitlab:')}")
     if "://" in text:
         return _parse_url(text)
     local = _find_local(text, cwd)
@@ -248,12 +198,12 @@ def _recall(entry: Mapping[str, object], root: str) -> Origin:
         return Origin(kind, place, place, path=folder)
     if kind == "well-known":
         return replace(_parse_url(url), type=kind, source=source or url)
-    if kind == "download" and source.startswith(OURS):
-        return replace(_parse_ours(f"{source}{f'@{ref}' if ref else ''}", url), path=folder)
-    if kind == "download" and source.startswith(REGISTRY):
-        return replace(_parse_registry(f"{source}{f'@{ref}' if ref else ''}"), path=folder)
     if kind == "download" and source.startswith(_MCP):
         raise _refuse_mcp(source, "take the entry out of the lock, and ")
+    if kind == "download" and source.startswith((OURS, REGISTRY)):
+        versioned = f"{source}{f'@{ref}' if ref else ''}"
+        origin = _parse_ours(versioned, url) if source.startswith(OURS) else _parse(versioned, root)
+        return replace(origin, path=folder)
     origin = _parse(url or source, root)
     if kind in ("github", "gitlab", "git") and not origin.is_git:
         origin = replace(origin, type=kind, source=source or url)
@@ -325,7 +275,7 @@ def _find_local(text: str, cwd: str) -> Origin | None:
     if is_path:
         folder, ref = _split_ref(path)
         if ref and os.path.isdir(folder):
-            return Origin("git", FILE + folder, FILE + folder, check_ref(text, ref))
+            return Origin("git", FILE + folder, FILE + folder, ref)
         raise OriginNotFound(text, "there is no such folder or file")
     return None
 
@@ -338,13 +288,13 @@ def _parse_short(text: str, short: str) -> Origin:
         hint = "hint: owner/repo, an address, an archive or a folder such as ./skills"
         raise OriginNotFound(text, "there is no such folder, and it is no address", hint)
     owner, repo, path = match.groups()
-    return _on_github(text, owner, repo, ref, path or "")
+    return _on_github(owner, repo, ref, path or "")
 
 
-def _on_github(text: str, owner: str, repo: str, ref: str, path: str) -> Origin:
+def _on_github(owner: str, repo: str, ref: str, path: str, user: str = "") -> Origin:
     name = f"{owner}/{repo.removesuffix('.git')}"
-    url = f"https://github.com/{name}.git"
-    return Origin("github", name, url, check_ref(text, ref), clean_path(text, path))
+    secret = f"https://{user}@github.com/{name}.git" if user else ""
+    return Origin("github", name, f"https://github.com/{name}.git", ref, path, secret)
 
 
 def _split_ref(text: str, start: int = 0) -> tuple[str, str]:
@@ -358,23 +308,20 @@ def _split_ref(text: str, start: int = 0) -> tuple[str, str]:
 
 def _parse_url(text: str) -> Origin:
     label = hide_secrets(text)
-    prefix, url = ("git", text[4:]) if text.startswith("git+") else ("", text)
-    parts = _split_url(label, url)
+    parts = _split_url(label, text.removeprefix("git+"))
     host = (parts.hostname or "").lower()
     if parts.scheme.lower() in ("ssh", "file"):
         return _parse_git_url(label, parts)
     if parts.path.lower().endswith(ARCHIVES) or (host == "github.com" and _is_file_of_github(parts)):
         return _parse_archive_url(parts)
+    place, ref, path = _split_tree(parts)
     if host in ("github.com", "www.github.com"):
-        return _parse_github(label, parts)
-    address, ref, path = _split_tree(parts)
+        return _parse_github(label, place, ref, path)
     is_lab = host == "gitlab.com" or "/-/" in parts.path
-    is_git = re.search(r"\.git(@|$)", parts.path) or guess_type(address) == "git"
-    if prefix or is_lab or ref or is_git:
-        origin = _parse_git_url(label, urlsplit(address), suffix=".git" if is_lab else "")
-        kind = "gitlab" if is_lab else "git"
-        ref = check_ref(label, ref) or origin.ref
-        return replace(origin, type=kind, ref=ref, path=clean_path(label, path))
+    is_git = re.search(r"\.git(@|$)", parts.path) or guess_type(urlunsplit(place)) == "git"
+    if text.startswith("git+") or is_lab or ref or is_git:
+        origin = _parse_git_url(label, place, suffix=".git" if is_lab else "")
+        return replace(origin, type="gitlab" if is_lab else "git", ref=ref or origin.ref, path=path)
     if parts.path.lower().endswith(MAIN_FILE):
         return _parse_archive_url(parts)
     return _at_site(parts)
@@ -429,22 +376,17 @@ def _parse_git_url(label: str, parts: SplitResult, suffix: str = "") -> Origin:
     if parts.scheme == "file":
         url = f"file://{unquote(address.path)}"
     secret = urlunsplit(address) if plain != address else ""
-    return Origin("git", url, url, check_ref(label, ref), secret_url=secret)
+    return Origin("git", url, url, ref, secret_url=secret)
 
 
-def _parse_github(label: str, parts: SplitResult) -> Origin:
-    address, ref, path = _split_tree(parts)
-    inner = urlsplit(address)
-    name, short_ref = _split_ref(inner.path.strip("/"))
+def _parse_github(label: str, place: SplitResult, ref: str, path: str) -> Origin:
+    name, short_ref = _split_ref(place.path.strip("/"))
     match = _SHORT.fullmatch(name)
     if not match:
         raise OriginNotFound(label, "an address on GitHub is https://github.com/owner/repo")
     owner, repo, rest = match.groups()
-    ref = ref or unquote(parts.fragment) or short_ref
-    origin = _on_github(label, owner, repo, ref, path or rest or "")
-    user = parts.netloc.rpartition("@")[0]
-    secret = origin.url.replace("https://", f"https://{user}@") if user else ""
-    return replace(origin, secret_url=secret)
+    ref = ref or unquote(place.fragment) or short_ref
+    return _on_github(owner, repo, ref, path or rest or "", place.netloc.rpartition("@")[0])
 
 
 def _parse_archive_url(parts: SplitResult) -> Origin:
@@ -460,7 +402,7 @@ def _is_file_of_github(parts: SplitResult) -> bool:
     return len(words) > 3 and words[2] in _GITHUB_FILES
 
 
-def _split_tree(parts: SplitResult) -> tuple[str, str, str]:
+def _split_tree(parts: SplitResult) -> tuple[SplitResult, str, str]:
     """Split a browser's address of a folder or file: the repository's address, the ref and the folder.
 
     A ref with slashes can't be told from a path here; the download compares it with the refs there are.
@@ -473,8 +415,8 @@ def _split_tree(parts: SplitResult) -> tuple[str, str, str]:
                 ref, folder = words[end], words[end + 1 :]
                 is_file = "blob" in marks or (folder and folder[-1].lower() == "skill.md")
                 path = _MARKETPLACE.sub("", "/".join(folder[:-1] if is_file else folder))
-                return urlunsplit(parts._replace(path="/" + "/".join(words[:index]))), ref, path
-    return urlunsplit(parts), "", ""
+                return parts._replace(path="/" + "/".join(words[:index])), ref, path
+    return parts, "", ""
 
 
 def _without_user(parts: SplitResult) -> SplitResult:

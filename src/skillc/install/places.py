@@ -12,15 +12,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from skillc import remotes
 from skillc.errors import Diagnostic, OriginNotFound
+from skillc.install.candidate import Candidate, Download
 from skillc.install.discover import choose_by_name
-from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download, Origin
+from skillc.install.origin import CLAWHUB, REGISTRY, Origin
 from skillc.remotes import Failure, hide_secrets
 from skillc.text import one_line
 
@@ -28,28 +29,19 @@ if TYPE_CHECKING:
     from skillc.remotes import ClawHubRemote, RegistryApi, RemoteSkill, Session, SiteRemote
 
 Report = Callable[[Diagnostic], None]
+NO_REASONS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Find:
-    """A skill that can be added under a name; `source` is the origin's name for it in the lock file.
-
-    `yanked` has the reasons for the versions that were, its own among them.
-    """
-
-    name: str
-    skill: RemoteSkill
-    source: str = ""
-    yanked: Mapping[str, str] = field(default_factory=dict)
+Found = tuple[Candidate, "RemoteSkill"]  # what can be added, before it has a folder, and what is fetched
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A remote, and the skills in it that are wanted."""
+    """A remote, and the skills in it that are wanted, each under the name that it gets."""
 
     origin: Origin
     remote: SiteRemote | ClawHubRemote | RegistryApi
-    finds: Sequence[Find]
+    skills: Sequence[Found]
 
 
 def open_session(origin: Origin) -> Session:
@@ -75,7 +67,9 @@ def find_site(origin: Origin, names: Sequence[str], report: Report) -> Place | N
         except remotes.Absent:
             return None
     choice = choose_by_name(origin, skills, names or ([origin.ref] if origin.ref else []))
-    return Place(replace(origin, ref=""), remote, [Find(skill.id, skill) for skill in choice])
+    return Place(
+        replace(origin, ref=""), remote, [(make_candidate(skill, skill.id), skill) for skill in choice]
+    )
 
 
 def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | None:
@@ -94,47 +88,52 @@ def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | No
     choose_by_name(origin, skills, ())  # there is one
     parts = urlsplit(origin.url)
     site = f"{parts.scheme}://{parts.netloc}" if base else origin.url
-    finds = []
+    found = []
     for slug, skill in skills.items():
         path = slug if site == CLAWHUB else f"{site}/{slug.rpartition('/')[2]}"
-        finds.append(Find(skill.id.replace("/", "-"), skill, f"{REGISTRY}{path}"))
-    return Place(origin, remote, finds)
+        found.append((make_candidate(skill, skill.id.replace("/", "-"), f"{REGISTRY}{path}"), skill))
+    return Place(origin, remote, found)
+
+
+def make_candidate(
+    skill: RemoteSkill, name: str, source: str = "", yanked: Mapping[str, str] = NO_REASONS
+) -> Candidate:
+    """Return a skill of a remote that can be added; `source` is the origin's name for it in the lock file.
+
+    `yanked` has the reasons for the versions that were, its own among them.
+    """
+    try:
+        time = int(datetime.fromisoformat(skill.published_at).timestamp())
+    except (ValueError, OverflowError):
+        time = 0
+    return Candidate(
+        name,
+        "",
+        "",
+        skill.description,
+        version=skill.version,
+        digest="" if source else skill.digest,
+        resolved=skill.address,
+        source=source,
+        source_digest=skill.digest if source else "",
+        time=time,
+        yanked=yanked,
+    )
 
 
 @contextmanager
 def open_place(place: Place, folder: str) -> Iterator[Download]:
     """Give the skills of a remote, which are fetched into folders of their own when they are completed."""
-    finds = {os.path.join(folder, find.skill.id.replace("/", "+")): find for find in place.finds}
+    by_folder = {os.path.join(folder, each[1].id.replace("/", "+")): each for each in place.skills}
     addresses: dict[str, str] = {}
 
     def complete(candidates: Sequence[Candidate]) -> None:
         with origin_errors(place.origin):
             for path in (candidate.folder for candidate in candidates):
                 if not os.path.isdir(path):
-                    addresses[path] = place.remote.fetch(finds[path].skill, path)
+                    addresses[path] = place.remote.fetch(by_folder[path][1], path)
 
-    candidates = tuple(_candidate(path, find) for path, find in finds.items())
+    candidates = tuple(replace(each, folder=path) for path, (each, _) in by_folder.items())
     time = candidates[0].time if len(candidates) == 1 else 0
     with place.remote.session:
         yield Download(place.origin, folder, candidates, complete=complete, time=time, addresses=addresses)
-
-
-def _candidate(folder: str, find: Find) -> Candidate:
-    skill = find.skill
-    try:
-        time = int(datetime.fromisoformat(skill.published_at).timestamp())
-    except (ValueError, OverflowError):
-        time = 0
-    return Candidate(
-        find.name,
-        folder,
-        "",
-        skill.description,
-        version=skill.version,
-        digest="" if find.source else skill.digest,
-        resolved=skill.address,
-        source=find.source,
-        source_digest=skill.digest if find.source else "",
-        time=time,
-        yanked=find.yanked,
-    )

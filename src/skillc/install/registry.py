@@ -9,7 +9,7 @@ digest of its version. A yanked version is not chosen; where it is locked, it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -25,7 +25,7 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.origin import OURS, Origin
-from skillc.install.places import Find, Place, Report
+from skillc.install.places import NO_REASONS, Found, Place, Report, make_candidate
 from skillc.remotes import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
 from skillc.spelling import suggest
@@ -42,20 +42,20 @@ def find_registry(origin: Origin, names: Sequence[str], report: Report) -> Place
     search = _locate(origin, report)
     if search is None:
         return None
-    registry = search.api.registry
     if search.skill:
-        finds = search.at_address(names)
+        found = search.at_address(names)
     elif words := names or ([origin.ref] if origin.ref else []):
-        finds = [search.by_name(word) for word in words]
+        found = [search.by_name(word) for word in words]
     else:
-        finds = search.list()
-    if search.skill and len(finds) == 1:
-        origin = Origin("download", finds[0].source, registry, search.ref, hosts=origin.hosts)
+        found = [search.found(skill) for skill in search.list().values()]
+    registry = search.api.registry
+    if search.skill and len(found) == 1:
+        origin = Origin("download", found[0][0].source, registry, search.ref, hosts=origin.hosts)
     else:
         origin = replace(origin, url=registry, ref="")
-    if not finds:
+    if not found:
         raise OriginNotFound(origin.label(), "there is no skill in it that you may read")
-    return Place(origin, search.api, list({find.source: find for find in finds}.values()))
+    return Place(origin, search.api, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +68,21 @@ class _Search:
     skill: str
     ref: str
 
-    def list(self, prefix: str = "") -> Sequence[Find]:
+    def list(self, prefix: str = "") -> Mapping[SkillId, RemoteSkill]:
         """Return the skills below a prefix, each at its latest version."""
-        skills = self.api.list().value.skills.values()
-        return [self._find(skill) for skill in skills if skill.id.startswith(prefix)]
+        skills = self.api.list().value.skills.items()
+        return {skill_id: skill for skill_id, skill in skills if skill_id.startswith(prefix)}
 
-    def by_name(self, name: str) -> Find:
+    def by_name(self, name: str) -> Found:
         """Return the skill that a person names by its ID, or by the last part of it; with a version."""
         text, _, ref = name.partition("@")
         try:
             return self._resolve(SkillId(text), ref)
         except (SkillNotFound, InvalidSkillId, RegistryRefused):  # of a token for a prefix
-            ids = [find.skill.id for find in self.list()]
+            ids = self.list()
         return self._resolve(self._match(text, [each for each in ids if each.name == text], ids), ref)
 
-    def at_address(self, names: Sequence[str]) -> Sequence[Find]:
+    def at_address(self, names: Sequence[str]) -> Sequence[Found]:
         """Return the skill of an address, which may be that of its page, or those below a prefix."""
         is_page = self.skill.startswith(PAGES)
         name = self.skill.partition("/")[2] if is_page else self.skill
@@ -91,21 +91,17 @@ class _Search:
         except InvalidSkillId as error:
             raise OriginNotFound(self.origin.label(), error.message) from None
         except (SkillNotFound, RegistryRefused) as error:
-            below = self.list(f"{name}/") if not self.ref else []
+            below = self.list(f"{name}/") if not self.ref else {}
             if below:
-                return self._choose(below, names)
+                matches = {word: [each for each in below if word in (each, each.name)] for word in names}
+                ids = [self._match(word, same, below) for word, same in matches.items()] or below
+                return [self.found(below[each]) for each in ids]
             if not is_page and isinstance(error, RegistryRefused):
                 raise
         if is_page:
             return [self.by_name(f"{name}@{self.ref}" if self.ref else name)]
         hint = f"hint: 'skc add {self.api.registry}' lists what there is"
         raise OriginNotFound(self.origin.label(), "there is no such skill in the registry", hint)
-
-    def _choose(self, finds: Sequence[Find], names: Sequence[str]) -> Sequence[Find]:
-        """Return those with these names, by ID or by the last part of it, or all."""
-        by_id = {find.skill.id: find for find in finds}
-        matches = {name: [each for each in by_id if name in (each, each.name)] for name in names}
-        return [by_id[self._match(name, ids, by_id)] for name, ids in matches.items()] or finds
 
     def _match(self, name: str, matches: Sequence[SkillId], ids: Iterable[SkillId]) -> SkillId:
         """Return the only match; raises OriginNotFound, with the IDs that may have been meant."""
@@ -115,7 +111,7 @@ class _Search:
         hint = f"hint: did you mean {close}?" if close else ""
         raise OriginNotFound(self.origin.label(), f"there is no skill '{name}' in it", hint)
 
-    def _resolve(self, skill_id: SkillId, ref: str) -> Find:
+    def _resolve(self, skill_id: SkillId, ref: str) -> Found:
         """Return a skill at a version, at a tag, or without either at its latest version."""
         versions = self.api.versions(skill_id)
         number, tag = _number(ref), ref or LATEST
@@ -132,10 +128,10 @@ class _Search:
                 raise OriginNotFound(self.origin.label(), reason)
             self.report(warning("W093", skill_id.name, skill.version, skill.yanked))
         yanked = {each.version: each.yanked for each in versions if each.yanked is not None}
-        return replace(self._find(skill), yanked=yanked)
+        return self.found(skill, yanked)
 
-    def _find(self, skill: RemoteSkill) -> Find:
-        return Find(skill.id.name, skill, f"{OURS}{self.api.registry}/{skill.id}")
+    def found(self, skill: RemoteSkill, yanked: Mapping[str, str] = NO_REASONS) -> Found:
+        return make_candidate(skill, skill.id.name, f"{OURS}{self.api.registry}/{skill.id}", yanked), skill
 
 
 def _number(ref: str) -> str:

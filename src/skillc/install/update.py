@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import Any
@@ -19,19 +19,11 @@ from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_poli
 from skillc.errors import Diagnostic, LockUnsatisfied, MergeConflict, SkillcError, unexpected, warning
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.fetch import (
-    NO_REFS,
-    Latest,
-    Refs,
-    TellStep,
-    fetch_entries,
-    find_latest,
-    ignore_step,
-    with_edits,
-)
+from skillc.install.fetch import NO_REFS, Origins, Refs, TellStep, fetch_entries, ignore_step
 from skillc.install.latest import note_latest
 from skillc.install.lock import lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
+from skillc.install.outdated import Latest, find_latest, with_edits
 from skillc.install.store import (
     FetchedSkill,
     check_store,
@@ -113,12 +105,18 @@ def update_locked(
     check_targets(root, entries)
     free = [entry for entry in entries if not entry.is_pinned or entry.name in refs]
     result.diagnostics += [_pinned(entry) for entry in entries if entry not in free]
-    with ExitStack() as stack:
-        versions = find_latest(stack, root, free, result.diagnostics, min_age, hosts, tell_step, refs)
-        is_new = [each.is_changed or (each.entry.name in refs and each.is_moved) for each in versions]
-        result.unchanged += [each for each, is_one in zip(versions, is_new, strict=True) if not is_one]
-        changes = [each for each, is_one in zip(versions, is_new, strict=True) if is_one]
-        complete = apply_versions(root, changes, result, with_diff=with_diff, dry_run=dry_run, accept=accept)
+    with Origins(lock_folder(root), hosts, tell_step) as origins:
+        versions = find_latest(origins, root, free, min_age, refs)
+        result.diagnostics += origins.diagnostics
+        news = {
+            each.entry.name: each
+            for each in versions
+            if each.is_changed or (each.entry.name in refs and each.is_moved)
+        }
+        result.unchanged += [each for each in versions if each.entry.name not in news]
+        complete = apply_versions(
+            root, [*news.values()], result, with_diff=with_diff, dry_run=dry_run, accept=accept
+        )
     publish_entries(root, complete, result.diagnostics, result.failures)
     note_latest(root, [(entry, "") for entry in complete])
     return result

@@ -1,0 +1,164 @@
+"""The latest versions of locked skills, as their origins have them now, and which of them may be taken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from skillc.contract import HIDDEN
+from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
+from skillc.install.candidate import Candidate, Download
+from skillc.install.entry import LockEntry
+from skillc.install.fetch import NO_REFS, Origins, Refs, TellStep, ignore_step, reason_of, warn_of_yank
+from skillc.install.latest import NEW_FILES, note_latest
+from skillc.install.lock import lock_folder, store_folder
+
+UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """A locked skill and its latest version, whose folder is there while its download is open."""
+
+    entry: LockEntry
+    download: Download
+    candidate: Candidate
+    is_changed: bool
+    is_edited: bool = False
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether another version, tag, branch or commit is wanted than the lock says."""
+        return self.download.origin.ref != self.entry.text("ref")
+
+    @property
+    def current_name(self) -> str:
+        return self.entry.own_text("version") or self.entry.commit[:12] or self.entry.hash[:12]
+
+    @property
+    def latest_name(self) -> str:
+        if not self.is_changed:
+            return self.current_name
+        return self.candidate.version or self.download.commit[:12] or NEW_FILES
+
+    @property
+    def move(self) -> str:
+        """The two versions, with the refs that name them, for people."""
+        pairs = (
+            (self.entry.text("ref"), self.current_name),
+            (self.download.origin.ref, self.latest_name),
+        )
+        return " -> ".join(f"{ref} ({name})" if ref not in ("", name) else name for ref, name in pairs)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.entry.name,
+            "current": self.current_name,
+            "latest": self.latest_name,
+            "commit": self.download.commit or None,
+            "changed": self.is_changed,
+            "edited": self.is_edited,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """Locked skills with their latest versions, and why others could not be asked for."""
+
+    skills: tuple[Latest, ...]
+    diagnostics: tuple[Diagnostic, ...] = field(metadata=HIDDEN)
+
+
+def list_latest(
+    root: str,
+    entries: Sequence[LockEntry],
+    *,
+    min_age: int = 0,
+    hosts: Iterable[str] = (),
+    tell_step: TellStep = ignore_step,
+) -> Outdated:
+    """Return which skills have a newer version, without fetching its files."""
+    with Origins(lock_folder(root), hosts, tell_step) as origins:
+        versions = find_latest(origins, root, entries, min_age)
+    return Outdated(tuple(versions), tuple(origins.diagnostics))
+
+
+def find_latest(
+    origins: Origins, root: str, entries: Iterable[LockEntry], min_age: int, refs: Refs = NO_REFS
+) -> list[Latest]:
+    """Return the latest version of each skill; one that can't be asked for is a warning (W088).
+
+    Of skills in `refs` it is that version; one that can't be had is OriginNotFound [D77]. A commit that is
+    younger than `min_age` seconds is not taken, and neither is what has no date; a folder on this machine
+    needs none. Files are there until the origins are closed.
+    """
+    versions: list[Latest] = []
+    diagnostics = origins.diagnostics
+    for entry, result in origins.open(entries, is_exact=False, refs=refs):
+        try:
+            latest = result if isinstance(result, SkillcError) else _compare(entry, *result, diagnostics)
+        except OriginNotFound as error:  # of this skill; the others may be there
+            latest = error
+        if isinstance(latest, Latest):
+            if _is_old_enough(latest, min_age, diagnostics):
+                versions.append(with_edits(root, latest))
+        elif entry.name in refs:
+            latest.details = "" if "--skill" in latest.details else latest.details  # that is for 'skc add'
+            raise latest
+        else:
+            diagnostics.append(warning("W088", entry.name, reason_of(latest)))
+    news = [each for each in versions if each.entry.name not in refs]
+    note_latest(root, [(each.entry, each.latest_name if each.is_changed else "") for each in news])
+    return versions
+
+
+def parse_age(text: str, option: str = "--min-age") -> int:
+    """Return the seconds of an age such as 3d, 12h or 2w.
+
+    >>> parse_age("3d")
+    259200
+    """
+    number, unit = text[:-1], text[-1:]
+    if unit not in UNITS or not (number.isascii() and number.isdecimal()) or len(number) > 6:
+        raise InvalidOption(f"{option} takes a number and m, h, d or w, such as 3d, not '{text}'")
+    return int(number) * UNITS[unit]
+
+
+def _compare(
+    entry: LockEntry, download: Download, candidate: Candidate, diagnostics: list[Diagnostic]
+) -> Latest:
+    """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
+    warn_of_yank(entry, candidate, diagnostics)
+    tree = entry.own_text("tree")
+    if candidate.source_digest and entry.digest:
+        is_changed = candidate.source_digest != f"sha256:{entry.digest}"
+    elif tree and candidate.tree:
+        is_changed = candidate.tree != tree
+    else:
+        download.complete([candidate])
+        is_changed = not entry.is_about(candidate.folder, candidate.links)
+    return Latest(entry, download, candidate, is_changed)
+
+
+def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:
+    if not min_age or not latest.is_changed or latest.download.origin.type == "local":
+        return True
+    version = latest.candidate.version
+    name = f"version {version}" if version else f"commit {latest.download.commit[:12]}"
+    age = int(time.time()) - latest.download.time
+    if not latest.download.time:
+        reason = "its origin does not say how old it is, and --min-age is set"
+    elif age < min_age:
+        unit = next((unit for unit in ("d", "h", "m") if age >= UNITS[unit]), "m")
+        reason = f"{name} is {max(age, 0) // UNITS[unit]}{unit} old, younger than --min-age"
+    else:
+        return True
+    diagnostics.append(warning("W088", latest.entry.name, reason))
+    return False
+
+
+def with_edits(root: str, latest: Latest) -> Latest:
+    """Return the same with whether the skill in the store differs from what was installed."""
+    return replace(latest, is_edited=latest.entry.is_edited(store_folder(root, latest.entry.name)))
