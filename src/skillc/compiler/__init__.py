@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         find_damaged_manifests,
         find_damaged_stubs,
         find_edited_builds,
+        find_problem,
         find_status,
         find_statuses,
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from time import time
 
 from skillc.compiler.deploy import digest_folder, source_of
-from skillc.errors import Diagnostic, MissingField, SkillcError, warning
+from skillc.errors import Diagnostic, SkillcError, warning
 from skillc.index.sections import (
     UnreadableIndex,
     is_of_build,
@@ -18,16 +17,13 @@ from skillc.index.sections import (
     read_index_meta,
     read_manifest,
 )
-from skillc.index.skills import Entry, Snapshot
 from skillc.library import PROJECT, Skill, find_switch, read_deployments, read_switches, stored_skills
-from skillc.paths import SKILL_FILES, index_file, manifest_file, skills_store, stub_file
+from skillc.paths import index_file, manifest_file, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex
 from skillc.text import utf8_text
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
-MANY = 200  # skills from which a store is read through the skill index, which caches folders of that size
-TIME_OUT = 15.0  # seconds for reading the new skills of such a store
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +91,27 @@ def _read_start(path: str, size: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Statuses:
-    """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all.
-
-    `partial` has the stores that could not be read whole in time, and how much of each was.
-    """
+    """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all."""
 
     skills: list[SkillStatus]
     total: int
     filtered: int
     problems: list[tuple[Skill, SkillcError]]
-    partial: list[tuple[str, str]]
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        problems = [warning("W005", error.message, error.code).at(s.source) for s, error in self.problems]
-        return [*problems, *(warning("W203", store, reason) for store, reason in self.partial)]
+        return [warning("W005", error.message, error.code).at(s.source) for s, error in self.problems]
+
+
+def find_problem(skill: Skill) -> SkillcError | None:
+    """Return the error that loading a SKILL.md raises."""
+    try:
+        read_metadata(parse(read_main_file(skill.source)), skill.name)
+    except OSError as error:
+        return SkillcError(f"cannot read SKILL.md: {error.strerror}")
+    except SkillcError as error:
+        return error
+    return None
 
 
 def find_statuses(
@@ -120,82 +122,41 @@ def find_statuses(
     pattern: str | None = None,
     limit: int | None = None,
     check_obsolete: bool = False,
+    find_problem: Callable[[Skill], SkillcError | None] = find_problem,
 ) -> Statuses:
     """Return the status of the skills of the stores; one with an unusable SKILL.md is a problem."""
-    stores: dict[str, list[Skill]] = {}
-    for skill in stored_skills(cwd):
-        stores.setdefault(skill.root, []).append(skill)
     compare = check_obsolete or status == OBSOLETE
     switches = read_switches()
     entries: list[SkillStatus] = []
     sources: dict[str, str] = {}  # of the first skill of each name, which is the one that it means
     problems: list[tuple[Skill, SkillcError]] = []
-    partial: list[tuple[str, str]] = []
     total = 0
-    for skills in stores.values():
-        snapshot = _read_index(skills)
-        index = snapshot.entries if snapshot else {}
-        if snapshot and snapshot.partial:
-            partial.append((skills_store(skills[0].root), snapshot.partial))
-            skills = [s for s in skills if any(f"{s.name}/{name}" in index for name in SKILL_FILES)]
-        places = skills[0].runtime_stores()  # the same for all skills of a store
-        directories = [place for place in places if os.path.isdir(place)]
-        for skill in skills:
-            error = _find_problem(skill, index)
-            if error is not None:
-                problems.append((skill, error))
-                continue
-            total += 1
-            first = sources.setdefault(skill.name, skill.source)
-            if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
-                switch = switches.get(utf8_text(skill.source))
-                state, runtime = _find_build(skill, places[0], directories, compare)
-                if status in ("all", state):
-                    shadow = "" if first == skill.source else first
-                    entries.append(SkillStatus(skill, state, runtime, switch.text if switch else "", shadow))
+    for skill in stored_skills(cwd):
+        error = find_problem(skill)
+        if error is not None:
+            problems.append((skill, error))
+            continue
+        total += 1
+        first = sources.setdefault(skill.name, skill.source)
+        if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
+            switch = switches.get(utf8_text(skill.source))
+            state, runtime = _find_build(skill, compare)
+            if status in ("all", state):
+                shadow = "" if first == skill.source else first
+                entries.append(SkillStatus(skill, state, runtime, switch.text if switch else "", shadow))
     entries.sort(key=lambda entry: (entry.skill.scope != PROJECT, entry.skill.name))  # nearest first stays
-    return Statuses(entries[:limit], total, len(entries), problems, partial)
+    return Statuses(entries[:limit], total, len(entries), problems)
 
 
 def find_status(skill: Skill) -> SkillStatus:
     """Return whether one skill, of any place, is built and up to date."""
-    stores = skill.runtime_stores()
-    state, runtime = _find_build(skill, stores[0] if stores else "", stores, compare=True)
+    state, runtime = _find_build(skill, compare=True)
     return SkillStatus(skill, state, runtime, find_switch(skill.source).text)
 
 
-def _read_index(store: list[Skill]) -> Snapshot | None:
-    """Return what the skill index has of a large store; a small one is read as quickly."""
-    if len(store) <= MANY:
-        return None
-    from skillc.index.skills import skill_index  # most stores are small
-
-    folder = skill_index().folder(os.path.abspath(skills_store(store[0].root)), False)
-    return folder.snapshot(time() + TIME_OUT)
-
-
-def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | None:
-    """Return the error that loading a SKILL.md raises, from the index if it has the same error."""
-    for name in SKILL_FILES:
-        entry = index.get(f"{skill.name}/{name}")
-        if entry is not None and entry.description is not None:
-            return None
-        if entry is not None and any(code == MissingField.code for code, _, _ in entry.diagnostics):
-            return MissingField("description")
-    try:
-        read_metadata(parse(read_main_file(skill.source)), skill.name)
-    except OSError as error:
-        return SkillcError(f"cannot read SKILL.md: {error.strerror}")
-    except SkillcError as error:
-        return error
-    return None
-
-
-def _find_build(skill: Skill, default: str, stores: list[str], compare: bool) -> tuple[str, str]:
-    """Return status and runtime directory from the first of `stores` that has a skill's build.
-
-    `default` is the one to build in.
-    """
+def _find_build(skill: Skill, compare: bool) -> tuple[str, str]:
+    """Return status and runtime directory of the first build of a skill, else of the one to build in."""
+    stores = skill.runtime_stores()
     for store in stores:
         runtime = os.path.join(store, skill.folder)
         fields = parse_manifest(data) if (data := read_manifest(runtime)) else {}
@@ -205,7 +166,7 @@ def _find_build(skill: Skill, default: str, stores: list[str], compare: bool) ->
         if is_same and digest and isinstance(digest, str):
             is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
             return OBSOLETE if is_obsolete else NORMAL, runtime
-    return NOT_BUILT, os.path.join(default, skill.folder)
+    return NOT_BUILT, os.path.join(stores[0] if stores else "", skill.folder)
 
 
 def _build_hash(skill: Skill, runtime: str, digest: str) -> str:

@@ -91,7 +91,8 @@ def _numbers(status: os.stat_result) -> tuple[int, ...]:
 class Memo:
     """What was found out about files of one store, by their stamps; a new one reads the notes of its kind.
 
-    It holds an entry for each question that was asked since the last `keep` of all of them.
+    It holds an entry for each question that was asked since the last `keep` of all of them. What has no stamp
+    counts for this command alone.
     """
 
     def __init__(self, kind: str, root: str) -> None:
@@ -101,7 +102,7 @@ class Memo:
 
     def find(self, key: str, stamp: str) -> Any:
         """Return what is known for a stamp; None if nothing is."""
-        note = self._last.get(key) if stamp else None
+        note = self._new.get(key) or (self._last.get(key) if stamp else None)
         if isinstance(note, list) and len(note) == 2 and note[0] == stamp:
             self._new[key] = note
             return note[1]
@@ -112,12 +113,12 @@ class Memo:
         known = self.find(key, stamp)
         if known is None:
             known = find_out()
-            if stamp:
-                self._new[key] = [stamp, known]
+            self._new[key] = [stamp, known]
         return known
 
     def keep(self, *, is_all: bool) -> None:
         """Write what is new; if `is_all` was asked for, forget the rest."""
-        notes = self._new if is_all else {**self._last, **self._new}
+        new = {key: note for key, note in self._new.items() if note[0]}
+        notes = new if is_all else {**self._last, **new}
         if notes != self._last:
             write_notes(self._kind, self._root, notes)

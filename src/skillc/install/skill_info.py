@@ -15,12 +15,20 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from skillc import paths
-from skillc.compiler import SkillStatus, find_statuses
+from skillc.compiler import (
+    SkillStatus,
+    find_deployments,
+    find_problem,
+    find_status,
+    find_statuses,
+    inspect_deployment,
+)
 from skillc.contract import JSON, KEY, hidden, optional
 from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
 from skillc.install.foreign import ForeignSkill, find_foreign
 from skillc.install.notes import Memo, stamp_files, stamp_folder
 from skillc.library import DeploymentRecord, Skill, read_deployments, read_import
+from skillc.skills import digest_skill
 from skillc.text import utf8_text
 
 if TYPE_CHECKING:  # many have no lock, and one without deployments has nothing to inspect
@@ -126,10 +134,16 @@ def list_installed(
     check_obsolete: bool = False,
 ) -> InstalledSkills:
     """Return the skills of the stores; one with an unusable SKILL.md is a diagnostic."""
-    found = find_statuses(
-        cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
-    )
     survey = _Survey(monotonic() + TIME_OUT)
+    found = find_statuses(
+        cwd,
+        scope=scope,
+        status=status,
+        pattern=pattern,
+        limit=limit,
+        check_obsolete=check_obsolete,
+        find_problem=survey.find_problem,
+    )
     skills = []
     for each in found.skills:
         with suppress(InvalidSkill, OSError):  # another command took it out just now
@@ -141,10 +155,8 @@ def list_installed(
 
 def describe_skill(skill: Skill, cwd: str) -> tuple[SkillInfo, list[Diagnostic]]:
     """Return everything about one skill, installed or not, and what is wrong around it."""
-    from skillc.compiler import find_deployments, find_status
-    from skillc.lint import measure_skill
+    from skillc.lint import measure_skill  # a list needs none of these
     from skillc.listing import list_agents
-    from skillc.skills import digest_skill
     from skillc.usage import compute_stats
 
     survey = _Survey(monotonic() + TIME_OUT)
@@ -188,15 +200,25 @@ class _Survey:
             records.setdefault(record.source, []).append(record)
         return records
 
-    def describe(self, status: SkillStatus, records: Sequence[DeploymentRecord] | None = None) -> SkillInfo:
-        """Return what is known of a skill; without `records`, its deployments are those on record."""
-        skill = status.skill
+    def find_problem(self, skill: Skill) -> SkillcError | None:
+        """Return what is wrong with a SKILL.md; of a new one nothing is known once time is over."""
+        return self._store_of(skill).find_problem(skill, monotonic() < self._deadline)
+
+    def _store_of(self, skill: Skill) -> _Store:
         store = self._stores.get(skill.root)
         if store is None:
             store = self._stores[skill.root] = _Store(skill.root, self.diagnostics)
+        return store
+
+    def describe(self, status: SkillStatus, records: Sequence[DeploymentRecord] | None = None) -> SkillInfo:
+        """Return what is known of a skill; without `records`, its deployments are those on record."""
+        skill = status.skill
+        store = self._store_of(skill)
         entry, is_edited = store.entries.get(skill.name if skill.is_stored else "", (None, False))
         known = store.latest.get(entry.name) if entry else None
         main = store.read_main(skill, monotonic() < self._deadline)
+        if error := main.get("error"):
+            raise InvalidSkill(skill.source, error[0])
         if records is None:
             records = self._deployments.get(utf8_text(skill.source), ())
         agents = tuple(store.inspect(skill, records))
@@ -269,6 +291,18 @@ class _Store:
         main: dict[str, Any] = self.memo.get(key, stamp, lambda: _read_main(skill))
         return main
 
+    def find_problem(self, skill: Skill, is_in_time: bool) -> SkillcError | None:
+        """Return what is wrong with a SKILL.md, as when it was read last if it did not change."""
+        try:
+            problem = self.read_main(skill, is_in_time).get("error")
+        except OSError:
+            return find_problem(skill)
+        if problem is None:
+            return None
+        error = SkillcError(problem[0])
+        error.code = problem[1]
+        return error
+
     def inspect(self, skill: Skill, records: Sequence[DeploymentRecord]) -> Iterator[AgentSkill]:
         """Yield the deployments of a skill, with what is in their places."""
         edits = {runtime: self._is_edited(skill, runtime) for runtime in {each.runtime for each in records}}
@@ -279,8 +313,6 @@ class _Store:
             yield AgentSkill(record.target, record.path, record.method, state)
 
     def _inspect(self, record: DeploymentRecord) -> str:
-        from skillc.compiler import inspect_deployment
-
         def inspect() -> str:
             return inspect_deployment(record).value
 
@@ -313,11 +345,15 @@ def _main_files(skill: Skill) -> list[str]:
 
 
 def _read_main(skill: Skill) -> dict[str, Any]:
-    from skillc.lint import measure_main
+    """Return what a SKILL.md says, or what is wrong with it: the message and the code."""
+    from skillc.lint import measure_main  # where nothing changed, none is read
     from skillc.skills import parse, read_main_file, read_metadata
 
-    document = parse(read_main_file(skill.source))
-    metadata = read_metadata(document, skill.segment)
+    try:
+        document = parse(read_main_file(skill.source))
+        metadata = read_metadata(document, skill.segment)
+    except SkillcError as error:
+        return {"error": [error.message, error.code]}
     more = metadata.fields.get("metadata")
     version = metadata.fields.get("version", more.get("version") if isinstance(more, dict) else None)
     is_version = isinstance(version, str | int | float) and not isinstance(version, bool)
