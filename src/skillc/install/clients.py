@@ -18,9 +18,10 @@ from typing import Any
 from skillc import atomic, trash
 from skillc.compiler import agents_by_name, unknown_agent
 from skillc.errors import InvalidOption, SkillcError
-from skillc.install.jsonc import count_comments, cut_value, parse_jsonc, put_value
+from skillc.jsonc import count_comments, cut_value, parse_jsonc, put_value
 from skillc.paths import is_inside, user_home
 from skillc.settings import parse_toml
+from skillc.shared_files import read_text, replace_file
 from skillc.toml import is_comment, split_lines, split_parts
 
 NAME = "skillc"
@@ -100,9 +101,7 @@ class ClientChange:
         if self.is_whole:
             os.unlink(self.path)
             return f"Removed {self.path}, which had nothing else in it"
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
-        atomic.write(target, (self.text or "").encode(), durable=True, mode=mode)
+        replace_file(self.path, self.text or "")
         note = f"; as it was, it is in the trash as {item.id}" if self.is_edited else ""
         return f"Written to {self.path}{note}; restart {self.agent}, which reads it when it starts"
 
@@ -232,16 +231,6 @@ def command(*, project: bool = False) -> list[str]:
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     options = _OPTIONS[is_inside(package, site.getusersitepackages())]
     return [os.path.abspath(sys.executable), *options, "-m", "skillc", "mcp"]
-
-
-def read_text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise SkillcError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
 def _server(agent: Agent, start: Sequence[str]) -> dict[str, Any]:

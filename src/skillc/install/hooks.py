@@ -14,8 +14,9 @@ from typing import Any
 
 from skillc.errors import SkillcError
 from skillc.install import clients
-from skillc.install.jsonc import add_item, cut_value, find_value, parse_jsonc
+from skillc.jsonc import add_item, cut_value, find_value, parse_settings
 from skillc.quotes import shell_quote
+from skillc.shared_files import read_text
 
 HOOK = re.compile(r"\[ -x (\S+|'[^']*') \] && .* hook (prompt|permission) --agent ")
 SECONDS = 10  # after which an agent gives a hook up
@@ -80,10 +81,6 @@ def hook_part(what: str, event: str, kind: str, entries: list[dict[str, Any]]) -
     return Part(what, put, cut, (path, ("hooks",)))
 
 
-def parse_settings(text: str) -> Any:
-    return parse_jsonc(text) if text.strip("\ufeff \t\r\n") else {}
-
-
 def _is_our_hook(entry: object, kind: str) -> bool:
     command = entry.get("command") if isinstance(entry, dict) else None
     match = HOOK.search(command) if isinstance(command, str) else None
@@ -107,7 +104,7 @@ def find_hooks() -> Iterator[tuple[str, str, str]]:
     for agent, hooks in HOOKS.items():
         try:
             path = clients.agent_file(hooks.file)
-            value = parse_settings(clients.read_text(path))
+            value = parse_settings(read_text(path))
         except (SkillcError, ValueError, IndexError, RecursionError):
             continue
         programs: dict[str, None] = {}

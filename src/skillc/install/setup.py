@@ -12,19 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from skillc import atomic, paths
+from skillc import paths
 from skillc.contract import Result, hidden
 from skillc.errors import InvalidOption, SkillcError
 from skillc.install import clients
-from skillc.install.hooks import HOOKS, Part, hook_entry, hook_part, parse_settings
-from skillc.install.jsonc import cut_value, find_value
+from skillc.install.hooks import HOOKS, Part, hook_entry, hook_part
 from skillc.install.program import find_script, read_login_path
 from skillc.install.setup_record import FileRecord, change_file_records, read_file_records
+from skillc.jsonc import cut_value, find_value, parse_settings
 from skillc.listing import read_rules
+from skillc.shared_files import read_file, read_text, replace_file, rewrite_file
 from skillc.startup import sha256_hex
 from skillc.surface import UNATTENDED, Person
 
-ATTEMPTS = 5  # to write a file that another program writes at the same time
 # What the hook that permits reading is asked about: matchers of tools, each with a condition.
 PERMISSIONS = (("Bash", "Bash(skc *)"), (f"mcp__{clients.NAME}__.*", ""))
 PATH_LINE = 'export PATH="$HOME/.local/bin:$PATH"'
@@ -92,7 +92,7 @@ class Edit:
 
     def changes(self) -> Iterator[SetupChange]:
         """Yield what changes in the file."""
-        text = clients.read_text(self.path)
+        text = read_text(self.path)
         for part in self.parts:
             if (part.cut(text) if self.undo else part.put(text)) != text:
                 yield SetupChange(self.path, part.what)
@@ -279,14 +279,8 @@ def _describe(edits: Iterable[Edit], link: Link) -> Iterator[str]:
     if link.path:
         yield f"{paths.short_path(link.path)}: link to {link.target}\n"
     for edit in edits:
-        before = clients.read_text(edit.path)
+        before = read_text(edit.path)
         yield f"{paths.short_path(edit.path)}:\n{clients.compare(before, edit.apply(before) or '')}\n"
-
-
-def read_file(path: str) -> str | None:
-    """Return the text of a file; None where there is none."""
-    text = clients.read_text(path)
-    return text if text or os.path.exists(path) else None
 
 
 def _write_all(edits: Sequence[Edit], link: Link, undo: bool) -> None:
@@ -294,7 +288,7 @@ def _write_all(edits: Sequence[Edit], link: Link, undo: bool) -> None:
     written: list[tuple[Edit, str | None, str | None]] = []
     try:
         for edit in edits:
-            written.append((edit, *_write(edit)))
+            written.append((edit, *rewrite_file(edit.path, edit.apply)))
         if link.path and undo:
             os.unlink(link.path)
         elif link.path:
@@ -314,31 +308,6 @@ def _write_all(edits: Sequence[Edit], link: Link, undo: bool) -> None:
             raise
         place = error.filename or link.path
         raise SkillcError(f"can't write '{place}': {error.strerror}; nothing was changed") from None
-
-
-def _write(edit: Edit) -> tuple[str | None, str | None]:
-    """Write a file, and return it before and after; begin again where another program wrote it meanwhile."""
-    for _ in range(ATTEMPTS):
-        before = read_file(edit.path)
-        after = edit.apply(before or "")
-        if after != before and read_file(edit.path) == before:
-            replace_file(edit.path, after)
-        if read_file(edit.path) == after:
-            return before, after
-    raise SkillcError(
-        f"'{edit.path}' is written by another program all the time; close the agent, and try again"
-    )
-
-
-def replace_file(path: str, text: str | None) -> None:
-    """Write a file with the permissions it has, where a link leads; remove it where there is no text."""
-    if text is None:
-        os.unlink(path)
-        return
-    target = os.path.realpath(path)
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
-    atomic.write(target, text.encode("utf-8"), durable=True, mode=mode)
 
 
 def take_out(text: str, parts: Sequence[Part], record: FileRecord) -> str | None:

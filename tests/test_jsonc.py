@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.install.jsonc import add_item, count_comments, cut_value, parse_jsonc, put_value
+from skillc.jsonc import add_item, count_comments, cut_value, parse_jsonc, put_value
 
 SPACE = st.sampled_from(["", " ", "\n", "\r\n\t", " // note\n", "/* , } */", "\n  "])
 WORDS = st.text(max_size=6)

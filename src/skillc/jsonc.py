@@ -47,6 +47,11 @@ def parse_jsonc(text: str) -> Any:
     return _value(_tokens(text))
 
 
+def parse_settings(text: str) -> Any:
+    """Return the value of a file of settings, where nothing is an empty object; raise as `parse_jsonc`."""
+    return parse_jsonc(text) if text.strip("\ufeff \t\r\n") else {}
+
+
 def put_value(text: str, path: Path, value: object) -> str:
     """Return the text with a value at a path, in place of what is there or behind its neighbours.
 
@@ -70,7 +75,7 @@ def put_value(text: str, path: Path, value: object) -> str:
 
 def add_item(text: str, path: Path, value: object) -> str:
     """Return the text with one more item in the list at a path, which is made where it is missing."""
-    items = find_value(parse_jsonc(text) if text.strip("\ufeff \t\r\n") else {}, path)
+    items = find_value(parse_settings(text), path)
     if items is None:
         return put_value(text, path, [value])
     if not isinstance(items, list):
