@@ -6,12 +6,13 @@ import hashlib
 import io
 import json
 import zipfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillc.registry import MAX_BYTES, SYSTEM, Grant, Role
+from skillc.registry import MAX_BYTES, SYSTEM, Grant, Registry, Role, open_blobs, open_store
 from skillc.remotes import fingerprint_of
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World
@@ -179,11 +180,16 @@ def test_lists(team: Team) -> None:
     assert [collect(team, 5, prefix) for prefix in ("%00", "\0", "Ä")] == [[], [], []]
 
 
-def test_newest_first(team: Team) -> None:
-    """[SURFACES: Registry protocols] `sort` gives the newest first, each once, whatever happens meanwhile."""
+def test_newest_first(tmp_path: Path) -> None:
+    """[SURFACES: Registry protocols] `sort` gives the newest first, those of one time by ID, each once."""
     ids = ["b", "a/c", "z", "a/b", "c"]
-    for skill_id in ids:
+    start = now = datetime.now(UTC)
+    store, blobs = open_store(f"sqlite://{tmp_path}/registry.db"), open_blobs(str(tmp_path / "blobs"))
+    team = Team(Registry(store, blobs, lambda: now))
+    for number, skill_id in enumerate(ids):
+        now = start + timedelta(seconds=number // 2)
         team.publish(skill_id, "1.0.0")
+    now += timedelta(seconds=1)
     team.publish("z", "1.1.0", text="Newer.")
     times = {each: ask(team, f"/skills/{each.replace('/', '.')}")["skill"] for each in ids}
 
@@ -199,6 +205,7 @@ def test_newest_first(team: Team) -> None:
         ask(team, "/skills", sort="updated", cursor=cursor)
     small = team.token(Role.READER, "a").secret
     assert {item["slug"] for item in ask(team, "/skills", small, sort="updated")["items"]} == {"a.b", "a.c"}
+    team.registry.close()
 
 
 def test_only_what_is_to_be_read(team: Team) -> None:
