@@ -40,9 +40,9 @@ class Answers:
     def confirm(self, text: str, question: str) -> bool:
         return bool(self._next(f"{text}\n{question}"))
 
-    def confirm_some(self, text: str, question: str, names: Sequence[str]) -> Sequence[str]:
+    def confirm_some(self, text: str, question: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
         answer = str(self._next(f"{text}\n{question}"))
-        return [name for name in names if name in answer]
+        return [name for name, _ in choices if name in answer]
 
     def choose(self, title: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
         return str(self._next(title)).split()
@@ -69,7 +69,11 @@ def test_the_protocols() -> None:
     person: Person = UNATTENDED
     progress: Progress = SILENT
     person.show("a text")
-    answers = person.confirm("", "?"), person.confirm_some("", "?", "ab"), person.choose("", [("a", "")])
+    answers = (
+        person.confirm("", "?"),
+        person.confirm_some("", "?", [("a", "a")]),
+        person.choose("", [("a", "")]),
+    )
     assert not any((person.can_answer, person.ask("?"), *answers))
     with progress.activity("waiting"), progress.steps(2, "steps") as steps:
         steps.step("one")
@@ -125,7 +129,7 @@ def test_answers(world: World, shelf: Path, here: Workspace) -> None:
     result = here.add(str(shelf))
     assert [each.offer.name for each in result.additions] == ["pdf", "docx"]
     assert {target for target, _ in result.targets} == {"cursor"}
-    assert "Add for claude, cursor?" in person.texts[-1]
+    assert "Add for which agents?" in person.texts[-1]
     skill(world.home / ".claude/skills", "mine")
     before = sorted(world.home.rglob("*"))
     for refuse, error in (

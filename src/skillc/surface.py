@@ -28,8 +28,8 @@ class Person(Protocol):
         """Show a text, and return whether the answer to the question is yes."""
         ...
 
-    def confirm_some(self, text: str, question: str, names: Sequence[str]) -> Sequence[str]:
-        """Show a text, and return for which of the names the answer is yes."""
+    def confirm_some(self, text: str, question: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
+        """Show a text, and return the names for which the answer is yes, of names with what to call them."""
         ...
 
     def choose(self, title: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
@@ -81,7 +81,7 @@ class Unattended:
     def confirm(self, text: str, question: str) -> bool:
         return False
 
-    def confirm_some(self, text: str, question: str, names: Sequence[str]) -> Sequence[str]:
+    def confirm_some(self, text: str, question: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
         return ()
 
     def choose(self, title: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:

@@ -173,7 +173,7 @@ def test_other_version(world: World, home: Path, outside: Path, origin: Origin) 
     before = snapshot(home)
     assert "one of it is there; --yes" in world.fails("E050", *words, cwd=outside).stderr
     status, _, shown = on_terminal(world, "n\n", *words)
-    assert (status, "in the place of one" in shown, "Update for claude" in shown) == (1, True, True)
+    assert (status, "in the place of one" in shown, "Update for which agents?" in shown) == (1, True, True)
     assert snapshot(home) == before
     assert world.ok(*words, "--yes", cwd=outside).stdout.startswith("Updated 'pdf'")
     assert "New body." in (world.global_store / "pdf" / "SKILL.md").read_text()
@@ -366,7 +366,7 @@ def test_terminal(world: World, home: Path, origin: Origin) -> None:
     assert status == 0, shown
     assert "1  pdf  About pdf" in shown
     assert "2  email  About email" in shown
-    assert "Add for claude, cursor?" in shown
+    assert "Add for which agents?" in shown
     assert (world.global_store / "email").exists()
     assert not (world.global_store / "pdf").exists()
     status, _, shown = on_terminal(world, "pdf\nc\ncursor\n", "add", source, "--global")

@@ -212,9 +212,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()
         status = 0  # the reader of our output has enough of it
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         status = 130
-        _say_what_stays(words)
+        _say_what_stays(words, *interrupt.args)
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
@@ -306,14 +306,14 @@ def _wants_json(words: list[str]) -> bool:
     return any(parts[n] in names and parts[n + 1] in ("json", "object") for n in range(len(parts) - 1))
 
 
-def _say_what_stays(words: Sequence[str]) -> None:
-    """Say what stays when a command is interrupted that does one thing after the other."""
+def _say_what_stays(words: Sequence[str], text: str = "") -> None:
+    """Say what stays when a command is interrupted that does one thing after the other, unless it says so."""
     from skillc.cli.summaries import IN_STEPS  # only after an interrupt
 
     if words and words[0] in IN_STEPS:
         start = "\n" if sys.stderr.isatty() else ""  # behind the terminal's ^C
-        text = "stopped; what was done stays, nothing is half done, and the same command does the rest"
-        print(f"{start}note: {text}", file=sys.stderr)
+        text = text or "what was done stays, nothing is half done, and the same command does the rest"
+        print(f"{start}note: stopped; {text}", file=sys.stderr)
 
 
 def _drop_output() -> None:

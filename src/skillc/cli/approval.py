@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skillc import tools
 from skillc.cli import workspace
+from skillc.cli.picker import can_pick, pick
 from skillc.cli.progress import Activity, Pause, Progress
 from skillc.text import cut, fold, fold_line, one_line
 
@@ -40,36 +41,48 @@ class Terminal:
     def confirm(self, text: str, question: str) -> bool:
         return confirm(text, question)
 
-    def confirm_some(self, text: str, question: str, names: Sequence[str]) -> Sequence[str]:
+    def confirm_some(self, text: str, question: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
+        if can_pick():
+            _print(text)
+            print(file=sys.stderr)
+            return pick(question, [(*choice, "") for choice in choices], [name for name, _ in choices])
         print(text, file=sys.stderr)
-        answer = ask(f"{question} (y)es, (c)hoose agents, (N)o: ")
+        names = [name for name, _ in choices]
+        answer = ask(f"{question} (y)es, all, (c)hoose, (N)o: ")
         if answer in ("c", "choose"):
-            words = ask("For which agents? Separated by commas: ").replace(",", " ").split()
+            words = ask(f"Which of {', '.join(names)}? Separated by commas: ").replace(",", " ").split()
             return words if set(words) <= set(names) else ()
         return names if answer in ("y", "yes") else ()
 
     def choose(self, title: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
-        """Show a list and return what is chosen from it; words that are no choice narrow the list."""
-        rest = choices
-        while True:
-            print(f"\n{one_line(title)}", file=sys.stderr)
-            for number, (name, description) in enumerate(rest[:MAX_LISTED], 1):
-                print(cut(one_line(f"{number:>4}  {name}  {fold_line(description)}"), WIDTH), file=sys.stderr)
-            if len(rest) > MAX_LISTED:
-                print(f"      and {len(rest) - MAX_LISTED} more; type a word to search", file=sys.stderr)
-            answer = ask("Add which? Numbers, names, all, or a word to search; Enter for none: ")
-            if not answer:
-                return ()
-            names = [name for name, _ in rest]
-            chosen = names if answer == "all" else _parse_choice(answer, names)
-            if chosen:
-                return chosen
-            words = answer.split()
-            texts = [(each, " ".join(each).lower()) for each in choices]
-            matches = [each for each, text in texts if all(word in text for word in words)]
-            if not matches:
-                print(f"No skill matches '{one_line(answer)}'.", file=sys.stderr)
-            rest = matches or choices
+        """Show a list and return what is chosen from it."""
+        if can_pick():
+            return pick(title, [(name, name, description) for name, description in choices])
+        return _choose_by_line(title, choices)
+
+
+def _choose_by_line(title: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
+    """Show a list and ask for numbers or names of it; words that are no choice narrow the list."""
+    rest = choices
+    while True:
+        print(f"\n{one_line(title)}", file=sys.stderr)
+        for number, (name, description) in enumerate(rest[:MAX_LISTED], 1):
+            print(cut(one_line(f"{number:>4}  {name}  {fold_line(description)}"), WIDTH), file=sys.stderr)
+        if len(rest) > MAX_LISTED:
+            print(f"      and {len(rest) - MAX_LISTED} more; type a word to search", file=sys.stderr)
+        answer = ask("Add which? Numbers, names, all, or a word to search; Enter for none: ")
+        if not answer:
+            return ()
+        names = [name for name, _ in rest]
+        chosen = names if answer == "all" else _parse_choice(answer, names)
+        if chosen:
+            return chosen
+        words = answer.split()
+        texts = [(each, " ".join(each).lower()) for each in choices]
+        matches = [each for each, text in texts if all(word in text for word in words)]
+        if not matches:
+            print(f"No skill matches '{one_line(answer)}'.", file=sys.stderr)
+        rest = matches or choices
 
 
 def _parse_choice(answer: str, names: Sequence[str]) -> list[str]:

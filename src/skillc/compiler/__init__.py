@@ -10,9 +10,12 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import (
+        SHARED,
+        UNIVERSAL,
         Agent,
         Target,
         agents_by_name,
+        agents_here,
         check_agent_folder,
         default_targets,
         detect_targets,

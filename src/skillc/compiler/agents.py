@@ -15,6 +15,7 @@ from skillc.spelling import MAX_SUGGESTIONS, make_question, near_miss, suggest
 USER, PROJECT = "user", "project"
 FAR = 0.3  # similarity from which a name may be the second or third nearest
 SHARED = (".agents/skills", ".config/agents/skills")
+UNIVERSAL = "universal"  # the name of the first of them, which belongs to no single agent
 
 Target = tuple[str, str]  # a directory to deploy into, after its name in reports
 
@@ -120,10 +121,21 @@ def detect_targets(scope: str, cwd: str) -> list[Target]:
     for agent in read_agents():
         directory = agent.project if scope == PROJECT else agent.user
         if root is not None and directory and _is_installed(agent, root if scope == PROJECT else None):
-            targets.setdefault(os.path.join(root, *directory.split("/")), agent.name)
+            name = UNIVERSAL if directory == SHARED[0] else agent.name
+            targets.setdefault(os.path.join(root, *directory.split("/")), name)
     for directory in targets if scope == PROJECT else ():
         _check_inside(directory, root or "")
     return [(name, directory) for directory, name in targets.items()]
+
+
+def agents_here() -> list[Agent]:
+    """Return the agents that have a folder of their own in the home."""
+    home = paths.user_home()
+    return [
+        agent
+        for agent in read_agents()
+        if home and agent.user and agent.user not in SHARED and _has_agent(home, agent.user)
+    ]
 
 
 def check_agent_folder(directory: str, project: str) -> None:

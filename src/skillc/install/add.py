@@ -46,6 +46,7 @@ from skillc.install.store import (
 )
 from skillc.install.update import Updates, apply_versions
 from skillc.library import GLOBAL, Skill, is_path_target, lock_store
+from skillc.listing import describe_targets
 from skillc.settings import Settings
 from skillc.surface import SILENT, UNATTENDED, Person, Progress, Steps
 from skillc.text import one_line, utf8_text
@@ -191,8 +192,9 @@ def _agree(person: Person, text: str, offers: Sequence[Offer], targets: Sequence
         if not person.confirm(text, f"{verb} {'it' if len(offers) == 1 else 'them'}?"):
             raise InvalidOption(DECLINED)
         return targets
-    names = [name for name, _ in targets]
-    chosen = person.confirm_some(text, f"{verb} for {', '.join(names)}?", names)
+    labels = describe_targets(targets)
+    choices = [(name, label) for (name, _), label in zip(targets, labels, strict=True)]
+    chosen = person.confirm_some(text, f"{verb} for which agents?", choices)
     if not chosen:
         raise InvalidOption(DECLINED)
     return [target for target in targets if target[0] in chosen]

@@ -27,6 +27,7 @@ from skillc.install.plugins import Plugin
 from skillc.install.store import Store
 from skillc.library import is_compiled, read_deployments, read_import
 from skillc.lint import estimate
+from skillc.listing import join_targets
 from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata
 from skillc.spelling import suggest
 from skillc.surface import Person, Progress
@@ -339,7 +340,7 @@ def describe_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Tar
         yield from map(one_line, _describe(offer))
     if len(offers) > MAX_LISTED:
         yield f"and {len(offers) - MAX_LISTED} more"
-    names = ", ".join(name for name, _ in targets)
+    names = join_targets(targets)
     yield one_line(f"into      {store.folder}")
     yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
 

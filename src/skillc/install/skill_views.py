@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from skillc.compiler import SHARED, UNIVERSAL
 from skillc.install.foreign import advise_import
 from skillc.install.latest import NEW_FILES
 from skillc.install.skill_info import AgentSkill, InstalledSkills, SkillInfo
@@ -52,6 +53,9 @@ def describe_status(skill: SkillInfo) -> list[str]:
 
 
 def _name_agent(agent: AgentSkill) -> str:
+    """Return what people call the agent: a folder that several share is none of theirs."""
+    if agent.agent == UNIVERSAL:
+        return f"shared ({SHARED[0]})"
     return short_path(agent.agent) if os.sep in agent.agent else agent.agent
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from skillc.listing.listing import AgentListing, ListedSkill, Listings, list_agents
     from skillc.listing.more_skills import is_more_skills
+    from skillc.listing.readers import describe_targets, join_targets
     from skillc.listing.rules import CHARACTERS, read_rules
 else:
     __getattr__, __all__ = front_door(__name__)
