@@ -1,47 +1,28 @@
 """Operations that change what is here: bring skills in, build them, keep them current, take them out.
 
-They are methods of `Workspace`, so that the command line, MCP and Python call the same. Each finds what it
-needs in the working directory and gives the operation of a room what the surface brought: a person to ask,
-and a place for progress. Without them nothing is asked and nothing shown.
+They are functions of the rooms, whose first argument is where they work (`surface.Here`), and methods of
+`Workspace`, so that the command line, MCP and Python call the same. What takes several rooms is written here.
 
-Rooms are imported in methods: a command loads only what it uses, and 'skc install' mostly has nothing to do.
+Rooms are loaded when an operation is called: a command loads only what it uses, and 'skc install' mostly has
+nothing to do.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, Unpack
 
+from skillc import compiler, install
 from skillc.paths import library_roots
-from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.surface import SILENT, UNATTENDED, Here, Person, Progress
 
 if TYPE_CHECKING:
-    from skillc.compiler import Builds, Publication, PublishOptions
+    from skillc.compiler import PublishOptions
     from skillc.doctor import Examination
     from skillc.errors import Diagnostic, SkillcError
-    from skillc.install import (
-        Additions,
-        Audits,
-        Cleaning,
-        Disablement,
-        EmptiedTrash,
-        Enablement,
-        ImportResult,
-        InstallResult,
-        LockedSkills,
-        LockProblems,
-        Outdated,
-        Pins,
-        Publishing,
-        Removals,
-        Restoration,
-        Setups,
-        SkillInfo,
-        TrashContents,
-        Updates,
-        Waste,
-    )
+    from skillc.install import ImportResult, InstallResult, LockProblems, Setups, TrashContents
     from skillc.library import (
         CompositeSkillSource,
         NewRepository,
@@ -57,13 +38,17 @@ if TYPE_CHECKING:
     from skillc.usage import FilterOptions, LogValue, Stats, SyncedLogs, UsageUpload
 
 Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
 
 
-class Attendance(TypedDict):
-    """What a surface gives to an operation."""
+class Operation(Generic[Parameters, Result]):
+    """A method of a workspace that is a function of a room, which is found when it is called."""
 
-    person: Person
-    progress: Progress
+    def __init__(self, find: Callable[[], Callable[Concatenate[Here, Parameters], Result]]) -> None:
+        self._find = find
+
+    def __get__(self, here: Operations, owner: object = None) -> Callable[Parameters, Result]:
+        return partial(self._find(), here)
 
 
 class BuildOptions(TypedDict, total=False):
@@ -92,8 +77,8 @@ class Operations:
     if TYPE_CHECKING:  # what it has of a workspace
         cwd: str
         report: Callable[[str], None]
-        person: Person | None
-        progress: Progress | None
+        person: Person
+        progress: Progress
 
         def settings(self) -> Settings: ...
         def locate(self, name: str, *, index: bool = True) -> Skill: ...
@@ -105,10 +90,28 @@ class Operations:
             operation: Callable[[Skill], Result],
         ) -> Result: ...
         def tell(self, diagnostics: Iterable[Diagnostic]) -> None: ...
-        def tell_publication(self, publication: Publication) -> None: ...
         def library(self) -> CompositeSkillSource: ...
         def configuration(self) -> SkillsConfig: ...
         def wait(self, request: Coroutine[Any, Any, Result], *, warnings: bool = True) -> Result: ...
+    else:  # where the surface has none
+        person = property(lambda here: UNATTENDED)
+        progress = property(lambda here: SILENT)
+
+    add = Operation(lambda: install.add_skills)
+    audit = Operation(lambda: install.audit_skills)
+    build_all = Operation(lambda: compiler.build_skills)
+    clean = Operation(lambda: install.clean_up)
+    disable = Operation(lambda: install.disable_skill)
+    empty_trash = Operation(lambda: install.empty_trash)
+    enable = Operation(lambda: install.enable_skill)
+    info = Operation(lambda: install.describe_skill)
+    locked = Operation(lambda: install.list_locked)
+    outdated = Operation(lambda: install.list_latest)
+    pin = Operation(lambda: install.set_pins)
+    publish = Operation(lambda: install.publish_version)
+    remove = Operation(lambda: install.remove_skills)
+    restore = Operation(lambda: install.restore_item)
+    update = Operation(lambda: install.update_locked)
 
     def publish_options(
         self,
@@ -123,66 +126,16 @@ class Operations:
         `deploy` is `user` or `project`. With neither, what a skill is deployed to is renewed, and `targets`
         are for one that is deployed nowhere: claude, or the agents of config.toml [D70].
         """
-        from skillc.compiler import PublishOptions, default_targets, find_targets
         from skillc.settings import load_settings  # what is wrong with them is told by the build
 
         settings, scope = load_settings(self.cwd), deploy or "user"
         if targets is not None or not settings.agents:
             names = "claude" if targets is None else targets
-            places = find_targets(names, scope, self.cwd, may_be_path=may_be_path)
+            places = compiler.find_targets(names, scope, self.cwd, may_be_path=may_be_path)
         else:
-            places, diagnostics = default_targets(settings, scope, self.cwd)
+            places, diagnostics = compiler.default_targets(settings, scope, self.cwd)
             self.tell(diagnostics)
-        return PublishOptions(places, renew=targets is None and deploy is None, **options)
-
-    def build_all(self, options: PublishOptions) -> Builds:
-        """Build and deploy every skill of the stores; one that fails does not stop the others."""
-        from skillc.compiler import build_skills
-        from skillc.library import stored_skills
-
-        result = build_skills(
-            list(stored_skills(self.cwd)),
-            options,
-            self.settings(),
-            self.cwd,
-            progress=self._attendance()["progress"],
-            tell=self.tell,
-            tell_publication=self.tell_publication,
-        )
-        self.renew_listings()
-        return result
-
-    def add(
-        self,
-        *sources: str,
-        skills: Sequence[str] = (),
-        everything: bool = False,
-        targets: str | None = None,
-        scope: str = "",
-        copy: bool = False,
-        dry_run: bool = False,
-        yes: bool = False,
-        accept_blocks: bool = False,
-        hosts: Iterable[str] = (),
-    ) -> Additions:
-        """Add skills of sources, such as `owner/repo`: those with these names, or with `everything` all.
-
-        `targets` are agents or paths with commas between them, by default the agents that are installed;
-        `scope` is `global` or `project`. `hosts` may be asked besides those of the sources.
-        """
-        from skillc.install import AddOptions, Choice, add_skills
-
-        result = add_skills(
-            Choice(sources, skills, everything, frozenset(hosts)),
-            AddOptions(scope, targets, copy, dry_run, yes, accept_blocks),
-            self.settings(),
-            self.cwd,
-            tell=self.tell,
-            tell_publication=self.tell_publication,
-            **self._attendance(),
-        )
-        self.renew_listings(dry_run)
-        return result
+        return compiler.PublishOptions(places, renew=targets is None and deploy is None, **options)
 
     def install(
         self,
@@ -194,107 +147,20 @@ class Operations:
         hosts: Iterable[str] = (),
     ) -> InstallResult:
         """Make the store equal to its lock, of the project or else of the home."""
-        from skillc.install import find_root, make_plan
-
-        root = find_root(self.cwd, is_global=is_global)
-        plan = make_plan(root, frozen=frozen)
+        root = install.find_root(self.cwd, is_global=is_global)
+        plan = install.make_plan(root, frozen=frozen)
         if dry_run or plan.is_empty:
             return plan.preview()
-        from skillc.install import apply_plan  # mostly there is nothing to do
-
-        with self._attendance()["progress"].steps(0, "steps") as steps:
-            result = apply_plan(
+        with self.progress.steps(0, "steps") as steps:
+            result = install.apply_plan(
                 root, plan, frozen=frozen, accept=accept_blocks, hosts=hosts, tell_step=steps.step_of
             )
         self.renew_listings()
         return result
 
-    def outdated(
-        self, *names: str, is_global: bool = False, min_age: str = "", hosts: Iterable[str] = ()
-    ) -> Outdated:
-        """Return locked skills with their latest versions; `min_age` is an age such as 3d."""
-        from skillc.install import find_entries, find_root, list_latest, parse_age
-
-        root = find_root(self.cwd, is_global=is_global)
-        age = parse_age(min_age) if min_age else 0
-        entries = find_entries(root, self._names_in(root, names))
-        with self._attendance()["progress"].steps(len(entries), "skills") as steps:
-            return list_latest(root, entries, min_age=age, hosts=hosts, tell_step=steps.step)
-
-    def update(
-        self,
-        *names: str,
-        is_global: bool = False,
-        min_age: str = "",
-        with_diff: bool = False,
-        dry_run: bool = False,
-        accept_blocks: bool = False,
-        hosts: Iterable[str] = (),
-    ) -> Updates:
-        """Bring locked skills up to date, all or those with these names, and merge the user's edits.
-
-        `name@version` goes to that version, tag, branch or commit [D77].
-        """
-        from skillc.errors import InvalidOption
-        from skillc.install import find_entries, find_root, parse_age, update_locked
-        from skillc.library import is_path
-
-        root = find_root(self.cwd, is_global=is_global)
-        words = [(name, "", "") if is_path(name) else name.partition("@") for name in names]
-        entries = find_entries(root, self._names_in(root, [name for name, _, _ in words]))
-        refs = {name: ref for name, mark, ref in words if mark}
-        if "" in refs.values():
-            raise InvalidOption("after '@' comes a version, a tag, a branch or a commit, as in pdf@v1.2")
-        with self._attendance()["progress"].steps(len(entries), "skills") as steps:
-            result = update_locked(
-                root,
-                entries,
-                min_age=parse_age(min_age) if min_age else 0,
-                with_diff=with_diff,
-                dry_run=dry_run,
-                accept=accept_blocks,
-                hosts=hosts,
-                tell_step=steps.step,
-                refs=refs,
-            )
-        self.renew_listings(dry_run)
-        return result
-
-    def _names_in(self, root: str, names: Iterable[str]) -> Iterator[str]:
-        """Yield the names of skills in a store; a path to one of them means its name [D69]."""
-        from skillc.library import is_path, resolve_installed
-
-        for name in names:
-            skill = resolve_installed(name, self.cwd) if is_path(name) else None
-            is_here = skill and skill.is_stored and os.path.realpath(skill.root) == os.path.realpath(root)
-            yield skill.name if skill and is_here else name
-
-    def pin(self, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
-        """Keep locked skills at their versions, or let them be updated again."""
-        from skillc.install import find_root, set_pins
-
-        root = find_root(self.cwd, is_global=is_global)
-        pins, diagnostics = set_pins(root, self._names_in(root, names), is_pinned)
-        self.tell(diagnostics)
-        return pins
-
-    def locked(self, *, is_global: bool = False) -> LockedSkills:
-        """Return the skills of the lock."""
-        from skillc.install import find_root, list_locked
-
-        return list_locked(find_root(self.cwd, is_global=is_global))
-
     def verify(self, *, is_global: bool = False) -> LockProblems:
         """Return where the store differs from its lock."""
-        from skillc.install import find_root, verify_store
-
-        return verify_store(find_root(self.cwd, is_global=is_global))
-
-    def info(self, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
-        """Return everything about a skill, an installed one first [D69], and what is wrong around it."""
-        from skillc.install import describe_skill
-
-        return describe_skill(self.locate_installed(name), self.cwd)
+        return install.verify_store(install.find_root(self.cwd, is_global=is_global))
 
     def import_skills(
         self,
@@ -311,111 +177,17 @@ class Operations:
 
         `agents` are names with commas between them, or `all`; `scope` is `global` or `project`.
         """
-        from skillc.install import import_folders, import_locks
-
-        attendance = self._attendance()
         if from_locks:
-            result = import_locks(
-                folders,
-                self.cwd,
-                scope,
-                accept=accept_blocks,
-                hosts=hosts,
-                dry_run=dry_run,
-                progress=attendance["progress"],
+            result = install.import_locks(
+                self, folders, scope, accept=accept_blocks, hosts=hosts, dry_run=dry_run
             )
         else:
-            result = import_folders(
-                folders, agents, self.settings(), self.cwd, scope, dry_run=dry_run, yes=yes, **attendance
-            )
+            result = install.import_folders(self, folders, agents, scope, dry_run=dry_run, yes=yes)
         self.tell(result.diagnostics)
         for step, error in result.failures:
             self.report(f"{error.line()} ({step.source})")
         for line in result.build_failures:
             self.report(line)
-        self.renew_listings(dry_run)
-        return result
-
-    def publish(
-        self,
-        name: str,
-        *,
-        to: str | None = None,
-        skill_id: str | None = None,
-        version: str = "",
-        tag: str = "",
-        note: str = "",
-        dry_run: bool = False,
-        accept_blocks: bool = False,
-    ) -> Publishing:
-        """Publish a new version of a skill in a registry, by default the one of the settings."""
-        from skillc.install import publish_version
-        from skillc.library import locate_skill
-        from skillc.remotes import choose_registry
-
-        credential = choose_registry(to, self.settings().registry)
-        skill = locate_skill(name, self.cwd)
-        self.tell(skill.diagnostics)
-        return publish_version(
-            skill,
-            credential,
-            skill_id=skill_id,
-            version=version,
-            tag=tag,
-            note=note,
-            dry_run=dry_run,
-            accept=accept_blocks,
-            progress=self._attendance()["progress"],
-            report=self.report,
-        )
-
-    def audit(
-        self,
-        *names: str,
-        policy: str = "",
-        baseline: str = "",
-        new_baseline: str = "",
-        notes: bool = False,
-        judge: str | None = None,
-        hosts: Iterable[str] = (),
-    ) -> Audits:
-        """Audit skills, folders of skills or sources as for `add`; without names, all skills here.
-
-        `policy`, `baseline` and `new_baseline` are files, and `judge` a command.
-        """
-        from skillc.install import AuditOptions, audit_skills
-
-        files = [os.path.join(self.cwd, each) if each else "" for each in (policy, baseline, new_baseline)]
-        return audit_skills(
-            names,
-            AuditOptions(files[0], files[1], files[2], notes, judge),
-            self.cwd,
-            hosts=hosts,
-            progress=self._attendance()["progress"],
-            tell=self.tell,
-        )
-
-    def remove(
-        self,
-        *names: str,
-        keep_source: bool = False,
-        purge: bool = False,
-        dry_run: bool = False,
-        yes: bool = False,
-    ) -> Removals:
-        """Take skills away from agents and out of their store, into the trash."""
-        from skillc.install import remove_skills
-
-        result = remove_skills(
-            names,
-            self.cwd,
-            keep_source=keep_source,
-            purge=purge,
-            dry_run=dry_run,
-            yes=yes,
-            **self._attendance(),
-        )
-        self.tell(diagnostic for removal in result.removed for diagnostic in removal.diagnostics)
         self.renew_listings(dry_run)
         return result
 
@@ -427,63 +199,9 @@ class Operations:
         self.tell(skill.diagnostics)
         return skill
 
-    def disable(self, name: str, targets: str = "", *, dry_run: bool = False) -> Disablement:
-        """Take a skill away from agents, all or those in `targets`, and keep it."""
-        from skillc.install import disable_skill, require_stored
-
-        skill = require_stored(self.locate_installed(name), name)
-        result = disable_skill(skill, targets, self.cwd, dry_run=dry_run)
-        self.tell(result.diagnostics)
-        self.renew_listings(dry_run)
-        return result
-
-    def enable(self, name: str, targets: str = "", *, dry_run: bool = False) -> Enablement:
-        """Give a disabled skill back to agents."""
-        from skillc.install import enable_skill, require_stored
-
-        skill = require_stored(self.locate_installed(name), name)
-        result = enable_skill(skill, targets, self.settings(), self.cwd, dry_run=dry_run)
-        if result.publication is not None:
-            self.tell_publication(result.publication)
-        self.renew_listings(dry_run)
-        return result
-
-    def restore(self, name: str) -> Restoration:
-        """Bring back what is in the trash under an ID, a path or its last part."""
-        from skillc.install import restore_item
-
-        result = restore_item(name, self.settings())
-        self.tell(result.diagnostics)
-        if result.publication is not None:
-            self.tell_publication(result.publication)
-        if result.failure is not None:
-            self.report(result.failure.text())
-        self.renew_listings()
-        return result
-
     def trash(self) -> TrashContents:
         """Return what is in the trash."""
-        from skillc.install import list_trash
-
-        return list_trash()
-
-    def empty_trash(self, *, yes: bool = False) -> EmptiedTrash:
-        """Delete what is in the trash for good."""
-        from skillc.install import empty_trash
-
-        return empty_trash(yes=yes, person=self._attendance()["person"])
-
-    def clean(
-        self,
-        *,
-        dry_run: bool = False,
-        yes: bool = False,
-        describe: Callable[[Sequence[Waste]], str] | None = None,
-    ) -> Cleaning:
-        """Remove caches, orphans, ghosts and leftovers; `describe` says of what, in the question."""
-        from skillc.install import clean_up
-
-        return clean_up(self.cwd, describe, dry_run=dry_run, yes=yes, **self._attendance())
+        return install.list_trash()
 
     def stats(
         self,
@@ -549,18 +267,16 @@ class Operations:
     ) -> UsageUpload:
         """Send a registry, by default that of the settings, the counts of use that it lacks."""
         from skillc import usage
-        from skillc.install import find_shared
         from skillc.remotes import RegistryApi, choose_registry
 
         credential = choose_registry(to, self.settings().registry)
-        skills = find_shared(credential.registry, self.cwd)
+        skills = install.find_shared(credential.registry, self.cwd)
         upload = usage.count_usage(credential.registry, skills, with_queries=with_queries)
         upload.is_preview = dry_run
         if upload.days and not dry_run:
-            progress = self._attendance()["progress"]
             with (
                 RegistryApi.connect(credential, self.report) as api,
-                progress.steps(len(upload.days), "days") as steps,
+                self.progress.steps(len(upload.days), "days") as steps,
             ):
                 usage.send_usage(api, upload, steps.step)
         return upload
@@ -578,14 +294,9 @@ class Operations:
             return operation(list(stored_skills(self.cwd)))
         return self.operate("stats", name, log, operation)
 
-    def _attendance(self) -> Attendance:
-        return {"person": self.person or UNATTENDED, "progress": self.progress or SILENT}
-
     def setup(self, *agents: str, **options: Unpack[SetupChoice]) -> Setups:
         """Make agents use skc, those that are named or all that are here, or take that back with `undo`."""
-        from skillc.install import SetupOptions, set_up
-
-        return set_up(agents, SetupOptions(**options), self._attendance()["person"])
+        return install.set_up(agents, install.SetupOptions(**options), self.person)
 
     def doctor(self, *, fix: bool = False) -> Examination:
         """Return what is wrong with this installation; with `fix`, repair what is safe first."""
@@ -647,7 +358,7 @@ class Operations:
             in_project=in_project,
             dry_run=dry_run,
             yes=yes,
-            person=self._attendance()["person"],
+            person=self.person,
         )
         self.tell(result.diagnostics)
         for error in result.failures:

@@ -1,14 +1,18 @@
-"""What an operation is given by the surface that calls it: answers of a person, and a place for progress.
+"""What an operation is given by the surface that calls it: where it works, a person, a place for progress.
 
-The command line has a terminal for both. A program that calls an operation has neither: `UNATTENDED` answers
-no question, and `SILENT` shows nothing.
+The command line has a terminal for the last two. A program that calls an operation has neither: `UNATTENDED`
+answers no question, and `SILENT` shows nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from skillc.errors import Diagnostic
+    from skillc.settings import Settings
 
 
 class Person(Protocol):
@@ -66,6 +70,25 @@ class Progress(Protocol):
     def steps(self, total: int, unit: str) -> AbstractContextManager[Steps]:
         """Count the steps that are done inside the block."""
         ...
+
+
+class Here(Protocol):
+    """A directory in which an operation works, and what its surface gives it: a `Workspace`."""
+
+    cwd: str
+    person: Person
+    progress: Progress
+    report: Callable[[str], None]  # gets a line for people
+
+    def settings(self) -> Settings:
+        """Return the settings in force here; report what is wrong with them."""
+        ...
+
+    def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report diagnostics, a line each."""
+
+    def renew_listings(self, dry_run: bool = False) -> None:
+        """Do what listings need after skills changed; no command fails for it."""
 
 
 class Unattended:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from skillc.lint import Choice, Report
     from skillc.operations import Operations
     from skillc.settings import Settings
-    from skillc.surface import Person, Progress
     from skillc.tools import Approve, RunResult, Values
     from skillc.usage import LogValue
 
@@ -45,7 +44,8 @@ class Workspace(Operations):
 
     Those that read are here; those that bring skills in, build and take them out are in `Operations`.
 
-    `capabilities` are those that are there, besides skills: skills that need others are hidden.
+    `capabilities` are those that are there, besides skills: skills that need others are hidden. A surface
+    sets `person` and `progress`, where it has a person to ask and a place for progress.
     """
 
     __slots__ = (
@@ -62,17 +62,19 @@ class Workspace(Operations):
         self.report = report
         self.capabilities = frozenset(capabilities)
         self.is_at_terminal = False  # then a person asks, whose accesses are logged apart from agents'
-        self.person: Person | None = None  # who can be asked by operations that change something
-        self.progress: Progress | None = None  # where they show it
         self._switch: tuple[object, str] = (None, "")  # stamps, and the file that switches skills off
         # At most one, with the stamps of its configuration; a list, so that `with_reporter` can share it.
         self._library: list[tuple[object, CompositeSkillSource, DefaultSkillEngine]] = []
 
     def __getattr__(self, name: str) -> Any:
-        """Return an operation of `Operations`, which reading commands do not load."""
+        """Return what `Operations` has, which reading commands do not load."""
         from skillc.operations import Operations
 
-        return getattr(Operations, name).__get__(self)
+        return (
+            vars(Operations)[name].__get__(self)
+            if name in vars(Operations)
+            else object.__getattribute__(self, name)
+        )
 
     def with_reporter(self, report: Reporter) -> Workspace:
         """Return the same workspace with another reporter; both share the library."""
@@ -219,7 +221,7 @@ class Workspace(Operations):
         progress: Callable[[int, int], None] | None = None,
     ) -> Publication:
         """Import, build and deploy a skill."""
-        from skillc.compiler import publish_skill
+        from skillc.compiler import publish_skill, tell_publication
 
         settings = self.settings()
         publication = self.operate(
@@ -228,15 +230,9 @@ class Workspace(Operations):
             {"global": options.to_global, "force": options.force},
             lambda skill: publish_skill(skill, options, settings, self.cwd, progress=progress),
         )
-        self.tell_publication(publication)
+        tell_publication(self, publication)
         self.renew_listings()
         return publication
-
-    def tell_publication(self, publication: Publication) -> None:
-        """Report the repairs of a build and the deployments that failed."""
-        self.tell(publication.diagnostics)
-        for error in publication.failures:
-            self.report(error.text())
 
     def lint(
         self, skill: Skill, *, fix: bool = False, force: bool = False, choice: Choice | None = None
@@ -263,11 +259,10 @@ class Workspace(Operations):
     ) -> Generator[Report | SkillcError, None, None]:
         """Check skills on all cores, in order; yield an error for each that can't be checked."""
         from skillc.lint import lint_skills
-        from skillc.surface import SILENT
 
         fields: dict[str, LogValue] = {"force": force, "fix": fix, "strict": bool(choice and choice.strict)}
         results = lint_skills(skills, fix=fix, force=force, choice=choice)
-        with (self.progress or SILENT).steps(len(skills), "skills") as steps:
+        with self.progress.steps(len(skills), "skills") as steps:
             for skill, result in zip(skills, results, strict=True):
                 steps.step(skill.name)
                 if log:  # what is done already

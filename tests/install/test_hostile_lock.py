@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import AuditBlocked, InvalidConfiguration, LockUnsatisfied
-from skillc.install import InstallResult, lock_file, read_lock, set_pins, update_locked, verify_store
+from skillc.install import InstallResult, lock_file, read_lock, verify_store
 from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.lock import change_lock
 from skillc.install.versions import find_version
@@ -101,7 +101,7 @@ def test_paths_of_the_user(world: World) -> None:
     assert (world.root / "mine/pdf/SKILL.md").is_file()
     shutil.rmtree(world.root / "mine")
     write(source / "SKILL.md", "---\nname: pdf\ndescription: Newer\n---\n# pdf\n")
-    result = update_locked(str(world.project), [entry])
+    result = Workspace(str(world.project)).update()
     assert not result.failures
     assert "Newer" in (world.root / "mine/pdf/SKILL.md").read_text()
 
@@ -149,7 +149,7 @@ def test_other_files_with_the_same_hashes(world: World, frozen: bool) -> None:
         (error,) = install_locked(str(world.project)).failures
         assert error.code == "E081"
     assert not (world.store / "pdf").exists()
-    (update,) = update_locked(str(world.project), [entry], dry_run=True).skills
+    (update,) = Workspace(str(world.project)).update(dry_run=True).skills
     assert ("added", UNSEEN) in update.files
 
 
@@ -173,7 +173,7 @@ def test_what_the_digest_leaves_out_is_kept(world: World, name: str) -> None:
     install_locked(root)
     write(world.store / "pdf" / name, "mine\n")
     write(source / "new.md", "new\n")
-    assert not update_locked(root, list(read_lock(root).values())).failures
+    assert not Workspace(root).update().failures
     assert (world.store / "pdf/new.md").is_file()
     texts = [path.read_text() for path in (world.home / ".skillc/trash").rglob(name)]
     assert texts == ["mine\n"]
@@ -234,7 +234,7 @@ def test_what_the_audit_blocks(world: World, home: Path) -> None:
     shutil.rmtree(world.store / "bad")
     assert install_locked(root).installed == ["bad"]  # it was accepted for these files
     write(source / "new.md", "new\n")
-    (failure,) = update_locked(root, list(read_lock(root).values())).failures
+    (failure,) = Workspace(root).update().failures
     assert failure.code == "E084"  # and not for others
     record.write_text(record.read_text().replace('"accepted"', '"acceptef"'))
     world.fails("E071", "update")
@@ -336,9 +336,9 @@ def test_damage_is_not_believed(world: World) -> None:
     with pytest.raises(LockUnsatisfied, match="damaged, or was edited by hand"):
         install_locked(root)
     with pytest.raises(LockUnsatisfied):
-        update_locked(root, list(read_lock(root).values()))
+        Workspace(root).update()
     with pytest.raises(LockUnsatisfied):
-        set_pins(root, ["pdf"], True)
+        Workspace(root).pin("pdf")
     assert "doctor --fix" in world.fails("E081", "update").stderr
     assert "damaged" in world.skc("doctor").stdout
     world.skc("doctor", "--fix")

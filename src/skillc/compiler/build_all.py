@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from skillc.compiler.pipeline import (
@@ -11,11 +10,11 @@ from skillc.compiler.pipeline import (
     publish_skill,
     record_publications,
     renewal,
+    tell_publication,
 )
-from skillc.errors import Diagnostic, unexpected
-from skillc.library import Skill, check_deployments, deployments_by_source
-from skillc.settings import Settings
-from skillc.surface import SILENT, Progress
+from skillc.errors import unexpected
+from skillc.library import check_deployments, deployments_by_source, stored_skills
+from skillc.surface import Here
 from skillc.text import one_line, utf8_text
 
 
@@ -50,28 +49,23 @@ class Builds:
         return sum(result.build.status == "unchanged" for result in self.built)
 
 
-def build_skills(
-    skills: Sequence[Skill],
-    options: PublishOptions,
-    settings: Settings,
-    cwd: str,
-    *,
-    progress: Progress = SILENT,
-    tell: Callable[[Iterable[Diagnostic]], None] = lambda diagnostics: None,
-    tell_publication: Callable[[Publication], None] = lambda publication: None,
-) -> Builds:
-    """Build and deploy skills; of two with one name, agents get the one that the name means, the first."""
+def build_skills(here: Here, options: PublishOptions) -> Builds:
+    """Build and deploy every skill of the stores; one that fails does not stop the others.
+
+    Of two with one name, agents get the one that the name means, the first.
+    """
+    skills, settings = list(stored_skills(here.cwd)), here.settings()
     failed: list[BuildFailure] = []
     records = deployments_by_source() if options.renew else {}
     names: set[str] = set()
-    with record_publications(tell) as built, progress.steps(len(skills), "skills") as steps:
+    with record_publications(here.tell) as built, here.progress.steps(len(skills), "skills") as steps:
         for skill in skills:
             steps.step(skill.name)
             try:
                 deploy = skill.name not in names
                 own = [r for r in records.get(utf8_text(skill.source), ()) if r.is_here]
                 new = renewal(skill, own, options)
-                result = publish_skill(skill, new, settings, cwd, deploy=deploy, record=False)
+                result = publish_skill(skill, new, settings, here.cwd, deploy=deploy, record=False)
             except Exception as error:
                 failure = unexpected(error)
                 failed.append(BuildFailure(skill.name, skill.name, failure.code, failure.message))
@@ -80,6 +74,7 @@ def build_skills(
             names.add(skill.name)
             built.append(result)
             steps.clear()
-            tell_publication(result)
-    tell(check_deployments())
+            tell_publication(here, result)
+    here.tell(check_deployments())
+    here.renew_listings()
     return Builds(tuple(built), tuple(failed))

@@ -11,8 +11,8 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.accepted_blocks import accepted_rules
-    from skillc.install.add import Additions, AddOptions, add_skills
-    from skillc.install.audit import AuditOptions, Audits, audit_skills
+    from skillc.install.add import Additions, add_skills
+    from skillc.install.audit import Audits, audit_skills
     from skillc.install.candidate import Candidate, Download
     from skillc.install.clean import Cleaning, Disposal, clean_up, remove_waste
     from skillc.install.clients import (
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         LockedSkills,
         Pins,
         accept_entry,
-        find_entries,
         find_root,
         is_home,
         list_locked,
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     )
     from skillc.install.marketplace import find_marketplace
     from skillc.install.notes import read_notes, write_notes
-    from skillc.install.offers import Choice
     from skillc.install.origin import Origin, parse_origin, recall_origin
     from skillc.install.outdated import Outdated, list_latest, parse_age
     from skillc.install.plan import InstallResult, make_plan
@@ -66,7 +64,6 @@ if TYPE_CHECKING:
         disable_skill,
         enable_skill,
         remove_skills,
-        require_stored,
     )
     from skillc.install.restore import (
         EmptiedTrash,

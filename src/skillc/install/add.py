@@ -8,7 +8,7 @@ again finishes the rest.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,19 +21,13 @@ from skillc.compiler import (
     find_targets,
     publish_skill,
     record_publications,
+    tell_publication,
 )
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
 from skillc.install.lock import lock_folder, read_lock
-from skillc.install.offers import (
-    Choice,
-    Offer,
-    OfferMaker,
-    Report,
-    check_offers,
-    describe_offers,
-    is_there,
-)
+from skillc.install.offers import Offer, OfferMaker, check_offers, describe_offers, is_there
+from skillc.install.origin import parse_origin
 from skillc.install.outdated import Latest, with_edits
 from skillc.install.store import (
     FetchedSkill,
@@ -48,7 +42,7 @@ from skillc.install.update import Updates, apply_versions
 from skillc.library import GLOBAL, Skill, is_path_target, lock_store
 from skillc.listing import describe_targets
 from skillc.settings import Settings
-from skillc.surface import SILENT, UNATTENDED, Person, Progress, Steps
+from skillc.surface import Here, Person, Steps
 from skillc.text import one_line, utf8_text
 
 REASON = "replaced by 'skc add'"
@@ -66,18 +60,6 @@ class Addition:
     def as_json(self) -> dict[str, Any]:
         places = [utf8_text(each.path) for each in self.publication.deployments]
         return self.offer.as_json() | {"targets": places, "path": utf8_text(self.skill.source)}
-
-
-@dataclass(frozen=True, slots=True)
-class AddOptions:
-    """How skills are added: to which store, for which agents, and what is accepted without a question."""
-
-    scope: str = ""  # global, project, or the store that fits
-    targets: str | None = None  # agents or paths, with commas between them; None for those that are installed
-    copy: bool = False
-    dry_run: bool = False
-    yes: bool = False
-    accept_blocks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,55 +107,62 @@ class Additions:
 
 
 def add_skills(
-    choice: Choice,
-    options: AddOptions,
-    settings: Settings,
-    cwd: str,
-    *,
-    person: Person = UNATTENDED,
-    progress: Progress = SILENT,
-    tell: Report = lambda diagnostics: None,
-    tell_publication: Callable[[Publication], None] = lambda publication: None,
+    here: Here,
+    *sources: str,
+    skills: Sequence[str] = (),
+    everything: bool = False,
+    targets: str | None = None,
+    scope: str = "",
+    copy: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    accept_blocks: bool = False,
+    hosts: Iterable[str] = (),
 ) -> Additions:
-    """Add the chosen skills of sources; one of several that fails does not stop the others.
+    """Add skills of sources, such as `owner/repo`: those with these names, or with `everything` all.
 
-    A person who can answer is asked first, unless with `yes`. `tell` gets warnings as they come up. Raises
-    OriginNotFound (E080), SkillExists (E050), AuditBlocked (E084) and InvalidOption, before anything is
-    written.
+    `targets` are agents or paths with commas between them, by default the agents that are installed; `scope`
+    is `global` or `project`, by default the store that fits. `hosts` may be asked besides those of the
+    sources. A person who can answer is asked first, unless with `yes`. One of several skills that fails does
+    not stop the others. Raises OriginNotFound (E080), SkillExists (E050), AuditBlocked (E084) and
+    InvalidOption, before anything is written.
     """
-    store = choose_store(cwd, options.scope)
-    targets = _find_targets(options.targets, store, settings, cwd, tell)
+    if everything and skills:
+        raise InvalidOption("--all and --skill exclude each other")
+    settings = here.settings()
+    store = choose_store(here.cwd, scope)
+    places = _find_targets(here, targets, store, settings)
     with ExitStack() as stack:
-        offers = OfferMaker(choice, store, cwd, stack, person, progress, tell).make()
-        text = "\n".join(describe_offers(offers, store, targets))
+        origins = [parse_origin(text, here.cwd, frozenset(hosts)) for text in sources]
+        offers = OfferMaker(here, store, stack, everything).make(origins, list(skills))
+        text = "\n".join(describe_offers(offers, store, places))
         try:
-            check_offers(offers, store, targets, accept=options.accept_blocks)
+            check_offers(offers, store, places, accept=accept_blocks)
         except AuditBlocked:
-            person.show(text)
+            here.person.show(text)
             raise
-        if options.dry_run:
-            return Additions(tuple(offers), store, tuple(targets), is_preview=True)
-        if not (options.yes or person.can_answer):
+        if dry_run:
+            return Additions(tuple(offers), store, tuple(places), is_preview=True)
+        if not (yes or here.person.can_answer):
             _refuse_moves(offers)
-        if options.yes or not person.can_answer:
-            person.show(text)
+        if yes or not here.person.can_answer:
+            here.person.show(text)
         else:
-            targets = _agree(person, text, offers, targets)
-        with progress.steps(2 * len(offers), "steps") as steps:
-            adding = _Adding(store, targets, options.copy, steps, tell, is_alone=len(offers) == 1)
-            for batch in in_batches(adding.move(offers, accept=options.accept_blocks)):
-                adding.publish(adding.put(batch), settings, cwd, tell_publication)
-    return Additions(tuple(offers), store, tuple(targets), tuple(adding.additions), tuple(adding.failures))
+            places = _agree(here.person, text, offers, places)
+        with here.progress.steps(2 * len(offers), "steps") as steps:
+            adding = _Adding(here, store, places, copy, steps, is_alone=len(offers) == 1)
+            for batch in in_batches(adding.move(offers, accept=accept_blocks)):
+                adding.publish(adding.put(batch), settings)
+    here.renew_listings()
+    return Additions(tuple(offers), store, tuple(places), tuple(adding.additions), tuple(adding.failures))
 
 
-def _find_targets(
-    names: str | None, store: Store, settings: Settings, cwd: str, tell: Report
-) -> Sequence[Target]:
+def _find_targets(here: Here, names: str | None, store: Store, settings: Settings) -> Sequence[Target]:
     scope = "user" if store.scope == GLOBAL else "project"
     if names is not None:
-        return find_targets(names, scope, cwd)
+        return find_targets(names, scope, here.cwd)
     targets, diagnostics = default_targets(settings, scope, store.root)
-    tell(diagnostics)
+    here.tell(diagnostics)
     return targets
 
 
@@ -204,11 +193,11 @@ def _agree(person: Person, text: str, offers: Sequence[Offer], targets: Sequence
 class _Adding:
     """Puts offers into a store and its lock, then builds and deploys them."""
 
+    here: Here
     store: Store
     targets: Sequence[Target]
     copy: bool
     steps: Steps
-    tell: Report
     is_alone: bool  # an error of the only skill is that of the command
     additions: list[Addition] = field(default_factory=list)
     failures: list[SkillcError] = field(default_factory=list)
@@ -227,7 +216,7 @@ class _Adding:
             return list(offers)
         updates = Updates()
         names = {e.name for e in apply_versions(self.store.root, [*moves.values()], updates, accept=accept)}
-        self.tell(updates.diagnostics)
+        self.here.tell(updates.diagnostics)
         self.failures.extend(updates.failures)
         if self.is_alone and updates.failures:
             raise updates.failures[0]
@@ -248,7 +237,7 @@ class _Adding:
                         changes += self._put(offer, entries.get(offer.name))
                         successes.append(offer)
             finally:
-                self.tell(record_entries(root, changes) if changes else ())
+                self.here.tell(record_entries(root, changes) if changes else ())
         return successes
 
     def _put(self, offer: Offer, last: LockEntry | None) -> Sequence[LockEntry]:
@@ -274,29 +263,23 @@ class _Adding:
             audit=offer.audit,
         )
         skill = FetchedSkill(entry, candidate.folder, offer.origin.label())
-        self.tell(put_skill(store.root, skill, REASON, is_there=has_it))
+        self.here.tell(put_skill(store.root, skill, REASON, is_there=has_it))
         return (entry,)
 
-    def publish(
-        self,
-        offers: Sequence[Offer],
-        settings: Settings,
-        cwd: str,
-        tell_publication: Callable[[Publication], None],
-    ) -> None:
+    def publish(self, offers: Sequence[Offer], settings: Settings) -> None:
         """Build and deploy skills that were put into the store."""
         store, options = self.store, PublishOptions(tuple(self.targets), copy=self.copy)
-        with record_publications(self.tell) as publications:
+        with record_publications(self.here.tell) as publications:
             for offer in offers:
                 self.steps.step(offer.name)
                 source = os.path.realpath(os.path.join(store.folder, offer.name))
                 skill = Skill(offer.name, source, store.scope, store.root, is_stored=True)
                 with self._failures_of(offer):
-                    publication = publish_skill(skill, options, settings, cwd, record=False)
+                    publication = publish_skill(skill, options, settings, self.here.cwd, record=False)
                     publications.append(publication)
                     self.additions.append(Addition(offer, skill, publication))
                     self.steps.clear()
-                    tell_publication(publication)
+                    tell_publication(self.here, publication)
 
     @contextmanager
     def _failures_of(self, offer: Offer) -> Iterator[None]:

@@ -6,9 +6,9 @@ Nothing of them is run or kept. A skill that can't be audited does not stop the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc.audit import (
@@ -28,20 +28,9 @@ from skillc.install.download import open_download
 from skillc.install.origin import parse_origin
 from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
-from skillc.surface import SILENT, Progress
+from skillc.surface import Here, Progress
 
 Job = tuple[str, str]  # folder and name
-
-
-@dataclass(frozen=True, slots=True)
-class AuditOptions:
-    """How to audit; `policy`, `baseline` and `new_baseline` are files, and `judge` a command."""
-
-    policy: str = ""
-    baseline: str = ""
-    new_baseline: str = ""  # where to write all findings
-    notes: bool = False  # whether notes in the skills' own files allow findings
-    judge: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +54,33 @@ class Audits:
 
 
 def audit_skills(
-    names: Sequence[str],
-    options: AuditOptions,
-    cwd: str,
-    *,
+    here: Here,
+    *names: str,
+    policy: str = "",
+    baseline: str = "",
+    new_baseline: str = "",
+    notes: bool = False,
+    judge: str | None = None,
     hosts: Iterable[str] = (),
-    progress: Progress = SILENT,
-    tell: Callable[[Iterable[Diagnostic]], None] = lambda diagnostics: None,
 ) -> Audits:
     """Audit skills that are named, below folders, or of sources as for 'skc add'; without names, all here.
 
-    `hosts` may be asked besides those of the sources. Raises SkillNotFound, OriginNotFound and, for the only
-    skill, whatever keeps it from being audited.
+    `policy`, `baseline` and `new_baseline`, to which all findings are written, are files, and `judge` is a
+    command. With `notes`, notes in the skills' own files allow findings. `hosts` may be asked besides those
+    of the sources. Raises SkillNotFound, OriginNotFound and, for the only skill, whatever keeps it from being
+    audited.
     """
-    policy = read_policy(options.policy)
-    baseline = read_baseline(options.baseline) if options.baseline else None
-    judge = parse_judge(options.judge) if options.judge is not None else None
+    files = [os.path.join(here.cwd, each) if each else "" for each in (policy, baseline, new_baseline)]
+    rules = read_policy(files[0])
+    before = read_baseline(files[1]) if files[1] else None
+    argv = parse_judge(judge) if judge is not None else None
     with ExitStack() as stack:
-        finder = _Finder(cwd, frozenset(hosts), stack, progress, tell)
-        jobs = finder.find_all(names)
-        audits, failures = _audit(jobs, policy, baseline, options.notes, judge, progress)
+        jobs = _Finder(here, frozenset(hosts), stack).find_all(names)
+        audits, failures = _audit(here.progress, jobs, rules, before, notes, argv)
     result = Audits(tuple(audits), tuple(failures))
-    tell(result.diagnostics)
-    if options.new_baseline:
-        return Audits(result.audits, result.failures, write_baseline(options.new_baseline, audits))
+    here.tell(result.diagnostics)
+    if new_baseline:
+        return replace(result, written=write_baseline(files[2], audits))
     return result
 
 
@@ -96,15 +88,13 @@ def audit_skills(
 class _Finder:
     """Finds the folders and names of skills; downloads are kept until the stack ends."""
 
-    cwd: str
+    here: Here
     hosts: frozenset[str]
     stack: ExitStack
-    progress: Progress
-    tell: Callable[[Iterable[Diagnostic]], None]
 
     def find_all(self, names: Sequence[str]) -> list[Job]:
         if not names:
-            return [(skill.source, skill.name) for skill in stored_skills(self.cwd)]
+            return [(skill.source, skill.name) for skill in stored_skills(self.here.cwd)]
         jobs: dict[str, str] = {}
         for name in names:
             for folder, skill in self._find(name):
@@ -112,21 +102,21 @@ class _Finder:
         return list(jobs.items())
 
     def _find(self, name: str) -> Iterator[Job]:
-        path = os.path.join(self.cwd, name)
+        path = os.path.join(self.here.cwd, name)
         if name and "\0" not in name and os.path.isdir(path):
             yield from self._find_below(path, name)
             return
         try:
-            skill = locate_skill(name, self.cwd)
+            skill = locate_skill(name, self.here.cwd)
         except SkillNotFound:
             if not ("/" in name or ":" in name or os.path.isfile(path)):  # no source either
                 raise
         else:
             yield skill.source, skill.name
             return
-        origin = parse_origin(name, self.cwd, self.hosts)
-        with self.progress.activity(f"Fetching {origin.label()}"):
-            opening = open_download(origin, report=lambda each: self.tell((each,)))
+        origin = parse_origin(name, self.here.cwd, self.hosts)
+        with self.here.progress.activity(f"Fetching {origin.label()}"):
+            opening = open_download(origin, report=lambda each: self.here.tell((each,)))
             download = self.stack.enter_context(opening)
         yield from ((candidate.folder, candidate.name) for candidate in download.candidates)
 
@@ -135,19 +125,19 @@ class _Finder:
             skill = at_path(path)
             yield skill.source, skill.name
             return
-        with self.progress.activity(f"Looking for skills in {name}"):
+        with self.here.progress.activity(f"Looking for skills in {name}"):
             below = list(find_skills_below(path))
         for skill in below:
             yield skill.source, os.path.relpath(skill.source, os.path.realpath(path))
 
 
 def _audit(
+    progress: Progress,
     jobs: Sequence[Job],
     policy: Policy,
     baseline: Baseline | None,
     notes: bool,
     judge: list[str] | None,
-    progress: Progress,
 ) -> tuple[list[Audit], list[SkillcError]]:
     audits: list[Audit] = []
     failures: list[SkillcError] = []

@@ -30,7 +30,7 @@ from skillc.install.dangling import (
 )
 from skillc.library import read_deployments, read_origin
 from skillc.startup import sqlite
-from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.surface import Here
 
 LOCK = "lock"  # stays: another process may wait for it
 MAX_STATE = 1 << 18  # bytes of a checkout's state.json
@@ -84,26 +84,24 @@ class Cleaning:
 
 
 def clean_up(
-    cwd: str,
-    describe: Callable[[Sequence[Waste]], str] | None = None,
+    here: Here,
     *,
     dry_run: bool = False,
     yes: bool = False,
-    person: Person = UNATTENDED,
-    progress: Progress = SILENT,
+    describe: Callable[[Sequence[Waste]], str] | None = None,
 ) -> Cleaning:
-    """Remove what is no longer needed, once a person agrees; `describe` says what, in the question.
+    """Remove caches, orphans, ghosts and leftovers, once a person agrees; `describe` is for the question.
 
     Raises InvalidOption, and removes nothing, without an answer.
     """
-    waste = find_waste(cwd)
+    waste = find_waste(here.cwd)
     if dry_run or not waste:
         return Cleaning(tuple(waste))
     text = describe(waste) if describe else "\n".join(item.path for item in waste)
-    if not yes and not (person.can_answer and person.confirm(text, "Remove all this?")):
+    if not yes and not (here.person.can_answer and here.person.confirm(text, "Remove all this?")):
         raise InvalidOption("nothing removed; 'skc clean --yes' removes without asking")
     disposals = []
-    with progress.steps(len(waste), "items") as steps:
+    with here.progress.steps(len(waste), "items") as steps:
         for item in waste:
             steps.step(item.path)
             disposals.append(remove_waste(item))

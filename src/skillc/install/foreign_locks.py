@@ -32,7 +32,7 @@ from skillc.install.lock import find_root, global_lock_file, lock_folder, read_l
 from skillc.install.origin import CLAWHUB, REGISTRY
 from skillc.install.store import FetchedSkill, Store, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, PROJECT, is_compiled, lock_store
-from skillc.surface import SILENT, Progress
+from skillc.surface import Here
 
 MAX_BYTES = 16 << 20
 REASON = "replaced by 'skc import --lock'"
@@ -152,25 +152,19 @@ READERS: dict[str, Callable[[str, dict[str, Any]], Iterator[LockEntry]]] = {
 
 
 def import_locks(
-    files: Sequence[str],
-    cwd: str,
-    scope: str = "",
-    *,
-    accept: bool = False,
-    hosts: Iterable[str] = (),
-    dry_run: bool = False,
-    progress: Progress = SILENT,
+    here: Here, files: Sequence[str], scope: str, *, accept: bool, hosts: Iterable[str], dry_run: bool
 ) -> ImportResult:
     """Bring in what lock files name, by default those of the project and of the home; raises InvalidOption.
 
     What the home's file names goes into the home's store. A dry run asks no host.
     """
+    cwd = here.cwd
     files = [os.path.join(cwd, os.path.expanduser(name)) for name in files] or find_locks(cwd, scope)
     if not files:
         raise InvalidOption("there is no lock file here; 'skc import --lock <file>' names one")
     pins = [pin for file in files for pin in read_pins(file)]
     result = ImportResult()
-    with progress.steps(len(pins), "skills") as steps:
+    with here.progress.steps(len(pins), "skills") as steps:
         for file in sorted({pin.file for pin in pins}, key=_is_of_home):
             root = find_root(cwd, is_global=_is_of_home(file) or scope == GLOBAL)
             transfer = _Transfer(Store(GLOBAL if root == paths.home() else PROJECT, root), accept, result)

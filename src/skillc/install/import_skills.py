@@ -25,7 +25,7 @@ from skillc.library import PROJECT, DeploymentRecord, Skill, lock_store, record_
 from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
 from skillc.startup import new_sha256
-from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.surface import Here, Person
 from skillc.text import count_of
 
 Fields = tuple[str, ...]
@@ -66,29 +66,20 @@ class ImportResult:
 
 
 def import_folders(
-    folders: Sequence[str],
-    agents: str,
-    settings: Settings,
-    cwd: str,
-    scope: str = "",
-    *,
-    dry_run: bool = False,
-    yes: bool = False,
-    person: Person = UNATTENDED,
-    progress: Progress = SILENT,
+    here: Here, folders: Sequence[str], agents: str, scope: str, *, dry_run: bool, yes: bool
 ) -> ImportResult:
     """Import the skills of folders and of agents' directories, as `plan_import` takes them.
 
     A person is asked before agents' folders are moved; without one that takes `yes` [D68]. Raises
     InvalidOption for a no.
     """
-    plan = plan_import(folders, agents, cwd, scope)
+    settings, plan = here.settings(), plan_import(folders, agents, here.cwd, scope)
     if dry_run:
         return preview(plan)
-    if not yes and not _agree(plan, person):
+    if not yes and not _agree(plan, here.person):
         raise InvalidOption("nothing imported; --yes moves the folders without asking, --dry-run names them")
-    with progress.steps(len(plan.steps), "skills") as steps:
-        return bring_in(plan, settings, cwd, steps.step)
+    with here.progress.steps(len(plan.steps), "skills") as steps:
+        return bring_in(plan, settings, here.cwd, steps.step)
 
 
 def _agree(plan: Plan, person: Person) -> bool:

@@ -16,14 +16,17 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, errors, paths
 from skillc.errors import Diagnostic, warning
 from skillc.install.entry import KEYS, OWN, LockEntry
-from skillc.library import lock_store
+from skillc.library import is_path, lock_store, resolve_installed
 from skillc.skills import is_name, to_segment
 from skillc.spelling import suggest
+
+if TYPE_CHECKING:  # an 'install' that has nothing to do needs none
+    from skillc.surface import Here
 
 Fields = dict[str, Any]
 
@@ -82,8 +85,9 @@ class LockedSkills:
     skills: tuple[LockedSkill, ...]
 
 
-def list_locked(root: str) -> LockedSkills:
-    """Return the skills of a lock with where they come from, sorted by name."""
+def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
+    """Return the skills of the lock with where they come from, sorted by name."""
+    root = find_root(here.cwd, is_global=is_global)
     return LockedSkills(
         tuple(
             LockedSkill(
@@ -94,15 +98,26 @@ def list_locked(root: str) -> LockedSkills:
     )
 
 
-def find_entries(root: str, names: Iterable[str] = ()) -> list[LockEntry]:
-    """Return the entries of a lock with these names, or all; raises SkillNotFound."""
-    entries, names = read_lock(root), list(names)
+def find_entries(root: str, names: Iterable[str], cwd: str) -> list[LockEntry]:
+    """Return the entries of a lock with these names, or all; raises SkillNotFound.
+
+    A path to a skill of the store means its name [D69].
+    """
+    entries = read_lock(root)
+    names = [_name_of(root, name, cwd) if is_path(name) else name for name in names]
     for name in names:
         if name not in entries:
             error = errors.SkillNotFound(name, "it is not in the lock", suggest(name, entries))
             error.details = error.details or "hint: skills that 'skc add' brought are; 'skc lock' lists them"
             raise error
     return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
+
+
+def _name_of(root: str, path: str, cwd: str) -> str:
+    """Return the name of the skill that a path means, if it is one of the store."""
+    skill = resolve_installed(path, cwd)
+    is_here = skill.is_stored and os.path.realpath(skill.root) == os.path.realpath(root)
+    return skill.name if is_here else path
 
 
 def require_intact(entries: Iterable[LockEntry]) -> None:
@@ -145,13 +160,14 @@ class Pins:
     skills: tuple[Pinned, ...]
 
 
-def set_pins(root: str, names: Iterable[str], is_pinned: bool) -> tuple[Pins, list[Diagnostic]]:
-    """Note in the lock whether skills are pinned; return also warnings. Raises SkillNotFound."""
+def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
+    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
+    root = find_root(here.cwd, is_global=is_global)
     with lock_store(root):
-        entries = find_entries(root, names)
+        entries = find_entries(root, names, here.cwd)
         require_intact(entries)
-        diagnostics = change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries])
-    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries)), diagnostics
+        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
+    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
 
 
 def accept_entry(root: str, name: str) -> str:

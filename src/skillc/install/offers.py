@@ -7,7 +7,7 @@ marketplace lists plugins, which are sources themselves.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +15,14 @@ from typing import Any
 from skillc.audit import BLOCK, REVIEW, Audit, Policy, audit_folder, read_policy
 from skillc.compiler import Target
 from skillc.contract import encode
-from skillc.errors import Diagnostic, InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
+from skillc.errors import InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.candidate import Candidate, Download
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, describe_origin, hash_folder
 from skillc.install.lock import lock_folder, read_lock, require_intact
 from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
-from skillc.install.origin import Origin, parse_origin
+from skillc.install.origin import Origin
 from skillc.install.plugins import Plugin
 from skillc.install.store import Store
 from skillc.library import is_compiled, read_deployments, read_import
@@ -30,7 +30,7 @@ from skillc.lint import estimate
 from skillc.listing import join_targets
 from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata
 from skillc.spelling import suggest
-from skillc.surface import Person, Progress
+from skillc.surface import Here
 from skillc.text import count_of, cut, fold_line, one_line, utf8_text
 
 MAX_SAMPLE = 256 << 10  # characters of a SKILL.md whose tokens are counted
@@ -38,22 +38,6 @@ MAX_LISTED = 50  # skills in one list
 MAX_FINDINGS = 5  # of an audit, in the description
 MAX_ASKS = 6  # of one kind
 WIDTH = 90  # columns of a description
-
-Report = Callable[[Iterable[Diagnostic]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which skills of which sources are wanted: those with these names, or with `everything` all."""
-
-    sources: Sequence[str]
-    skills: Sequence[str] = ()
-    everything: bool = False
-    hosts: frozenset[str] = frozenset()  # that may be asked besides those of the sources
-
-    def __post_init__(self) -> None:
-        if self.everything and self.skills:
-            raise InvalidOption("--all and --skill exclude each other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +93,20 @@ class _Place:
 class OfferMaker:
     """Opens sources and makes offers of their skills. Downloads are there until `stack` is closed."""
 
-    choice: Choice
+    here: Here
     store: Store
-    cwd: str
     stack: ExitStack
-    person: Person
-    progress: Progress
-    report: Report
+    everything: bool  # whether all skills are wanted
 
-    def make(self) -> list[Offer]:
-        """Open all sources, choose the skills, and say what is known of each."""
-        names = list(self.choice.skills)
-        places = self._find_places(names)
+    def make(self, origins: Iterable[Origin], names: list[str]) -> list[Offer]:
+        """Open all sources, choose the skills with these names, and say what is known of each."""
+        places = self._find_places(origins, names)
         policy = read_policy()
         downloads = [self._open(place, names if len(places) == 1 else ()) for place in places]
         choices = self._choose(places, downloads, names)
         offers: list[Offer] = []
         entries = read_lock(self.store.root)
-        with self.progress.steps(sum(map(len, choices)), "skills") as steps:
+        with self.here.progress.steps(sum(map(len, choices)), "skills") as steps:
             for download, candidates in zip(downloads, choices, strict=True):
                 download.complete(candidates)
                 for candidate in candidates:
@@ -136,10 +116,8 @@ class OfferMaker:
         _check_names(offers)
         return offers
 
-    def _find_places(self, names: list[str]) -> list[_Place]:
+    def _find_places(self, origins: Iterable[Origin], names: list[str]) -> list[_Place]:
         """Return what to open. Names of plugins are taken out of `names`: they mean all of a plugin."""
-        choice = self.choice
-        origins = [parse_origin(text, self.cwd, choice.hosts) for text in choice.sources]
         places: list[_Place] = []
         plugin_names: set[str] = set()
         for origin in origins:
@@ -157,11 +135,10 @@ class OfferMaker:
         self, marketplace: Marketplace, names: Collection[str], *, has_others: bool
     ) -> Iterator[_Place]:
         """Yield the plugins with these names, and those in which other skills are to be looked for."""
-        everything = self.choice.everything
-        if not names and not has_others and not everything:
+        if not names and not has_others and not self.everything:
             listing = Download(marketplace.origin, "", marketplace.candidates())
             names = {each.name for each in self._choose_from(listing, "plugins")}
-        for plugin in marketplace.choose(sorted(names)) if names or everything else ():
+        for plugin in marketplace.choose(sorted(names)) if names or self.everything else ():
             yield _Place(marketplace.origin_of(plugin), plugin, is_chosen=True)
         if has_others:
             others = [each for each in marketplace.search() if each.name not in names]
@@ -171,10 +148,10 @@ class OfferMaker:
         """Open a place. A plugin without a skill, which may have other things, is left out with a warning."""
         plugin = place.plugin
         names = () if place.is_chosen else names
-        with self.progress.activity(f"Fetching {place.origin.label()}"):
+        with self.here.progress.activity(f"Fetching {place.origin.label()}"):
             try:
                 opening = open_download(
-                    place.origin, names=names, lazy=True, report=lambda each: self.report((each,))
+                    place.origin, names=names, lazy=True, report=lambda each: self.here.tell((each,))
                 )
                 download = self.stack.enter_context(opening)
             except OriginNotFound as error:
@@ -184,7 +161,7 @@ class OfferMaker:
         if plugin is not None:
             kept = keep_skills(plugin, download.origin.path, download.candidates)
             if not kept:
-                self.report([warning("W080", plugin.name, "the plugin has no skill")])
+                self.here.tell([warning("W080", plugin.name, "the plugin has no skill")])
             download = download.narrow(kept)
         return download
 
@@ -196,7 +173,7 @@ class OfferMaker:
             _require_names(downloads, names)
         choices: list[Sequence[Candidate]] = []
         for place, download in zip(places, downloads, strict=True):
-            if place.is_chosen or self.choice.everything or (names and len(downloads) == 1):
+            if place.is_chosen or self.everything or (names and len(downloads) == 1):
                 choices.append(download.candidates)
             elif names:
                 choices.append([each for each in download.candidates if each.name in names])
@@ -214,13 +191,13 @@ class OfferMaker:
             return candidates
         if not candidates:
             raise OriginNotFound(label, "none of its skills can be used")
-        if not self.person.can_answer:
+        if not self.here.person.can_answer:
             names = ", ".join(each.name for each in candidates[:MAX_LISTED])
             more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""
             way = "--skill <name> adds one, --all adds all"
             raise InvalidOption(f"{label} has {len(candidates)} {what}; {way}: {names}{more}")
         title = f"{label} has {len(candidates)} {what}:"
-        chosen = self.person.choose(title, [(each.name, each.description) for each in candidates])
+        chosen = self.here.person.choose(title, [(each.name, each.description) for each in candidates])
         if not chosen:
             raise InvalidOption("nothing added")
         by_name = {each.name: each for each in candidates}

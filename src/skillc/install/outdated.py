@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,9 +11,10 @@ from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
 from skillc.install.candidate import Candidate, Download
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import NO_REFS, Origins, Refs, TellStep, ignore_step, reason_of, warn_of_yank
+from skillc.install.fetch import NO_REFS, Origins, Refs, reason_of, warn_of_yank
 from skillc.install.latest import NEW_FILES, note_latest
-from skillc.install.lock import lock_folder, store_folder
+from skillc.install.lock import find_entries, find_root, lock_folder, store_folder
+from skillc.surface import Here
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -72,16 +73,17 @@ class Outdated:
 
 
 def list_latest(
-    root: str,
-    entries: Sequence[LockEntry],
-    *,
-    min_age: int = 0,
-    hosts: Iterable[str] = (),
-    tell_step: TellStep = ignore_step,
+    here: Here, *names: str, is_global: bool = False, min_age: str = "", hosts: Iterable[str] = ()
 ) -> Outdated:
-    """Return which skills have a newer version, without fetching its files."""
-    with Origins(lock_folder(root), hosts, tell_step) as origins:
-        versions = find_latest(origins, root, entries, min_age)
+    """Return locked skills with their latest versions, without fetching files; `min_age` is such as 3d."""
+    root = find_root(here.cwd, is_global=is_global)
+    age = parse_age(min_age)
+    entries = find_entries(root, names, here.cwd)
+    with (
+        here.progress.steps(len(entries), "skills") as steps,
+        Origins(lock_folder(root), hosts, steps.step) as origins,
+    ):
+        versions = find_latest(origins, root, entries, age)
     return Outdated(tuple(versions), tuple(origins.diagnostics))
 
 
@@ -115,11 +117,13 @@ def find_latest(
 
 
 def parse_age(text: str, option: str = "--min-age") -> int:
-    """Return the seconds of an age such as 3d, 12h or 2w.
+    """Return the seconds of an age such as 3d, 12h or 2w; 0 for an empty text.
 
     >>> parse_age("3d")
     259200
     """
+    if not text:
+        return 0
     number, unit = text[:-1], text[-1:]
     if unit not in UNITS or not (number.isascii() and number.isdecimal()) or len(number) > 6:
         raise InvalidOption(f"{option} takes a number and m, h, d or w, such as 3d, not '{text}'")

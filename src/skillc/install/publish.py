@@ -25,14 +25,14 @@ from skillc.errors import (
     VersionExists,
 )
 from skillc.install.accepted_blocks import check_blocks
-from skillc.library import Skill, is_compiled
+from skillc.library import Skill, is_compiled, locate_skill
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
 from skillc.registry import Package, Role, is_below, read_package
 from skillc.remotes import Credential
 from skillc.skills import SkillId, digest_files, digest_skill, require_description
-from skillc.surface import SILENT, Progress
+from skillc.surface import Here
 from skillc.text import count_of, one_line
 from skillc.versions import LATEST, next_patch, parse_tag, parse_version, precedence
 
@@ -136,35 +136,37 @@ class Publishing:
 
 
 def publish_version(
-    skill: Skill,
-    credential: Credential,
+    here: Here,
+    name: str,
     *,
+    to: str | None = None,
     skill_id: str | None = None,
     version: str = "",
     tag: str = "",
     note: str = "",
     dry_run: bool = False,
-    accept: bool = False,
-    progress: Progress = SILENT,
-    report: Callable[[str], None] = lambda line: None,
+    accept_blocks: bool = False,
 ) -> Publishing:
-    """Publish a skill in a registry; with `dry_run`, say what would be sent.
+    """Publish a new version of a skill in a registry, by default the one of the settings.
 
-    A job of CI without a token gets one from the registry. `report` gets a line for each wait. Raises
+    With `dry_run`, say what would be sent. A job of CI without a token gets one from the registry. Raises
     LintFailed (E300), AuditBlocked (E084), VersionExists (E091), RegistryRefused (E090) and others.
     """
-    name = _parse_id(skill_id, skill)
-    with progress.activity("Packing and checking the skill"):
-        package = check_skill(skill, name, read_policy(), accept=accept)
-    with progress.activity(f"Asking {credential.registry}"):
-        credential = _admit_job(credential, name, report, may_fail=dry_run)
-        with _advise_job(credential), remotes.RegistryApi.connect(credential, report) as api:
+    credential = remotes.choose_registry(to, here.settings().registry)
+    skill = locate_skill(name, here.cwd)
+    here.tell(skill.diagnostics)
+    own_id = _parse_id(skill_id, skill)
+    with here.progress.activity("Packing and checking the skill"):
+        package = check_skill(skill, own_id, read_policy(), accept=accept_blocks)
+    with here.progress.activity(f"Asking {credential.registry}"):
+        credential = _admit_job(credential, own_id, here.report, may_fail=dry_run)
+        with _advise_job(credential), remotes.RegistryApi.connect(credential, here.report) as api:
             upload = plan_upload(api, package, version)
             if dry_run:
                 if credential.token or not remotes.is_job():  # else it was said that the job has no token
                     require_publisher(api, package.skill)
                 return Publishing(credential.registry, upload)
-            with progress.steps(max(upload.size >> 10, 1), "KiB") as steps:
+            with here.progress.steps(max(upload.size >> 10, 1), "KiB") as steps:
 
                 def tell_progress(count: int, total: int) -> None:
                     steps.reach((upload.size >> 10) * count // max(total, 1), str(package.skill))

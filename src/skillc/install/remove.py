@@ -8,7 +8,7 @@ disabled skill stays where it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +24,7 @@ from skillc.compiler import (
     publish_skill,
     remove_runtime,
     renewal,
+    tell_publication,
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, hidden
@@ -39,14 +40,14 @@ from skillc.library import (
     find_switch,
     is_path,
     is_skill,
+    locate_installed,
     lock_store,
     read_deployments,
     resolve_installed,
     roots,
 )
 from skillc.quotes import shell_quote
-from skillc.settings import Settings
-from skillc.surface import SILENT, UNATTENDED, Person, Progress
+from skillc.surface import Here
 from skillc.text import one_line
 from skillc.usage import delete_fallback_log
 
@@ -117,31 +118,31 @@ def find_removable(name: str, cwd: str) -> Skill | Ghost:
 
 
 def remove_skills(
-    names: Sequence[str],
-    cwd: str,
-    *,
+    here: Here,
+    *names: str,
     keep_source: bool = False,
     purge: bool = False,
     dry_run: bool = False,
     yes: bool = False,
-    person: Person = UNATTENDED,
-    progress: Progress = SILENT,
 ) -> Removals:
-    """Remove the skills that these names or paths mean, once a person who can answer agrees.
+    """Take skills away from agents and out of their store, into the trash, once a person agrees.
 
-    Raises SkillNotFound or InvalidOption before anything is removed.
+    One who can't answer is not asked. Raises SkillNotFound or InvalidOption before anything is removed.
     """
-    skills = list({each.source: each for each in (find_removable(name, cwd) for name in names)}.values())
+    found = (find_removable(name, here.cwd) for name in names)
+    skills = list({each.source: each for each in found}.values())
     preview = Removals(tuple(map(preview_removal, skills)), keep_source, is_preview=True)
     if dry_run:
         return preview
-    if not yes and person.can_answer and not person.confirm("\n".join(preview.lines()), "Remove?"):
+    if not yes and here.person.can_answer and not here.person.confirm("\n".join(preview.lines()), "Remove?"):
         raise InvalidOption("nothing removed; 'skc remove --yes' removes without asking")
     removals = []
-    with progress.steps(len(skills), "skills") as steps:
+    with here.progress.steps(len(skills), "skills") as steps:
         for skill in skills:
             steps.step(skill.name)
-            removals.append(remove_skill(skill, cwd, keep_source=keep_source, purge=purge))
+            removals.append(remove_skill(skill, here.cwd, keep_source=keep_source, purge=purge))
+    here.tell(diagnostic for removal in removals for diagnostic in removal.diagnostics)
+    here.renew_listings()
     return Removals(tuple(removals), keep_source)
 
 
@@ -202,7 +203,6 @@ class Disablement:
     was_off: bool = field(metadata=HIDDEN)
     disabled: bool = field(default=True, init=False)
     deployments: tuple[str, ...]
-    diagnostics: tuple[Diagnostic, ...] = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,42 +231,54 @@ def require_stored(skill: Skill, name: str) -> Skill:
     return skill
 
 
-def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False) -> Disablement:
-    """Take a skill away from these agents, or with none from all, until it is enabled.
+def _locate(here: Here, name: str) -> Skill:
+    """Return the skill of a store that a name means; an installed one first [D69]."""
+    skill = locate_installed(name, here.cwd)
+    here.tell(skill.diagnostics)
+    return require_stored(skill, name)
+
+
+def disable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = False) -> Disablement:
+    """Take a skill away from agents, all or those in `targets`, until it is enabled; it stays in its store.
 
     The switch is set first: a build that runs meanwhile, or after a kill, does not deploy it again.
     """
-    places = _places(skill, agents, cwd)
+    skill = _locate(here, name)
+    places = _places(skill, targets, here.cwd)
     records = [r for r in find_deployments(skill) if places is None or r.path in places]
     if dry_run:
         was_off = find_switch(skill.source).covers_all(places)
-        return Disablement(skill.name, skill.reference, was_off, tuple(record.path for record in records), ())
+        return Disablement(skill.name, skill.reference, was_off, tuple(record.path for record in records))
     with lock_store(skill.root):
         if not is_skill(skill.source):  # 'skc remove' was faster
             raise SkillNotFound(skill.name)
         records = [r for r in find_deployments(skill) if places is None or r.path in places]
         old = change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
         withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
+    here.tell(withdrawal.diagnostics)
+    here.renew_listings()
     removals = tuple(record.path for record in withdrawal.records)
-    return Disablement(skill.name, skill.reference, old.covers_all(places), removals, withdrawal.diagnostics)
+    return Disablement(skill.name, skill.reference, old.covers_all(places), removals)
 
 
-def enable_skill(
-    skill: Skill, agents: str, settings: Settings, cwd: str, *, dry_run: bool = False
-) -> Enablement:
-    """Let builds deploy a skill again, and deploy it where it was."""
-    places = _places(skill, agents, cwd)
+def enable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = False) -> Enablement:
+    """Give a disabled skill back to agents, all or those in `targets`: deploy it where it was."""
+    skill, settings = _locate(here, name), here.settings()
+    places = _places(skill, targets, here.cwd)
     old = find_switch(skill.source)
     records = [r for r in old.deployments if places is None or r.path in places]
     was_off = old.everywhere or bool(old.places)
-    if dry_run or not was_off:
-        return Enablement(skill.name, skill.reference, was_off)
-    for record in records if skill.scope == PROJECT else ():
-        check_agent_folder(os.path.dirname(record.path), skill.root)
-    change_switch(skill.source, lambda switch: switch.with_enabled(places))
-    options = renewal(skill, records, PublishOptions())
-    publication = publish_skill(skill, options, settings, cwd) if records else None
-    return Enablement(skill.name, skill.reference, True, publication)
+    publication = None
+    if was_off and not dry_run:
+        for record in records if skill.scope == PROJECT else ():
+            check_agent_folder(os.path.dirname(record.path), skill.root)
+        change_switch(skill.source, lambda switch: switch.with_enabled(places))
+        options = renewal(skill, records, PublishOptions())
+        publication = publish_skill(skill, options, settings, here.cwd) if records else None
+    if publication is not None:
+        tell_publication(here, publication)
+    here.renew_listings(dry_run)
+    return Enablement(skill.name, skill.reference, was_off, publication)
 
 
 def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:

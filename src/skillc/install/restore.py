@@ -18,6 +18,7 @@ from skillc.compiler import (
     default_targets,
     publish_skill,
     renewal,
+    tell_publication,
 )
 from skillc.contract import HIDDEN, encode, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
@@ -39,7 +40,7 @@ from skillc.library import (
     parse_switch,
 )
 from skillc.settings import Settings
-from skillc.surface import UNATTENDED, Person
+from skillc.surface import Here
 from skillc.text import count_of
 
 
@@ -50,12 +51,11 @@ class Restoration:
     restored: trash.TrashItem
     deployments: tuple[str, ...] = ()
     publication: Publication | None = hidden(None)
-    diagnostics: tuple[Diagnostic, ...] = hidden(())
-    failure: SkillcError | None = hidden(None)  # of the build; the skill is back
+    is_built: bool = hidden(True)  # whether the build did not fail; the skill is back in any case
 
     @property
     def is_success(self) -> bool:
-        return self.failure is None and not (self.publication and self.publication.failures)
+        return self.is_built and not (self.publication and self.publication.failures)
 
     def lines(self) -> Iterator[str]:
         """Yield what came back to where, for people."""
@@ -83,16 +83,23 @@ class _Memory:
         return skill
 
 
-def restore_item(name: str, settings: Settings) -> Restoration:
-    """Bring back the newest item of the trash that a name means; raises NotInTrash and others.
+def restore_item(here: Here, name: str) -> Restoration:
+    """Bring back what is in the trash under an ID, a path or its last part; raises NotInTrash and others.
 
     Agents' folders of a project that lead out of it are AgentFolderEscapes, before anything is written [D63].
     """
-    item = trash.find(name)
+    settings, item = here.settings(), trash.find(name)
     memory = _read_memory(item)
     if memory is None:
         trash.restore(item)
-        return Restoration(item)
+        result = Restoration(item)
+    else:
+        result = _restore_skill(here, settings, item, memory)
+    here.renew_listings()
+    return result
+
+
+def _restore_skill(here: Here, settings: Settings, item: trash.TrashItem, memory: _Memory) -> Restoration:
     diagnostics: list[Diagnostic] = []
     options = PublishOptions()
     if memory.records is None:
@@ -105,15 +112,17 @@ def restore_item(name: str, settings: Settings) -> Restoration:
         check_agent_folder(folder, memory.root)
     with lock_store(memory.root):  # 'skc add' may be about to put one there
         diagnostics += _bring_back(item, memory)
-    publication = failure = None
+    here.tell(diagnostics)
     skill = memory.skill
-    if memory.was_built and is_skill(skill.source):
-        try:
-            publication = publish_skill(skill, options, settings, memory.root)
-        except (SkillcError, OSError) as error:
-            failure = unexpected(error)
-    places = tuple(each.path for each in publication.deployments) if publication else ()
-    return Restoration(item, places, publication, tuple(diagnostics), failure)
+    if not (memory.was_built and is_skill(skill.source)):
+        return Restoration(item)
+    try:
+        publication = publish_skill(skill, options, settings, memory.root)
+    except (SkillcError, OSError) as error:
+        here.report(unexpected(error).text())
+        return Restoration(item, is_built=False)
+    tell_publication(here, publication)
+    return Restoration(item, tuple(each.path for each in publication.deployments), publication)
 
 
 def _bring_back(item: trash.TrashItem, memory: _Memory) -> list[Diagnostic]:
@@ -180,14 +189,14 @@ def list_trash() -> TrashContents:
     return TrashContents(items, tuple(measure_size(item.path) for item in items))
 
 
-def empty_trash(*, yes: bool = False, person: Person = UNATTENDED) -> EmptiedTrash:
+def empty_trash(here: Here, *, yes: bool = False) -> EmptiedTrash:
     """Delete what is in the trash for good, once a person agrees; raises InvalidOption without one."""
     contents = list_trash()
     items, size = contents.items, sum(contents.sizes)
     if items and not yes:
         text = f"{count_of(len(items), 'item')}, {size:,} bytes. Deleted items can't be brought back."
         question = "Delete it?" if len(items) == 1 else "Delete them all?"
-        if not (person.can_answer and person.confirm(text, question)):
+        if not (here.person.can_answer and here.person.confirm(text, question)):
             raise InvalidOption("nothing deleted; 'skc trash empty --yes' deletes without asking")
     for item in items:
         trash.delete(item)

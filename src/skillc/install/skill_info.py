@@ -27,13 +27,14 @@ from skillc.contract import JSON, KEY, hidden, optional
 from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
 from skillc.install.foreign import ForeignSkill, find_foreign
 from skillc.install.notes import Memo, stamp_files, stamp_folder
-from skillc.library import DeploymentRecord, Skill, read_deployments, read_import
+from skillc.library import DeploymentRecord, Skill, locate_installed, read_deployments, read_import
 from skillc.skills import digest_skill
 from skillc.text import utf8_text
 
 if TYPE_CHECKING:  # many have no lock, and one without deployments has nothing to inspect
     from skillc.install.entry import LockEntry
     from skillc.install.latest import KnownVersion
+    from skillc.surface import Here
 
 KIND = "list"  # of notes
 TIME_OUT = 5.0  # seconds for reading the texts of new skills; the next list goes on with the rest
@@ -153,12 +154,14 @@ def list_installed(
     return InstalledSkills(skills, found.total, found.filtered, find_foreign(cwd), diagnostics)
 
 
-def describe_skill(skill: Skill, cwd: str) -> tuple[SkillInfo, list[Diagnostic]]:
-    """Return everything about one skill, installed or not, and what is wrong around it."""
+def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
+    """Return everything about a skill, an installed one first [D69], and what is wrong around it."""
     from skillc.lint import measure_skill  # a list needs none of these
     from skillc.listing import list_agents
     from skillc.usage import compute_stats
 
+    skill = locate_installed(name, here.cwd)
+    here.tell(skill.diagnostics)
     survey = _Survey(monotonic() + TIME_OUT)
     info = survey.describe(find_status(skill), find_deployments(skill))
     survey.keep(is_all=False)
@@ -171,7 +174,7 @@ def describe_skill(skill: Skill, cwd: str) -> tuple[SkillInfo, list[Diagnostic]]
     places = {os.path.realpath(each.path) for each in info.agents}
     states = {
         agent.agent: each.state
-        for agent in (list_agents(cwd).agents if places else ())
+        for agent in (list_agents(here.cwd).agents if places else ())
         for each in agent.skills
         if each.state and os.path.realpath(os.path.dirname(each.path)) in places
     }

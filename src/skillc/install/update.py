@@ -16,14 +16,22 @@ from typing import Any
 
 from skillc import atomic
 from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_policy
-from skillc.errors import Diagnostic, LockUnsatisfied, MergeConflict, SkillcError, unexpected, warning
+from skillc.errors import (
+    Diagnostic,
+    InvalidOption,
+    LockUnsatisfied,
+    MergeConflict,
+    SkillcError,
+    unexpected,
+    warning,
+)
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.fetch import NO_REFS, Origins, Refs, TellStep, fetch_entries, ignore_step
+from skillc.install.fetch import Origins, Refs, TellStep, fetch_entries
 from skillc.install.latest import note_latest
-from skillc.install.lock import lock_folder, read_lock, require_intact, store_folder
+from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
-from skillc.install.outdated import Latest, find_latest, with_edits
+from skillc.install.outdated import Latest, find_latest, parse_age, with_edits
 from skillc.install.store import (
     FetchedSkill,
     check_store,
@@ -34,9 +42,10 @@ from skillc.install.store import (
     record_entries,
 )
 from skillc.install.versions import find_version
-from skillc.library import lock_store
+from skillc.library import is_path, lock_store
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
+from skillc.surface import Here
 
 REASON = "the version before 'skc update'"
 MAX_DIFF = 1 << 20  # bytes of a file whose diff is shown
@@ -81,24 +90,48 @@ class Updates:
 
 
 def update_locked(
-    root: str,
-    entries: Sequence[LockEntry],
-    *,
-    min_age: int = 0,
+    here: Here,
+    *names: str,
+    is_global: bool = False,
+    min_age: str = "",
     with_diff: bool = False,
     dry_run: bool = False,
-    accept: bool = False,
+    accept_blocks: bool = False,
     hosts: Iterable[str] = (),
-    tell_step: TellStep = ignore_step,
-    refs: Refs = NO_REFS,
 ) -> Updates:
-    """Update skills of a lock; a skill that fails does not stop the others.
+    """Bring locked skills up to date, all or those with these names, and merge the user's edits.
 
-    Those in `refs` go to that version, tag, branch or commit, up or down, pinned or not; the lock keeps it
-    as wanted [D77]. `hosts` may be asked besides those of the lock. One that the audit blocks is E084,
-    unless `accept` or it was accepted before. A conflict is MergeConflict: the update is there, with marks,
-    and the old version in the trash.
+    `name@version` goes to that version, tag, branch or commit, up or down, pinned or not; the lock keeps it
+    as wanted [D77]. `min_age` is an age such as 3d. `hosts` may be asked besides those of the lock. A skill
+    that fails does not stop the others. One that the audit blocks is E084, unless with `accept_blocks` or it
+    was accepted before. A conflict is MergeConflict: the update is there, with marks, and the old version in
+    the trash.
     """
+    root = find_root(here.cwd, is_global=is_global)
+    words = [(name, "", "") if is_path(name) else name.partition("@") for name in names]
+    entries = find_entries(root, [name for name, _, _ in words], here.cwd)
+    refs = {name: ref for name, mark, ref in words if mark}
+    if "" in refs.values():
+        raise InvalidOption("after '@' comes a version, a tag, a branch or a commit, as in pdf@v1.2")
+    with here.progress.steps(len(entries), "skills") as steps:
+        result = _update_all(
+            root, entries, refs, parse_age(min_age), with_diff, dry_run, accept_blocks, hosts, steps.step
+        )
+    here.renew_listings(dry_run)
+    return result
+
+
+def _update_all(
+    root: str,
+    entries: Sequence[LockEntry],
+    refs: Refs,
+    min_age: int,
+    with_diff: bool,
+    dry_run: bool,
+    accept: bool,
+    hosts: Iterable[str],
+    tell_step: TellStep,
+) -> Updates:
     result = Updates()
     check_store(root)
     require_intact(entries)
