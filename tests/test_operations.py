@@ -116,11 +116,12 @@ def test_without_a_person(world: World, shelf: Path, here: Workspace) -> None:
     with pytest.raises(InvalidOption, match="nothing deleted; 'skc trash empty --yes'"):
         here.empty_trash()
     assert len(here.empty_trash(yes=True).deleted) == 1
-    assert here.clean(dry_run=True).waste
+    assert here.clean(dry_run=True).entries
     with pytest.raises(InvalidOption, match="nothing removed; 'skc clean --yes'"):
         here.clean()
     cleaning = here.clean(yes=True)
-    assert len(cleaning.disposals) == len(cleaning.waste)
+    assert cleaning.entries
+    assert all(each.result for each in cleaning.entries)
 
 
 def test_answers(world: World, shelf: Path, here: Workspace) -> None:

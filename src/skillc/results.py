@@ -19,6 +19,7 @@ from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
 from skillc.install import (
+    Cleaning,
     Disablement,
     EmptiedTrash,
     InstalledSkills,
@@ -113,14 +114,6 @@ _UPDATE = {
     "conflicts?": [str],
     "diff?": str,
 }
-_LEFTOVER = {
-    **_texts("id kind what path"),
-    "from": Text,
-    "when": Text,
-    "size": int,
-    "result?": str,
-    "detail?": Text,
-}
 
 # By the words that choose what is printed.
 RESULTS: dict[str, Shape] = {
@@ -135,7 +128,7 @@ RESULTS: dict[str, Shape] = {
     },
     "build": Publication,
     "build --all": {"built": [Publication], "failed": [_texts("id skill code message")]},
-    "clean": {"entries": [_LEFTOVER]},
+    "clean": Cleaning,
     "completion": _texts("shell script"),
     "disable": Disablement,
     "doctor": Examination,

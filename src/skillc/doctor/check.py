@@ -15,7 +15,7 @@ from skillc import paths
 from skillc.compiler import DeploymentState, PublishOptions, inspect_deployment, publish_skill, renewal
 from skillc.contract import hidden
 from skillc.errors import SkillcError
-from skillc.install import Waste, remove_waste
+from skillc.install import KEPT, TRASHED, Waste, remove_waste
 from skillc.library import (
     PROJECT,
     DeploymentRecord,
@@ -108,9 +108,9 @@ def redeploy(record: DeploymentRecord, cwd: str) -> str:
 def discard(waste: Waste) -> str:
     """Remove waste."""
     removal = remove_waste(waste)
-    if removal.is_kept:
+    if removal.result == KEPT:
         raise SkillcError(f"'{waste.path}' stays: {removal.detail}")
-    return f"{'moved to the trash' if removal.is_in_trash else 'removed'} '{short(waste.path)}'"
+    return f"{'moved to the trash' if removal.result == TRASHED else 'removed'} '{short(waste.path)}'"
 
 
 def unlink(path: str) -> str:

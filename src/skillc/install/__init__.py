@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skillc.install.add import Additions, add_skills
     from skillc.install.audit import Audits, audit_skills
     from skillc.install.candidate import Candidate, Download
-    from skillc.install.clean import Cleaning, Disposal, clean_up, remove_waste
+    from skillc.install.clean import Cleaning, clean_up, remove_waste
     from skillc.install.clients import (
         ClientChange,
         client_names,
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         plan_removal,
     )
     from skillc.install.dangling import (
+        KEPT,
+        TRASHED,
         Waste,
         find_ghost_deployments,
         find_leftovers,

@@ -11,13 +11,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
 
-from skillc import atomic, paths
+from skillc import atomic, paths, trash
+from skillc.contract import hidden
 from skillc.errors import InvalidOption, unexpected
 from skillc.install.dangling import (
     CACHE,
+    KEPT,
+    REMOVED,
+    TRASHED,
     Waste,
     delete_path,
     find_ghost_deployments,
@@ -49,38 +53,12 @@ WHOLE = {  # folders that go as a whole
 DATABASES = {"library.db": "index of all skills"}
 
 
-REMOVED, TRASHED, KEPT = "removed", "trashed", "kept"
-
-
-@dataclass(frozen=True, slots=True)
-class Disposal:
-    """What became of waste: removed, trashed (`detail` is the ID in the trash) or kept (the reason)."""
-
-    waste: Waste
-    result: str
-    detail: str = ""
-
-    @property
-    def is_kept(self) -> bool:
-        return self.result == KEPT
-
-    @property
-    def is_in_trash(self) -> bool:
-        return self.result == TRASHED
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self.waste.as_json(), "result": self.result, "detail": self.detail}
-
-
 @dataclass(frozen=True, slots=True)
 class Cleaning:
-    """What can go and, unless it was a dry run or there is nothing, what became of each."""
+    """What can go or, where it `is_done`, what became of each."""
 
-    waste: tuple[Waste, ...]
-    disposals: tuple[Disposal, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        return {"entries": [entry.as_json() for entry in self.disposals or self.waste]}
+    entries: tuple[Waste, ...]
+    is_done: bool = hidden(False)
 
 
 def clean_up(
@@ -100,12 +78,12 @@ def clean_up(
     text = describe(waste) if describe else "\n".join(item.path for item in waste)
     if not yes and not (here.person.can_answer and here.person.confirm(text, "Remove all this?")):
         raise InvalidOption("nothing removed; 'skc clean --yes' removes without asking")
-    disposals = []
+    results = []
     with here.progress.steps(len(waste), "items") as steps:
         for item in waste:
             steps.step(item.path)
-            disposals.append(remove_waste(item))
-    return Cleaning(tuple(waste), tuple(disposals))
+            results.append(remove_waste(item))
+    return Cleaning(tuple(results), is_done=True)
 
 
 def find_waste(cwd: str) -> list[Waste]:
@@ -118,15 +96,17 @@ def find_waste(cwd: str) -> list[Waste]:
     return [*caches, *find_ghost_deployments(), *find_orphans(cwd, removals), *find_leftovers(cwd)]
 
 
-def remove_waste(waste: Waste) -> Disposal:
-    """Remove something, and say what became of it; never fails."""
+def remove_waste(waste: Waste) -> Waste:
+    """Remove something, and return it with what became of it; never fails."""
     try:
         item = waste.remove()
     except BlockingIOError:
-        return Disposal(waste, KEPT, "in use by another process")
+        return replace(waste, result=KEPT, detail="in use by another process")
     except Exception as error:  # whatever is wrong with this one, the others can go
-        return Disposal(waste, KEPT, unexpected(error).message)
-    return Disposal(waste, TRASHED if item else REMOVED, item)
+        return replace(waste, result=KEPT, detail=unexpected(error).message)
+    if isinstance(item, trash.TrashItem):
+        return replace(waste, result=TRASHED, detail=item.id)
+    return replace(waste, result=REMOVED, detail="")
 
 
 def find_caches() -> Iterator[Waste]:
@@ -140,9 +120,8 @@ def find_caches() -> Iterator[Waste]:
         names = [name for name in list_names(folder) if name != LOCK]
         if names:
             size = sum(measure_size(os.path.join(folder, name)) for name in names)
-            yield make_waste(
-                CACHE, "git checkout", folder, _remove_checkout(folder), origin=_address(folder), size=size
-            )
+            remove = partial(_remove_checkout, folder)
+            yield make_waste(CACHE, "git checkout", folder, remove, origin=_address(folder), size=size)
     yield from _folders(root)
     for path in atomic.leftovers(os.path.join(root, "downloads")):
         yield make_waste(CACHE, "download that was cut off", path)
@@ -150,7 +129,7 @@ def find_caches() -> Iterator[Waste]:
         path = os.path.join(root, name)
         if os.path.lexists(path):
             size = sum(measure_size(path + ending) for ending in ("", "-wal", "-shm"))
-            yield make_waste(CACHE, what, path, _remove_database(path), size=size)
+            yield make_waste(CACHE, what, path, partial(_remove_database, path), size=size)
 
 
 def _copies(root: str) -> Iterator[Waste]:
@@ -176,14 +155,11 @@ def _folders(root: str) -> Iterator[Waste]:
             yield make_waste(CACHE, what, os.path.join(root, name))
 
 
-def _remove_checkout(folder: str) -> Callable[[], None]:
-    def remove() -> None:
-        with atomic.Lock(os.path.join(folder, LOCK), wait=False):
-            for name in sorted(list_names(folder), reverse=True):  # state.json first, which names a checkout
-                if name != LOCK:
-                    delete_path(os.path.join(folder, name))
-
-    return remove
+def _remove_checkout(folder: str) -> None:
+    with atomic.Lock(os.path.join(folder, LOCK), wait=False):
+        for name in sorted(list_names(folder), reverse=True):  # state.json first, which names a checkout
+            if name != LOCK:
+                delete_path(os.path.join(folder, name))
 
 
 def _address(folder: str) -> str:
@@ -195,32 +171,28 @@ def _address(folder: str) -> str:
         return ""
 
 
-def _remove_database(path: str) -> Callable[[], None]:
-    """Return what deletes a database, unless another process has it open.
+def _remove_database(path: str) -> None:
+    """Delete a database, unless another process has it open.
 
     A file that is deleted while its write-ahead log stays would damage the next one of that name. So the
     log is merged first, which SQLite does only for the last process.
     """
-
-    def remove() -> None:
-        if os.path.islink(path):
-            os.unlink(path)
-            return
+    if os.path.islink(path):
+        os.unlink(path)
+        return
+    try:
+        connection = sqlite.connect(path, timeout=0, isolation_level=None)
         try:
-            connection = sqlite.connect(path, timeout=0, isolation_level=None)
-            try:
-                connection.execute("PRAGMA journal_mode=DELETE").fetchone()
-                connection.execute("BEGIN EXCLUSIVE")
-                os.unlink(path)
-            finally:
-                connection.close()
-        except sqlite.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
-                raise BlockingIOError(str(error)) from None
-            raise OSError(str(error)) from None
-        except sqlite.DatabaseError:  # damaged: no process can use it
-            delete_path(path)
-        for ending in ("-wal", "-shm", "-journal"):
-            atomic.discard(path + ending)
-
-    return remove
+            connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+            connection.execute("BEGIN EXCLUSIVE")
+            os.unlink(path)
+        finally:
+            connection.close()
+    except sqlite.OperationalError as error:
+        if "locked" in str(error) or "busy" in str(error):
+            raise BlockingIOError(str(error)) from None
+        raise OSError(str(error)) from None
+    except sqlite.DatabaseError:  # damaged: no process can use it
+        delete_path(path)
+    for ending in ("-wal", "-shm", "-journal"):
+        atomic.discard(path + ending)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 from skillc import atomic, paths, trash
 from skillc.compiler import (
@@ -27,11 +27,12 @@ from skillc.compiler import (
     source_of,
     withdraw,
 )
-from skillc.contract import HIDDEN, KEY, encode_fields
+from skillc.contract import HIDDEN, KEY, optional
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
 from skillc.text import one_line
 
 CACHE, ORPHAN, GHOST, LEFTOVER = "cache", "orphan", "ghost", "leftover"  # kinds of waste
+REMOVED, TRASHED, KEPT = "removed", "trashed", "kept"  # what becomes of it
 MAX_NOTE = 1 << 16  # bytes of a note on an import
 MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
 _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
@@ -42,20 +43,21 @@ INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 class Waste:
     """Something that can go: `what` it is, `origin` what it was made from, `when` it was last written.
 
-    `remove` deletes it, or puts it into the trash and returns the ID there; it raises OSError, which is a
-    BlockingIOError for what is in use.
+    `remove` deletes it, or puts it into the trash and returns the item there; it raises OSError, which is a
+    BlockingIOError for what is in use. `result` is what became of it: REMOVED, TRASHED (`detail` is the ID in
+    the trash) or KEPT (the reason).
     """
 
+    id: str
     kind: str
     what: str
     path: str
     origin: str = field(metadata={KEY: "from"})
     when: str
     size: int
-    remove: Callable[[], str] = field(metadata=HIDDEN)
-
-    def as_json(self) -> dict[str, Any]:
-        return {"id": f"{self.kind}:{self.path}", **encode_fields(self)}
+    remove: Callable[[], object] = field(metadata=HIDDEN)
+    result: str | None = optional()
+    detail: str | None = optional()
 
 
 def make_waste(
@@ -67,17 +69,10 @@ def make_waste(
     origin: str = "",
     size: int | None = None,
 ) -> Waste:
-    """Return waste at a path. Without `remove` the file or folder is deleted; what that returns is an ID."""
-
-    def delete() -> str:
-        if remove is None:
-            delete_path(path)
-            return ""
-        item = remove()
-        return item.id if isinstance(item, trash.TrashItem) else ""
-
+    """Return waste at a path; without `remove` the file or folder is deleted."""
     total = measure_size(path) if size is None else size
-    return Waste(kind, what, path, one_line(origin), _time(path), total, delete)
+    remove = remove or partial(delete_path, path)
+    return Waste(f"{kind}:{path}", kind, what, path, one_line(origin), _time(path), total, remove)
 
 
 def find_ghost_deployments() -> Iterator[Waste]:
@@ -94,20 +89,16 @@ def find_ghost_deployments() -> Iterator[Waste]:
             DeploymentState.GONE: "record; nothing is there any more",
         }[state]
         size = None if state in (DeploymentState.LINK, DeploymentState.FOLDER, DeploymentState.EDITED) else 0
-        yield make_waste(
-            GHOST, what, record.path, _remove_deployment(record), origin=record.source, size=size
-        )
+        remove = partial(_remove_deployment, record)
+        yield make_waste(GHOST, what, record.path, remove, origin=record.source, size=size)
 
 
-def _remove_deployment(record: DeploymentRecord) -> Callable[[], trash.TrashItem | None]:
-    def remove() -> trash.TrashItem | None:
-        if os.path.isdir(record.source):
-            return None  # it came back
-        withdrawal = withdraw([record], f"deployed copy of '{record.skill}', edited; its source is gone")
-        is_in_trash = any(diagnostic.code == "W092" for diagnostic in withdrawal.diagnostics)
-        return trash.find(record.path) if is_in_trash else None
-
-    return remove
+def _remove_deployment(record: DeploymentRecord) -> trash.TrashItem | None:
+    if os.path.isdir(record.source):
+        return None  # it came back
+    withdrawal = withdraw([record], f"deployed copy of '{record.skill}', edited; its source is gone")
+    is_in_trash = any(diagnostic.code == "W092" for diagnostic in withdrawal.diagnostics)
+    return trash.find(record.path) if is_in_trash else None
 
 
 def find_orphans(cwd: str, removals: Collection[str] = ()) -> Iterator[Waste]:
@@ -166,11 +157,8 @@ def _temporary_files(directory: str) -> list[str]:
 
 def _find_parts(directory: str) -> Iterator[Waste]:
     for path in _temporary_files(directory):
-
-        def put(path: str = path) -> trash.TrashItem:
-            return trash.put(path, "left behind by a process that was killed")
-
-        yield make_waste(LEFTOVER, "part of a change that was cut off", path, put)
+        remove = partial(trash.put, path, "left behind by a process that was killed")
+        yield make_waste(LEFTOVER, "part of a change that was cut off", path, remove)
 
 
 def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
@@ -181,7 +169,7 @@ def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
         parts = _written_parts(runtime, source, indexes, removals)
         stub = paths.stub_file(runtime)
         custom_stub = stub if os.path.lexists(stub) and stub not in parts else ""
-        remove = _remove_build(runtime, source, parts, custom_stub)
+        remove = partial(_remove_build, runtime, source, parts, custom_stub)
         size = sum(map(measure_size, parts))
         yield make_waste(ORPHAN, "build", runtime, remove, origin=source, size=size)
         return
@@ -190,7 +178,7 @@ def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
         if os.path.isabs(place) and _is_gone(place, removals):
             files = _index_files(path)
             size = sum(map(measure_size, files))
-            remove = _remove_build(runtime, place, files)
+            remove = partial(_remove_build, runtime, place, files)
             yield make_waste(ORPHAN, "index", path, remove, origin=place, size=size)
 
 
@@ -214,33 +202,27 @@ def _written_parts(
     return [*parts, *find_generated(runtime, source, stubs), paths.manifest_file(runtime)]
 
 
-def _remove_build(
-    runtime: str, source: str, parts: list[str], stub: str = ""
-) -> Callable[[], trash.TrashItem | None]:
-    """Return what removes these parts while no build runs, and then the directories that are empty.
+def _remove_build(runtime: str, source: str, parts: list[str], stub: str = "") -> trash.TrashItem | None:
+    """Remove these parts while no build runs, and then the directories that are empty.
 
     A stub that was edited goes to the trash.
     """
+    if os.path.isdir(source):
+        return None  # it came back
     meta = paths.meta_directory(runtime)
     lock = os.path.join(meta, "build.lock")
-
-    def remove() -> trash.TrashItem | None:
-        if os.path.isdir(source):
-            return None  # it came back
-        os.makedirs(meta, exist_ok=True)
-        with atomic.Lock(lock, wait=False):
-            item = trash.put(stub, "a stub that was edited; its skill is gone") if stub else None
-            for path in parts:
-                with suppress(FileNotFoundError):
-                    delete_path(path)
-            if list_names(meta) == [os.path.basename(lock)]:
-                atomic.discard(lock)
-        for directory in (*_parts_of(runtime), runtime):
-            with suppress(OSError):
-                os.rmdir(directory)
-        return item
-
-    return remove
+    os.makedirs(meta, exist_ok=True)
+    with atomic.Lock(lock, wait=False):
+        item = trash.put(stub, "a stub that was edited; its skill is gone") if stub else None
+        for path in parts:
+            with suppress(FileNotFoundError):
+                delete_path(path)
+        if list_names(meta) == [os.path.basename(lock)]:
+            atomic.discard(lock)
+    for directory in (*_parts_of(runtime), runtime):
+        with suppress(OSError):
+            os.rmdir(directory)
+    return item
 
 
 def _find_notes(directory: str) -> Iterator[Waste]:

@@ -36,14 +36,14 @@ def run(arguments: Arguments) -> int:
         yes=arguments.has("yes"),
         describe=lambda waste: "\n".join(_lines(waste)),
     )
-    if not result.disposals:
-        return show(arguments, result, _lines(result.waste))
-    lines = [f"Removed {_amount([each.waste for each in result.disposals if not each.is_kept])}"]
-    for each in result.disposals:
-        if each.is_in_trash:
-            lines.append(f"In the trash: {each.waste.path}; 'skc restore {each.detail}' brings it back")
-        elif each.is_kept:
-            lines.append(f"Kept: {each.waste.path}: {each.detail}")
+    if not result.is_done:
+        return show(arguments, result, _lines(result.entries))
+    lines = [f"Removed {_amount([each for each in result.entries if each.result != install.KEPT])}"]
+    for each in result.entries:
+        if each.result == install.TRASHED:
+            lines.append(f"In the trash: {each.path}; 'skc restore {each.detail}' brings it back")
+        elif each.result == install.KEPT:
+            lines.append(f"Kept: {each.path}: {each.detail}")
     return show(arguments, result, map(one_line, lines))
 
 
