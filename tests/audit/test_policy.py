@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillc.audit import Baseline, audit_folder, compare_audits, read_baseline, read_policy, write_baseline
+from skillc.contract import encode
 from skillc.errors import InvalidConfiguration
 from tests.audit.skills import FRONT, above_notes, audit, levels, put
 
@@ -173,4 +174,4 @@ def test_changes(tmp_path: Path) -> None:
     assert changes.removed.commands == ("git",)
     assert "A10" in {finding.rule.id for finding in changes.findings}
     assert new.asks_digest() != old.asks_digest()
-    assert changes.as_json()["added"]["hosts"] == ["get.acme.dev"]
+    assert encode(changes)["added"]["hosts"] == ["get.acme.dev"]

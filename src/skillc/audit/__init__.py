@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from skillc.audit.report import (
         render_asks,
         render_audit_sarif,
-        render_changes,
         render_finding,
         summarise_audits,
     )

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from skillc.audit.files import read_files
@@ -73,7 +73,7 @@ def _question(audit: Audit) -> dict[str, Any]:
     return {
         "version": 1,
         "skill": {"id": utf8_text(audit.name)},
-        "asks": audit.asks.as_json(),
+        "asks": asdict(audit.asks),
         "findings": [finding.as_json() for finding in audit.findings],
         "files": files,
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 from skillc.audit.rules import BLOCK, LEVELS, NOTE, REVIEW, Rule
@@ -139,12 +139,12 @@ class Asks:
     writes: tuple[str, ...] = ()
     installs: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, list[str]]:
-        return {kind: list(getattr(self, kind)) for kind in KINDS}
+    def __bool__(self) -> bool:
+        return self != Asks()
 
     def digest(self) -> str:
         """Return the digest that lock files keep: of the sorted JSON."""
-        text = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -217,7 +217,7 @@ class Audit:
         return {
             "id": utf8_text(self.name),
             "path": utf8_text(self.folder),
-            "asks": self.asks.as_json(),
+            "asks": asdict(self.asks),
             "digest": self.asks_digest(),
             "notes": self.notes,
             "reviews": self.reviews,
@@ -236,14 +236,7 @@ class Changes:
     findings: tuple[Finding, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.findings) or self.added != Asks() or self.removed != Asks()
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "added": self.added.as_json(),
-            "removed": self.removed.as_json(),
-            "findings": [finding.as_json() for finding in self.findings],
-        }
+        return bool(self.findings or self.added or self.removed)
 
 
 def compare_audits(old: Audit, new: Audit) -> Changes:

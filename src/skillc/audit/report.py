@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from skillc import sarif
-from skillc.audit.findings import KINDS, Asks, Audit, Changes, Finding
+from skillc.audit.findings import KINDS, Asks, Audit, Finding
 from skillc.audit.rules import BLOCK, NOTE, REVIEW, RULES
 from skillc.errors import SkillcError
 from skillc.text import one_line
@@ -32,17 +32,6 @@ def render_finding(finding: Finding, place: str = "") -> str:
     by = f" (says {one_line(finding.by)})" if finding.by else ""
     where = f"{place or finding.file}:{finding.line}"
     return f"  {finding.level:<7} {finding.rule}: {one_line(finding.message)}{by} ({one_line(where)})"
-
-
-def render_changes(changes: Changes) -> Iterator[str]:
-    """Yield lines for people about what a new version asks for, `+` and `-` in front."""
-    for mark, asks in (("+", changes.added), ("-", changes.removed)):
-        for kind in KINDS:
-            for value in getattr(asks, kind):
-                yield f"  {mark} {kind}: {one_line(value)}"
-    for finding in changes.findings:
-        if finding.level != NOTE:
-            yield render_finding(finding)
 
 
 def summarise_audits(audits: Sequence[Audit], failures: Sequence[SkillcError] = ()) -> dict[str, Any]:

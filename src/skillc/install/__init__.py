@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from skillc.install.registry_skills import find_shared
     from skillc.install.remove import (
         Disablement,
-        Enablement,
         Removals,
         disable_skill,
         enable_skill,

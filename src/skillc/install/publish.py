@@ -9,11 +9,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skillc import remotes
 from skillc.audit import Policy, audit_folder, read_policy
+from skillc.contract import HIDDEN, optional
 from skillc.errors import (
     InvalidOption,
     InvalidSkill,
@@ -70,61 +71,34 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """A version in a registry: published now, or there already (`is_new`)."""
+class Publishing:
+    """What came of publishing: a version that is `published` now, or was there already.
 
+    Of a dry run it is what would be sent: `files`, and their `size` in bytes.
+    """
+
+    upload: Upload = field(metadata=HIDDEN)
     id: str
     version: str
     digest: str
     uploaded: int
-    is_new: bool
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "version": self.version,
-            "digest": self.digest,
-            "uploaded": self.uploaded,
-            "published": self.is_new,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Publishing:
-    """What came of publishing: the upload, and the release, unless it was a dry run."""
-
+    published: bool
     registry: str
-    upload: Upload
-    release: Release | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        if self.release is not None:
-            return self.release.as_json() | {"registry": self.registry}
-        package = self.upload.package
-        return {
-            "id": str(package.skill),
-            "version": self.upload.version,
-            "digest": package.digest,
-            "uploaded": 0,
-            "published": False,
-            "registry": self.registry,
-            "dry_run": True,
-            "files": self.upload.changes,
-            "size": self.upload.size,
-        }
+    dry_run: bool = optional(False)
+    files: list[str] | None = optional()
+    size: int | None = optional()
 
     def lines(self) -> Iterator[str]:
         """Yield what was published, or would be, for people."""
-        upload, release, registry = self.upload, self.release, self.registry
-        what = one_line(f"{upload.package.skill} {release.version if release else upload.version}")
-        if release is not None and release.is_new:
-            yield f"Published {what} in {registry} ({release.uploaded:,} bytes sent)"
+        upload, registry, what = self.upload, self.registry, one_line(f"{self.id} {self.version}")
+        if self.published:
+            yield f"Published {what} in {registry} ({self.uploaded:,} bytes sent)"
         elif upload.same is not None:
-            is_yanked = release is not None and upload.same.yanked is not None
+            is_yanked = not self.dry_run and upload.same.yanked is not None
             note = f"; that version is yanked: {one_line(upload.same.yanked or '')}" if is_yanked else ""
             yield f"Unchanged: {registry} has these files as {what}{note}"
         else:
-            yield f"Would publish {what} in {registry}, and send {upload.size:,} bytes:"
+            yield f"Would publish {what} in {registry}, and send {self.size:,} bytes:"
             for path in upload.changes[:MAX_LISTED]:
                 yield one_line(f"  {path}  {len(upload.package.contents[path]):,}")
             rest = len(upload.changes) - MAX_LISTED
@@ -165,14 +139,14 @@ def publish_version(
             if dry_run:
                 if credential.token or not remotes.is_job():  # else it was said that the job has no token
                     require_publisher(api, package.skill)
-                return Publishing(credential.registry, upload)
+                plan = package.skill, upload.version, package.digest
+                return Publishing(upload, *plan, 0, False, api.registry, True, upload.changes, upload.size)
             with here.progress.steps(max(upload.size >> 10, 1), "KiB") as steps:
 
                 def tell_progress(count: int, total: int) -> None:
                     steps.reach((upload.size >> 10) * count // max(total, 1), str(package.skill))
 
-                release = send_upload(api, upload, tag=tag, note=note, tell_progress=tell_progress)
-    return Publishing(credential.registry, upload, release)
+                return send_upload(api, upload, tag=tag, note=note, tell_progress=tell_progress)
 
 
 def _parse_id(text: str | None, skill: Skill) -> SkillId:
@@ -305,7 +279,7 @@ def send_upload(
     tag: str = "",
     note: str = "",
     tell_progress: Callable[[int, int], None] | None = None,
-) -> Release:
+) -> Publishing:
     """Send what is new; if nothing is, set the tag alone.
 
     Raises VersionExists, also if another publisher was faster.
@@ -316,21 +290,22 @@ def send_upload(
     if upload.same is not None:
         if tag and tag not in upload.same.tags:
             api.set_tag(package.skill, tag, upload.same.version)
-        return Release(package.skill, upload.same.version, package.digest, 0, is_new=False)
+        there = package.skill, upload.same.version, package.digest
+        return Publishing(upload, *there, 0, False, api.registry)
     number = upload.version if upload.is_fixed else ""
     options = {key: text for key, text in (("version", number), ("tag", tag), ("note", note)) if text}
     body = _make_body(upload)
     try:
-        version = api.publish(package.skill, body, options, after=upload.latest, tell_progress=tell_progress)
+        release = api.publish(package.skill, body, options, after=upload.latest, tell_progress=tell_progress)
     except VersionExists as error:
         error.details = error.details or "hint: look at what was published meanwhile, and publish again"
         raise
-    if version.digest != package.digest:
+    if release.digest != package.digest:
         raise RegistryUnavailable(
-            api.registry, f"it answers with the digest '{version.digest}' of other files"
+            api.registry, f"it answers with the digest '{release.digest}' of other files"
         )
     size = len(body) if isinstance(body, bytes) else upload.size
-    return Release(package.skill, version.version, version.digest, size, is_new=True)
+    return Publishing(upload, package.skill, release.version, release.digest, size, True, api.registry)
 
 
 def _make_body(upload: Upload) -> dict[str, Any] | bytes:

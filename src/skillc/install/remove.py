@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
 
 from skillc import paths, trash
 from skillc.compiler import (
@@ -196,30 +195,14 @@ def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
 
 @dataclass(frozen=True, slots=True)
 class Disablement:
-    """What was taken away from agents: paths in their directories."""
+    """What was taken away from agents, or given back by a `publication`: paths in their directories."""
 
     skill: str = field(metadata={KEY: "id"})
     reference: str = field(metadata=HIDDEN)  # what names the skill in a command
     was_off: bool = field(metadata=HIDDEN)
-    disabled: bool = field(default=True, init=False)
+    disabled: bool
     deployments: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Enablement:
-    """What agents have again."""
-
-    skill: str
-    reference: str  # what names the skill in a command
-    was_off: bool
-    publication: Publication | None = None
-
-    @property
-    def deployments(self) -> list[str]:
-        return [each.path for each in self.publication.deployments] if self.publication else []
-
-    def as_json(self) -> dict[str, Any]:
-        return {"id": self.skill, "disabled": False, "deployments": self.deployments}
+    publication: Publication | None = hidden(None)
 
 
 def require_stored(skill: Skill, name: str) -> Skill:
@@ -248,7 +231,8 @@ def disable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = F
     records = [r for r in find_deployments(skill) if places is None or r.path in places]
     if dry_run:
         was_off = find_switch(skill.source).covers_all(places)
-        return Disablement(skill.name, skill.reference, was_off, tuple(record.path for record in records))
+        removals = tuple(record.path for record in records)
+        return Disablement(skill.name, skill.reference, was_off, True, removals)
     with lock_store(skill.root):
         if not is_skill(skill.source):  # 'skc remove' was faster
             raise SkillNotFound(skill.name)
@@ -258,10 +242,10 @@ def disable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = F
     here.tell(withdrawal.diagnostics)
     here.renew_listings()
     removals = tuple(record.path for record in withdrawal.records)
-    return Disablement(skill.name, skill.reference, old.covers_all(places), removals)
+    return Disablement(skill.name, skill.reference, old.covers_all(places), True, removals)
 
 
-def enable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = False) -> Enablement:
+def enable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = False) -> Disablement:
     """Give a disabled skill back to agents, all or those in `targets`: deploy it where it was."""
     skill, settings = _locate(here, name), here.settings()
     places = _places(skill, targets, here.cwd)
@@ -278,7 +262,8 @@ def enable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = Fa
     if publication is not None:
         tell_publication(here, publication)
     here.renew_listings(dry_run)
-    return Enablement(skill.name, skill.reference, was_off, publication)
+    deployments = tuple(each.path for each in publication.deployments) if publication else ()
+    return Disablement(skill.name, skill.reference, was_off, False, deployments, publication)
 
 
 def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from skillc import atomic
 from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_policy
+from skillc.contract import encode
 from skillc.errors import (
     Diagnostic,
     InvalidOption,
@@ -69,7 +70,7 @@ class Update:
         return {
             **self.latest.as_json(),
             "files": [{"file": name, "change": change} for change, name in self.files],
-            "asks": self.asks.as_json(),
+            "asks": encode(self.asks),
             "conflicts": list(self.conflicts),
             **({"diff": self.diff} if self.diff else {}),
         }
