@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 import nh3
 import pyromark
 
+from skillc.server.pages.code_colours import colour_blocks, reveal_hidden
 from skillc.skills import parser_text
 
 MAX_PART = 48_000  # bytes of Markdown on one page; longer documents have several
@@ -45,6 +46,7 @@ _ATTRIBUTES = {
     "td": {"colspan", "rowspan", "align"},
     "th": {"colspan", "rowspan", "align", "scope"},
     "pre": {"tabindex"},
+    "code": {"class"},
     "div": {"tabindex"},
     "details": {"open"},
     **{f"h{level}": {"id"} for level in range(1, 7)},
@@ -148,8 +150,18 @@ def render_markdown(data: bytes, body: int, part: int, make_links: Callable[[lis
     if len(html) > MAX_HTML:  # made to grow: show it as it is written
         source = pieces[number - 1].decode("utf-8", "replace")
         html = f'<pre tabindex="0">{escape(source[: MAX_HTML // 6])}</pre>'
+    html = _colour(html)
     visible = _choose(entries, number)
     return Text(html, visible, number, len(pieces), len(entries) - len(visible))
+
+
+def _colour(html: str) -> str:
+    """Return clean HTML with colours, and hidden characters shown, as far as the page has room."""
+    plain = colour_blocks(html, plain=True)
+    for made in (reveal_hidden(colour_blocks(html)), reveal_hidden(plain)):
+        if len(made) <= MAX_HTML:
+            return made
+    return plain
 
 
 def _choose(entries: list[Entry], part: int) -> tuple[Entry, ...]:
@@ -314,6 +326,8 @@ def _clean(html: str, links: Links) -> str:
             return value if _ID.fullmatch(value) else None
         if attribute == "tabindex":
             return "0"
+        if (element, attribute) == ("code", "class"):
+            return value if value.startswith("language-") else None
         if attribute == "align":
             return value if value in ("left", "center", "right") else None
         return value
