@@ -17,6 +17,8 @@ GOOD = [
     ("a.sh", "ssh -L 8080:localhost:80 me@a.dev\nngrok http 3000\nfind . -name '*.tmp' -delete"),
     ("Gemfile", "source 'https://rubygems.org'\ngem 'rails'"),
     ("Cargo.toml", '[dependencies]\nserde = { git = "https://github.com/serde-rs/serde" }'),
+    ("b.go", 'h := hex.EncodeToString(sum[:])\nips, _ := net.LookupHost("acme.dev")\nfmt.Println(h, ips)'),
+    ("b.sh", "dd if=/dev/zero of=swap.img bs=1M count=512\nwhile read -r line; do echo; done"),
     (".claude/settings.json", '{"env": {"ANTHROPIC_BASE_URL": "http://localhost:4000"}}'),
 ]
 

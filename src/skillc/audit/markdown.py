@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -188,36 +190,59 @@ def read_notebook(text: str, trace: Trace, read: Read) -> None:
     if len(cells) > MAX_CELLS:
         trace.report("A09", f"has {len(cells)} cells; the first {MAX_CELLS} were read", 1)
     finder = _LineFinder(text)
+    program: list[str] = []  # the cells of Python, which share their variables
+    places: list[int] = []
     for cell in cells[:MAX_CELLS]:
         if isinstance(cell, dict):
-            _read_cell(cell, finder, trace, read)
-
-
-def _read_cell(cell: dict[str, Any], finder: _LineFinder, trace: Trace, read: Read) -> None:
-    source = _lines(cell.get("source"))
-    numbers = finder.find(source)
+            source = _lines(cell.get("source"))
+            numbers = finder.find(source)
+            code = _read_cell(cell, "".join(source), numbers, trace, read)
+            program.append(code)
+            places += numbers[: code.count("\n") + 1] if code else []
     inner = trace.branch()
-    code = "".join(source)
+    read(inner, "python", "\n".join(filter(None, program)), 1, 0)
+    trace.take_over(inner, places)
+
+
+def _read_cell(cell: dict[str, Any], source: str, numbers: list[int], trace: Trace, read: Read) -> str:
+    """Take note of what a cell does and says; return its Python, which is read with that of the others."""
+    inner = trace.branch()
+    python = ""
     if cell.get("cell_type") == "code":
-        _read_code(code, inner, read)
+        python = _read_code(source, inner, read)
     else:
-        read_markdown(parse(code.encode("utf-8", "surrogatepass")), code, inner, read)
+        read_markdown(parse(source.encode("utf-8", "surrogatepass")), source, inner, read)
     trace.take_over(inner, numbers)
     for output in _texts(cell.get("outputs")):
         spoken = trace.branch()
         check_prose(output, spoken)
         trace.take_over(spoken, numbers[-1:])
+    return python
 
 
-def _read_code(code: str, trace: Trace, read: Read) -> None:
+def _read_code(code: str, trace: Trace, read: Read) -> str:
+    """Take note of what the commands of a cell do; return its Python. One that is not valid is read alone."""
     magic = _MAGIC.match(code.lstrip())
     if magic:
         language = "shell" if magic[1] else "javascript" if magic[2] else "python"
         read(trace, language, code.replace(magic[0], "", 1), 1, 0)
-        return
+        return ""
     for match in _COMMAND.finditer(code):
         read(trace, "shell", match[2], code.count("\n", 0, match.start(2)) + 1, 0)
-    read(trace, "python", _OTHER_MAGIC.sub(r"\1pass", _COMMAND.sub(r"\1pass", code)), 1, 0)
+    python = _OTHER_MAGIC.sub(r"\1pass", _COMMAND.sub(r"\1pass", code)).rstrip()
+    if _is_python(python):
+        return python
+    read(trace, "python", python, 1, 0)
+    return ""
+
+
+def _is_python(code: str) -> bool:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _lines(source: Any) -> list[str]:

@@ -19,15 +19,16 @@ from skillc.audit.findings import Trace
 from skillc.audit.patterns import load_pattern, table, word_set
 
 MAX_SENTENCE = 1000
+MIN_TOLD = 50  # bytes of a sentence, so that languages count alike
+UNKNOWN = "unknown"  # language of a text without everyday words of those that we know
 WINDOW = 6  # sentences, or steps of a list, that belong together
 NEAR = {"A40": 3}  # of them for a rule whose words are common
-MIN_TOLD = 50  # bytes of a sentence, so that languages count alike
 
 _PAGES = load_pattern("pages")
 _EXAMPLE = load_pattern("for-example")
 _PASSWORD = load_pattern("password")
-_LINK = load_pattern("link")
 _PACKAGE = load_pattern("package")
+_LINK = load_pattern("link")
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _MIXED = re.compile(r"\w*[A-Za-z'’‘ʼ][\w'’‘ʼ]*")  # words with Latin letters, and others that look like them
 _CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵАВЕКМНОРСТУХІЈЅ’‘ʼ", "aeopcyxijsdhvABEKMHOPCTYXIJS'''")
@@ -123,6 +124,7 @@ class _Sentence:
         self.line = line
         self.hosts = indicators.find_far_hosts(_BARE_HOST.sub(r" https://\g<0> ", text))
         self.places = [host for host in self.hosts if not _PAGES.search(host)]
+        self.is_foreign = UNKNOWN in languages
         self._languages = [each for each in languages if each not in LETTERS] if text.isascii() else languages
         self._words = _BARE_HOST.sub(" ", _ADDRESS.sub(" ", text))  # the name of a host says nothing
         self._known: dict[str, bool] = {
@@ -215,7 +217,10 @@ _COMPOSED: dict[str, Callable[[_Sentence], bool]] = {
     # To a place, not from it; other than a request to a service, which is how it is used.
     "towards": lambda each: each.has("target") and not _SOURCE.search(each.text),
     "dispatch": lambda each: each.has_all(("towards", "transfer")) and not each.has("usage"),
-    "named": lambda each: each.has("towards") and not each.has("usage") and _tells_of_place(each.text),
+    # Where no words are known, the place alone has to say it.
+    "named": lambda each: (
+        each.is_foreign and each.has("towards") and not each.has("usage") and _tells_of_place(each.text)
+    ),
     # Left out of what the user reads.
     "omit": lambda each: (
         (each.has_words("omit") or each.has_all(("not", "appear", "report"))) and not each.has("wealth")
@@ -312,6 +317,9 @@ _ACCENTS = {
     "bg": re.compile("[ъщ]", re.IGNORECASE),
     "vi": re.compile("[ơưđ\u1ea0-\u1ef9]", re.IGNORECASE),
 }
+_ENGLISH = frozenset(
+    ["the", "and", "to", "of", "is", "for", "with", "or", "this", "that", "not", "when", "use"]
+)
 _SHORT = 1000  # characters of such a text
 # Where a language has no row for a concept, the rows that make it up.
 _COMPOSITES = {
@@ -354,6 +362,8 @@ def find_languages(text: str) -> tuple[str, ...]:
         found += [name for name, letters in LETTERS.items() if letters.search(text)]
     spoken = set(re.findall(r"[^\W\d_]+", text.lower()))
     marked = [name for name, markers in _markers() if len(spoken & markers) >= 2]
+    if not marked and len(spoken & _ENGLISH) < 3 and len(found) == 2:
+        found.append(UNKNOWN)
     if not marked and len(text) < _SHORT and not text.isascii():
         marked = [name for name, letters in _ACCENTS.items() if letters.search(text)]
     return (*found, *marked)
@@ -376,7 +386,7 @@ def pattern_of(language: str, *concepts: str) -> re.Pattern[str] | None:
 
 
 def _source(language: str, concept: str) -> str:
-    rows = _tables()[language]
+    rows = _tables().get(language, {})
     row = rows.get(concept) or _COMPOSITES.get(concept, "")
     parts = {name: _source(language, name) for name in re.findall(r"\{([a-z]+)\}", row)}
     if not row or not all(parts.values()):

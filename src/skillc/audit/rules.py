@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from skillc.rulebook import index_rules, suggest_word
 
-VERSION = "8"  # of the rules, as lock files have it; a new number for each change of what is found
+VERSION = "9"  # of the rules, as lock files have it; a new number for each change of what is found
 NOTE, REVIEW, BLOCK, OFF = "note", "review", "block", "off"
 LEVELS = (NOTE, REVIEW, BLOCK)
 
