@@ -81,6 +81,7 @@ def test_overview(world: World, words: list[str]) -> None:
     lines = result.stdout.splitlines()
     at, end = lines.index("Every day:") + 1, lines.index("Help:") - 1
     assert [line.split()[0] for line in lines[at : at + len(DAY)]] == list(DAY)
+    assert len(DAY) == 12
     others = [name for line in lines[at + len(DAY) + 2 : end] for name in line.split("  ")[-1].split(", ")]
     assert [name.strip() for name in others] == [name for name in NAMES if name not in DAY]
     assert all(len(line) <= 100 for line in lines)

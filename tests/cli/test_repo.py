@@ -322,6 +322,16 @@ def test_sync_that_fails(world: World, origin: Origin, server: Server, stub: Stu
     assert answer(world, "sync", "company")["repositories"][0]["skills"] == 3
 
 
+def test_sync_of_another_branch(world: World, origin: Origin) -> None:
+    """[SURFACES: Near misses] a branch or tag that is near the one that is not there."""
+    ok("repo", "add", "company", str(origin.bare), "--type", "git", "--ref", "mian")
+    shown = fails("E200", "repo", "sync").stderr
+    assert (
+        "ref 'mian' not found in repo\nhint: did you mean 'main'? --ref of 'skc repo add' names one" in shown
+    )
+    assert "did you mean 'main'?" in fails("E080", "add", f"{origin.bare}@mian").stderr
+
+
 def test_sync_of_what_is_not_there(world: World) -> None:
     """[D23] E100 that lists the names; the default folders have theirs."""
     assert "there are project, project-rkat, user, user-rkat" in fails("E100", "repo", "sync", "x").stderr

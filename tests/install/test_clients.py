@@ -251,6 +251,16 @@ def test_an_entry_of_another_installation_is_ours(world: World) -> None:
     save(path, path.read_text().replace(sys.executable, "/gone/bin/python"))
     world.ok("mcp", "--uninstall", "cursor")
     assert not path.exists()
+    path = _place(world, "codex", True)
+    path.parent.mkdir()
+    save(
+        path, "[mcp_servers.skillc]\ncommand = '/gone/python'\nargs = ['-I', '-m', 'skillc', 'mcp']\n\n[a]\n"
+    )
+    world.ok("mcp", "--install", "codex", "--project")
+    assert tomllib.loads(path.read_text()) == {
+        "a": {},
+        "mcp_servers": {"skillc": {"command": "skc", "args": ["mcp"]}},
+    }
 
 
 def test_a_linked_file_stays_a_link(world: World) -> None:

@@ -211,6 +211,8 @@ def test_yanked(eve: World, team: Team) -> None:
     eve.ok("update", "refunds@latest")
     assert text(eve) == "one"
     assert "W093" not in eve.ok("update").stderr
+    assert "W093" in eve.ok("update", "refunds@1.1.0").stderr  # of what comes, not of what goes
+    assert "W093" not in eve.ok("update", "refunds@1.0.0").stderr
     team.registry.yank(SYSTEM, "payments/refunds", "1.0.0", "also")
     eve.ok("remove", "refunds")
     assert "not yanked" in eve.fails("E080", "add", f"{team.url}/payments/refunds").stderr

@@ -55,6 +55,14 @@ def test_removed(world: World, pdf: Path) -> None:
     world.fails("E001", "remove", "pdf", cwd=world.home)
 
 
+def test_the_way_back(world: World, pdf: Path) -> None:
+    """[D52] the message names the skill as a person does, not its ID in the trash."""
+    shown = world.ok("remove", "pdf", cwd=world.home).stdout
+    assert f"{pdf} is in the trash; 'skc restore pdf' brings it back" in shown
+    world.ok("restore", "pdf", cwd=world.home)
+    assert (pdf / "SKILL.md").exists()
+
+
 def test_asked_for_after_it_was_removed(world: World, pdf: Path) -> None:
     """[D52] the error says how to bring it back; what another project removed is nothing to this one."""
     remove(world, "pdf")

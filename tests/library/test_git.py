@@ -361,7 +361,7 @@ def test_vanished_remote_in_a_new_process(origin: Origin, cache: Path) -> None:
     origin.bare.rename(origin.bare.with_name("moved"))
     done = subprocess.run(script(cache, str(origin.bare)), capture_output=True, text=True, check=True)
     assert done.stdout == "extraction/email pdf stale\n"
-    assert "there is no git repository" in done.stderr
+    assert "there is no such folder" in done.stderr
     fresh = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
     assert ids(fresh) == ["extraction/email", "pdf"]
     assert fresh.status == "stale"  # which it has from the other process
@@ -372,8 +372,7 @@ def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
     url = str(tmp_path / "later.git")
     source = GitSkillSource(GitSkillConfig(url, cache_dir=cache))
     assert unavailable(source) == (
-        f"repository '{url}' unavailable: "
-        "git clone failed: there is no git repository, or none without authentication"
+        f"repository '{url}' unavailable: git clone failed: there is no such folder"
     )
     origin.bare.rename(url)
     assert ids(source) == ["extraction/email", "pdf"]

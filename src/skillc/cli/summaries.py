@@ -80,7 +80,10 @@ GROUPS = {
 }
 NAMES = tuple(name for commands in GROUPS.values() for name in commands)
 # What `skc --help` explains: a person's day.
-DAY = ("import", "add", "list", "info", "find", "update", "remove", "audit", "lint", "build", "doctor")
+DAY = (
+    *("setup", "import", "add", "list", "info", "find", "update", "remove"),
+    *("audit", "lint", "build", "doctor"),
+)
 # They do one thing after the other, each of them whole or not at all.
 IN_STEPS = ("add", "build", "clean", "import", "install", "publish", "remove", "update")
 _OLD = {"diagnose": "The old name of 'skc doctor --library'."}

@@ -431,8 +431,8 @@ class InvalidOption(Invalid):
 class RepositoryUnavailable(Unavailable):
     code = "E200"
 
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(f"repository '{name}' unavailable: {message}")
+    def __init__(self, name: str, message: str, details: str = "") -> None:
+        super().__init__(f"repository '{name}' unavailable: {message}", details)
         self.reason = message
 
 

@@ -265,6 +265,10 @@ def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str:
     if isinstance(servers, dict) and NAME in servers:
         if servers[NAME] == _server(agent, start):
             return before
+        if is_our_entry(servers[NAME], agent):  # of another place, or for this machine alone
+            rest = _cut_toml(before, agent, path)
+            if not _loses_comments(before, rest, servers[NAME], path):
+                return _toml(rest, agent, path, start)
         raise SkillcError(
             f"'{path}' has another [{agent.key}.{NAME}]; nothing was written",
             f"Put this in its place yourself:\n{_entry(agent, path, start)}",

@@ -141,11 +141,10 @@ def reason_of(error: SkillcError) -> str:
     return error.reason if isinstance(error, OriginNotFound) else error.message
 
 
-def warn_of_yank(entry: LockEntry, candidate: Candidate, diagnostics: list[Diagnostic]) -> None:
-    """Add W093 for a locked version that its registry yanked since."""
-    version = entry.own_text("version")
+def warn_of_yank(name: str, version: str, candidate: Candidate) -> Iterator[Diagnostic]:
+    """Yield W093 for a version that its registry yanked."""
     if version in candidate.yanked:
-        diagnostics.append(warning("W093", entry.name, version, candidate.yanked[version]))
+        yield warning("W093", name, version, candidate.yanked[version])
 
 
 @dataclass(slots=True)
@@ -181,7 +180,7 @@ def _verify(
     base: str, entry: LockEntry, download: Download, candidate: Candidate, diagnostics: list[Diagnostic]
 ) -> FetchedSkill:
     """Return a skill of a download, if it is what the lock says; raises LockUnsatisfied."""
-    warn_of_yank(entry, candidate, diagnostics)
+    diagnostics += warn_of_yank(entry.name, entry.own_text("version"), candidate)
     label = download.origin.label()
     hashes = hash_folder(candidate.folder, candidate.links, entry.executables)
     if entry.own and not _is_locked(entry, candidate, hashes):

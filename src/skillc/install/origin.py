@@ -272,10 +272,10 @@ def _find_local(text: str, cwd: str) -> Origin | None:
         kinds = ", ".join(ARCHIVES)
         if is_path or "/" not in text:
             raise OriginNotFound(text, f"it is neither a folder nor an archive ({kinds})")
+    folder, ref = _split_ref(path)
+    if ref and os.path.isdir(folder):
+        return Origin("git", FILE + folder, FILE + folder, ref)
     if is_path:
-        folder, ref = _split_ref(path)
-        if ref and os.path.isdir(folder):
-            return Origin("git", FILE + folder, FILE + folder, ref)
         raise OriginNotFound(text, "there is no such folder or file")
     return None
 
@@ -339,6 +339,10 @@ def _split_url(label: str, url: str) -> SplitResult:
         raise OriginNotFound(label, "addresses are https://, ssh:// or file://, git@host:path or a path")
     if not host and scheme != "file":
         raise OriginNotFound(label, "the address has no host")
+    if scheme == "file" and host not in ("", "localhost"):
+        path = os.path.abspath(host + parts.path)
+        hint = f"hint: a path on this machine starts at its root: {FILE}{path}"
+        raise OriginNotFound(label, f"'{parts.netloc}' is where another machine would be named", hint)
     if scheme == "http" and host not in LOOPBACK:
         raise OriginNotFound(label, "http is for this machine alone; use https")
     return parts

@@ -84,6 +84,9 @@ def list_latest(
         Origins(lock_folder(root), hosts, steps.step) as origins,
     ):
         versions = find_latest(origins, root, entries, age)
+        for each in versions:
+            version = each.entry.own_text("version")
+            origins.diagnostics += warn_of_yank(each.entry.name, version, each.candidate)
     return Outdated(tuple(versions), tuple(origins.diagnostics))
 
 
@@ -100,7 +103,7 @@ def find_latest(
     diagnostics = origins.diagnostics
     for entry, result in origins.open(entries, is_exact=False, refs=refs):
         try:
-            latest = result if isinstance(result, SkillcError) else _compare(entry, *result, diagnostics)
+            latest = result if isinstance(result, SkillcError) else _compare(entry, *result)
         except OriginNotFound as error:  # of this skill; the others may be there
             latest = error
         if isinstance(latest, Latest):
@@ -130,11 +133,8 @@ def parse_age(text: str, option: str = "--min-age") -> int:
     return int(number) * UNITS[unit]
 
 
-def _compare(
-    entry: LockEntry, download: Download, candidate: Candidate, diagnostics: list[Diagnostic]
-) -> Latest:
+def _compare(entry: LockEntry, download: Download, candidate: Candidate) -> Latest:
     """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
-    warn_of_yank(entry, candidate, diagnostics)
     tree = entry.own_text("tree")
     if candidate.source_digest and entry.digest:
         is_changed = candidate.source_digest != f"sha256:{entry.digest}"

@@ -77,7 +77,7 @@ class Removals:
             yield one_line(f"{'Would remove' if self.is_preview else 'Removed'} '{removal.name}'")
             yield from (one_line(f"  {path}") for path in removal.deployments)
             if removal.item:
-                way = f"'skc restore {shell_quote(removal.item)}' brings it back"
+                way = f"'skc restore {shell_quote(os.path.basename(removal.source))}' brings it back"
                 yield one_line(f"  {removal.source} is in the trash; {way}")
             elif removal.source:
                 way = f"stays; 'skc build {shell_quote(removal.name)}' deploys it again"

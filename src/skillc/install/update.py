@@ -28,7 +28,7 @@ from skillc.errors import (
 )
 from skillc.install.accepted_blocks import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.fetch import Origins, Refs, TellStep, fetch_entries
+from skillc.install.fetch import Origins, Refs, TellStep, fetch_entries, warn_of_yank
 from skillc.install.latest import note_latest
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
@@ -148,6 +148,9 @@ def _update_all(
             if each.is_changed or (each.entry.name in refs and each.is_moved)
         }
         result.unchanged += [each for each in versions if each.entry.name not in news]
+        for each in versions:  # of what was asked for, or of what was there, which says why it moves
+            version = each.candidate.version if each.entry.name in refs else each.entry.own_text("version")
+            result.diagnostics += warn_of_yank(each.entry.name, version, each.candidate)
         complete = apply_versions(
             root, [*news.values()], result, with_diff=with_diff, dry_run=dry_run, accept=accept
         )

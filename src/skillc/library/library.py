@@ -142,6 +142,7 @@ class CompositeSkillSource(SnapshotSource):
     async def ask(self, member: NamedSource, question: Question[Answer]) -> Answer:
         """Return a source's answer; raises SkillNotFound, InvalidSkill or RepositoryUnavailable."""
         until, reason = self._silent.get(member.name, (0.0, ""))
+        details = ""
         if time.monotonic() < until:
             raise RepositoryUnavailable(member.name, reason)
         time_out = member.time_out or self.time_out
@@ -154,12 +155,12 @@ class CompositeSkillSource(SnapshotSource):
             reason = f"no answer in {time_out:g} s"
             self._silent[member.name] = (time.monotonic() + time_out, reason)
         except RepositoryUnavailable as error:
-            reason = error.reason
+            reason, details = error.reason, error.details
         except Exception as error:  # of any source
             reason = hide_secrets(unexpected(error).message)
         finally:
             base.DEADLINE.reset(deadline)
-        failure = RepositoryUnavailable(member.name, reason)
+        failure = RepositoryUnavailable(member.name, reason, details)
         log.warning("%s", failure.message)
         raise failure
 

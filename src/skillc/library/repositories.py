@@ -270,5 +270,5 @@ async def _refresh(repository: SkillRepositoryConfig, time_out: float | None) ->
 def _rename(name: str, error: SkillcError) -> SkillcError:
     """Return an error under the repository's name, because a source names itself by its address."""
     if isinstance(error, RepositoryUnavailable):
-        return RepositoryUnavailable(name, error.reason)
+        return RepositoryUnavailable(name, error.reason, error.details)
     return error if error.code != SkillcError.code else RepositoryUnavailable(name, error.message)

@@ -120,6 +120,7 @@ def _sync(arguments: Arguments) -> int:
     show(arguments, {"repositories": results}, _tabulate(rows, fields))
     failures = [result.failure for result in results if result.failure]
     if failures:  # the first with its code in front
-        failures[0].details = "\n".join(failure.message for failure in failures[1:])
+        others = [failure.message for failure in failures[1:]]
+        failures[0].details = "\n".join(filter(None, (failures[0].details, *others)))
         raise failures[0]
     return 0

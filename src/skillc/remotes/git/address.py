@@ -13,6 +13,7 @@ import base64
 import os
 import re
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote, urlsplit
 
@@ -23,11 +24,14 @@ from skillc.remotes.hosts import Hosts, host_of, parse_host
 from skillc.remotes.protocol import Failure
 from skillc.remotes.secrets import hide_secrets
 from skillc.skills import to_segment
+from skillc.spelling import did_you_mean
+from skillc.text import one_line
 
 TIME_OUT = 60.0  # seconds that a server may be silent
 MAX_BYTES = 1 << 30  # of the pack that a server sends, and of the files in it
 SCHEMES = ("https", "http", "ssh", "file")
 TOKEN_USER = "x-access-token"  # noqa: S105 - the user that goes with a token
+MAX_NAMES = 5  # of branches and tags in a hint
 MIN_TOKEN = 8  # characters; a user of an address without a password that is as long may be a token
 VARIABLE = "SKILLC_GIT_TOKEN_"
 HELPER_TIME_OUT = 20  # seconds
@@ -49,7 +53,21 @@ class LoginRefused(FetchError):
 
 
 class RefNotFound(FetchError):
-    """The repository has no such ref, whose name is the message; HEAD is that of one without commits."""
+    """The repository has no such ref, whose name is the message; HEAD is that of one without commits.
+
+    `names` are the branches and tags that it said it has.
+    """
+
+    def __init__(self, name: str, names: Iterable[str] = ()) -> None:
+        super().__init__(name)
+        self.names = sorted(names)
+
+    def list_names(self) -> str:
+        """Return a hint with the names that are near, or with the first of all; empty without any."""
+        question = did_you_mean(str(self), self.names)
+        more = f" and {len(self.names) - MAX_NAMES} more" if len(self.names) > MAX_NAMES else ""
+        listing = f"it has {', '.join(map(one_line, self.names[:MAX_NAMES]))}{more}" if self.names else ""
+        return f"hint: {question or listing}" if self.names else ""
 
     @property
     def reason(self) -> str:
@@ -58,7 +76,11 @@ class RefNotFound(FetchError):
 
     @property
     def hint(self) -> str:  # type: ignore[override]
-        return "" if str(self) == "HEAD" else f"hint: a skill of it is named by --skill {self}"
+        if str(self) == "HEAD":
+            return ""
+        way = f"skill of it is named by --skill {self}"
+        names = self.list_names()
+        return f"{names}{' A' if names.endswith('?') else '; a'} {way}" if names else f"hint: a {way}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,8 +315,15 @@ class Checkouts:
                     _sync_to_disk(folder)
             if not self._has_commit(commit):
                 atomic.replace(temporary, os.path.join(self._directory, commit))
-        except RefNotFound:
-            raise self.unavailable(f"ref '{ref.name}' not found in repo") from None
+        except RefNotFound as error:
+            failure = self.unavailable(f"ref '{ref.name}' not found in repo")
+            names = error.list_names()
+            failure.details = (
+                f"{names}{'' if names.endswith('?') else ';'} --ref of 'skc repo add' names one"
+                if names
+                else ""
+            )
+            raise failure from None
         finally:
             atomic.discard(temporary)
         for link in links:

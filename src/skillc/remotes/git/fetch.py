@@ -25,7 +25,6 @@ from skillc.errors import InvalidConfiguration
 from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused, RefNotFound, Refusal
 from skillc.remotes.git.pack import PackObjects
 from skillc.remotes.git.transport import (
-    NO_REPOSITORY,
     Advertisement,
     Greeting,
     Watchdog,
@@ -263,7 +262,8 @@ def _open_local(remote: GitRemote) -> Iterator[Repo]:
     try:
         repository = Repo(remote.path)
     except (NotGitRepository, OSError):
-        raise FetchError(NO_REPOSITORY) from None
+        is_folder = os.path.isdir(remote.path)
+        raise FetchError("it is no git repository" if is_folder else "there is no such folder") from None
     except Exception as error:  # a configuration that can't be read, or a format of a later git
         raise FetchError(f"the repository can't be read ({type(error).__name__})") from None
     try:
@@ -306,4 +306,5 @@ def _choose(refs: Refs, revision: Revision) -> Choice:
                 return Choice(tip.decode(), name, "/".join(words[count:]), kind == "tags")
     if kinds == KINDS and re.fullmatch("[0-9a-fA-F]{7,40}", ref):
         return Choice("", ref.lower(), path)
-    raise RefNotFound(ref)
+    there = (name.decode("utf-8", "replace").split("/", 2) for name in refs)
+    raise RefNotFound(ref, {words[2] for words in there if len(words) == 3 and words[1] in kinds})
