@@ -18,6 +18,7 @@ from skillc.audit.findings import (
     LineCounter,
     Problem,
     Trace,
+    line_of,
     make_fingerprint,
     name_of,
 )
@@ -28,9 +29,9 @@ from skillc.audit.policy import Baseline, Policy, read_notes
 from skillc.audit.prose import check_prose
 from skillc.audit.python import read_python
 from skillc.audit.rules import BY_ID, LEVELS, NOTE, OFF
-from skillc.audit.scripts import check_disguise, fold, read_tokens
+from skillc.audit.scripts import check_disguise, read_tokens
 from skillc.audit.shell import has_parser, read_shell
-from skillc.errors import Diagnostic, InvalidSkill, SkillcError, install_command, warning
+from skillc.errors import InvalidSkill, SkillcError, install_command, warning
 from skillc.index import run_apart
 from skillc.paths import SKILL_FILES
 from skillc.skills import Document, parse
@@ -81,13 +82,8 @@ def audit_folder(
     declarations.compare_declarations(_parse(page), asks, traces.setdefault(main, Trace()), page)
     policy = policy or Policy()
     findings, exemptions = _judge(name, main, traces, texts, policy, baseline, notes)
-    return Audit(
-        name, os.path.realpath(folder), asks, tuple(findings), exemptions, _diagnostics(traces, texts)
-    )
-
-
-def _diagnostics(traces: dict[str, Trace], texts: dict[str, str]) -> tuple[Diagnostic, ...]:
-    return () if has_parser() else (warning("W098", install_command()),)
+    diagnostics = () if has_parser() else (warning("W098", install_command()),)
+    return Audit(name, os.path.realpath(folder), asks, tuple(findings), exemptions, diagnostics)
 
 
 def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -> None:
@@ -99,16 +95,17 @@ def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -
         return
     if language == "make":
         language, text = "shell", _shell_of_make(text)
+    machine = Machine(trace, read_script, depth)
     if language == "shell":
-        read_shell(text, Machine(trace, read_script, depth), line)
+        read_shell(text, machine, line)
     elif language == "python":
-        check_disguise(text, fold(text), trace, read_script, line, depth)
-        if not read_python(text, trace, read_script, line, depth):
-            read_tokens(text, trace, read_script, line, depth)
+        check_disguise(text, machine, line)
+        if not read_python(text, machine, line):
+            read_tokens(text, machine, line)
             if depth == 0:
                 trace.report("A09", "is not valid Python and was read word by word", line, level="note")
     else:
-        read_tokens(text, trace, read_script, line, depth, language)
+        read_tokens(text, machine, line)
     if depth == 0:
         check_script(text, trace, line, language)
 
@@ -131,7 +128,7 @@ def _read_file(file: File, trace: Trace) -> None:
         characters.check_blobs(text, trace, check_prose)
         front = document.frontmatter
         if front is not None:
-            lines = {key: _line_of(text, f"{key}:") for key in ("hooks", "mcpServers", "allowed-tools")}
+            lines = {key: line_of(text, f"{key}:") for key in ("hooks", "mcpServers", "allowed-tools")}
             declarations.check_frontmatter(front.fields, trace, read_script, lines)
     elif file.kind == "notebook":
         read_notebook(text, trace, read_script)
@@ -258,18 +255,9 @@ def _check_hosts(text: str, trace: Trace) -> None:
         return
     hosts = ((host, indicators.find_look_alike(host)) for host in indicators.find_hosts(text))
     for host, reason in islice(((host, reason) for host, reason in hosts if reason), MAX_HOSTS):
-        if reason:
-            line = _line_of(text, host)
-            trace.report(
-                "A32",
-                f"the host '{host.encode('unicode_escape').decode()}' is not what it looks like: {reason}",
-                line,
-                host,
-            )
-
-
-def _line_of(text: str, part: str) -> int:
-    return text.count("\n", 0, max(0, text.find(part))) + 1
+        name = host.encode("unicode_escape").decode()
+        message = f"the host '{name}' is not what it looks like: {reason}"
+        trace.report("A32", message, line_of(text, host), host)
 
 
 def collect_asks(traces: Iterable[Trace]) -> Asks:

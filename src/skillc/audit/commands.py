@@ -56,7 +56,10 @@ _WITH_VALUE = load_pattern("with-value")
 
 
 class Machine:
-    """What one script has set up so far: variables, files and what is still to be said about it."""
+    """What one script has set up so far: variables and files; and how code within it is read.
+
+    `depth` says in how many other scripts it is.
+    """
 
     def __init__(self, trace: Trace, read: Read, depth: int = 0) -> None:
         self.trace = trace
@@ -90,8 +93,8 @@ class Machine:
         self.mark_file(path, flags)
         if DOWNLOAD in flags:
             self.trace.note_download(path, find_odd(flags))
-        if text and (text.startswith("#!") or indicators.is_persistent(path)) and self.depth < MAX_DEPTH:
-            self.read(self.trace, "shell", text, line, self.depth + 1)  # a script, which runs later
+        if text and (text.startswith("#!") or indicators.is_persistent(path)):
+            self.read_code("shell", text, line)  # a script, which runs later
         note_write(self.trace, path, line)
 
     def flags_of(self, text: str) -> frozenset[str]:
@@ -134,7 +137,7 @@ class Machine:
         ):
             self._interpret(name, arguments, stdin, line)
         elif self._is_file_of(argv[0], DOWNLOAD):
-            self._say_remote(text, "", line)
+            self.report_remote(f"{text} runs code", NOTHING, line)
         elif "/" in argv[0].text:
             self.trace.note_run(argv[0].text, line)
         if name in _SENDERS or _sends_by_subcommand(name, arguments):
@@ -184,32 +187,47 @@ class Machine:
         elif script is not None:
             self.trace.note_run(script.text, line)
             flags = script.flags | self.flags_of(script.text) - {SECRET, DOTENV}
-            self._run_code(
-                name,
-                Word("", flags & {DOWNLOAD, DECODED} | frozenset(f for f in flags if f.startswith("odd"))),
-                line,
-            )
+            odd = frozenset(flag for flag in flags if flag.startswith("odd"))
+            self._run_code(name, Word("", flags & {DOWNLOAD, DECODED} | odd), line)
         elif stdin.text or stdin.flags:
             self._run_code(name, stdin, line)
 
     def _run_code(self, name: str, code: Word, line: int) -> None:
-        if DOWNLOAD in code.flags:
-            self._say_remote(f"'{name}'", find_odd(code.flags), line)
-        inner = self.trace.branch()
-        if code.text and self.depth < MAX_DEPTH:
-            language = _LANGUAGES.get(
-                name, "shell" if name in _SHELLS or name in ("eval", "source", ".") else "text"
-            )
-            trace = inner if DECODED in code.flags else self.trace
-            self.read(trace, language, code.text, line, self.depth + 1)
-        if DECODED in code.flags:
-            report_plaintext(self.trace, f"'{name}'", inner, line)
+        is_shell = name in _SHELLS or name in ("eval", "source", ".")
+        language = _LANGUAGES.get(name, "shell" if is_shell else "text")
+        self.run_code(code, line, f"'{name}'", language, f"'{name}' runs code")
 
-    def _say_remote(self, what: str, odd: str, line: int) -> None:
-        if odd:
-            self.trace.report("A11", f"{what} runs code {odd}", line)
+    def run_code(self, code: Word, line: int, what: str, language: str, says: str = "runs code") -> None:
+        """Report code that is downloaded or decoded and run; read what is known of it."""
+        if DOWNLOAD in code.flags:
+            self.report_remote(says, code.flags, line)
+        if DECODED in code.flags:
+            self.run_plaintext(what, line, (language, code.text))
         else:
-            self.trace.report("A10", f"{what} runs code that is downloaded", line)
+            self.read_code(language, code.text, line)
+
+    def run_plaintext(self, what: str, line: int, *codes: tuple[str, str]) -> None:
+        """Report code that is decoded and run, by language and text; worse if it would be reported itself."""
+        inner = self.trace.branch()
+        for language, text in codes:
+            self.read(inner, language, text, line, self.depth + 1)
+        for ask in inner.asks:
+            self.trace.ask(ask.kind, ask.value, line)
+        for problem in inner.problems:
+            message = f"in decoded code: {problem.message}"
+            self.trace.report(problem.rule, message, line, problem.subject, problem.level)
+        if any(problem.rule in _DANGERS for problem in inner.problems):
+            self.trace.report("A13", f"{what} runs decoded code that is dangerous in itself", line)
+        else:
+            self.trace.report("A12", f"{what} runs code that is decoded first", line)
+
+    def read_code(self, language: str, text: str, line: int) -> None:
+        """Read code that is within this code."""
+        self.read(self.trace, language, text, line, self.depth + 1)
+
+    def report_remote(self, says: str, flags: frozenset[str], line: int) -> None:
+        odd = find_odd(flags)
+        self.trace.report("A11" if odd else "A10", f"{says} {odd or 'that is downloaded'}", line)
 
     def _is_file_of(self, word: Word, flag: str) -> bool:
         return flag in word.flags or flag in self.files.get(_plain_path(word.text), NOTHING)
@@ -279,8 +297,7 @@ class Machine:
         if not output and address and keeps_name:
             output = address.split("?")[0].rstrip("/").rpartition("/")[2]
         if output and output != "-":
-            odd = indicators.describe_odd(address)
-            self.write(output, line, frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
+            self.write(output, line, download_flags(address))
 
     # What flows on
 
@@ -320,8 +337,7 @@ class Machine:
         if given:
             return Word("", stdin.flags | given)
         if name in _DOWNLOADERS:
-            odd = indicators.describe_odd(indicators.join_texts(texts, " ", indicators.MAX_WORD))
-            return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
+            return Word("", download_flags(indicators.join_texts(texts, " ", indicators.MAX_WORD)))
         plaintext = _decode(name, texts, stdin)
         if plaintext is not None:
             return Word(plaintext, stdin.flags | flags | {DECODED})
@@ -350,6 +366,12 @@ _LOSSES = {
 }
 
 
+def download_flags(text: str) -> frozenset[str]:
+    """Return the flags of what a command or an expression with a text downloads."""
+    odd = indicators.describe_odd(text)
+    return frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,))
+
+
 def find_odd(flags: frozenset[str]) -> str:
     """Return what is odd about the address that something was downloaded from; empty if nothing is."""
     return next((flag.removeprefix("odd:") for flag in sorted(flags) if flag.startswith("odd:")), "")
@@ -373,20 +395,6 @@ def note_write(trace: Trace, path: str, line: int) -> None:
     if path.startswith(_TEMPORARY) or not re.match(r"[/~]|\$\{?HOME|[A-Za-z]:\\|%|\$env:", path):
         return
     trace.ask("writes", _plain_path(path), line)
-
-
-def report_plaintext(trace: Trace, what: str, inner: Trace, line: int) -> None:
-    """Report code that is decoded and run, and what it holds; worse if that would be reported by itself."""
-    for ask in inner.asks:
-        trace.ask(ask.kind, ask.value, line)
-    for problem in inner.problems:
-        trace.report(
-            problem.rule, f"in decoded code: {problem.message}", line, problem.subject, problem.level
-        )
-    if any(problem.rule in _DANGERS for problem in inner.problems):
-        trace.report("A13", f"{what} runs decoded code that is dangerous in itself", line)
-    else:
-        trace.report("A12", f"{what} runs code that is decoded first", line)
 
 
 def check_credentials(trace: Trace, text: str, line: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillc.audit.commands import Read
-from skillc.audit.findings import Asks, Trace
+from skillc.audit.findings import Asks, Trace, line_of
 from skillc.audit.packages import check_source
 from skillc.audit.patterns import check_setting, load_pattern, word_set
 from skillc.skills import Document, find_blocks
@@ -48,7 +48,7 @@ def _check_package(value: dict[str, Any], text: str, trace: Trace, read: Read) -
     for key in _INSTALL_SCRIPTS if isinstance(scripts, dict) else ():
         script = scripts.get(key) if isinstance(scripts, dict) else None
         if isinstance(script, str):
-            line = _line_of(text, f'"{key}"')
+            line = line_of(text, f'"{key}"')
             trace.report("A15", f"'{key}' runs when the package is installed", line, key)
             read(trace, "shell", script, line, 1)
 
@@ -56,19 +56,17 @@ def _check_package(value: dict[str, Any], text: str, trace: Trace, read: Read) -
         packages = value.get(key)
         for source in packages.values() if isinstance(packages, dict) else ():
             if isinstance(source, str) and "://" in source:
-                check_source(source, trace, _line_of(text, source))
+                check_source(source, trace, line_of(text, source))
 
 
 def _check_agent(value: dict[str, Any], text: str, trace: Trace, read: Read) -> None:
     permissions = value.get("permissions")
     permissions = permissions if isinstance(permissions, dict) else {}
     if permissions.get("allow") or permissions.get("defaultMode") == "bypassPermissions":
-        trace.report(
-            "A17", "lets an agent act without asking", _line_of(text, '"permissions"'), "permissions"
-        )
+        trace.report("A17", "lets an agent act without asking", line_of(text, '"permissions"'), "permissions")
     for key in ("hooks", "mcpServers", "tasks"):
         if value.get(key) and (key != "tasks" or "folderOpen" in text):
-            line = _line_of(text, f'"{key}"')
+            line = line_of(text, f'"{key}"')
             trace.report("A15", f"'{key}': an agent runs these by itself", line, key)
             _read_commands(value[key], trace, read, line)
 
@@ -101,28 +99,24 @@ def _find_tables(value: Any) -> Iterator[dict[str, Any]]:
             stack += value
 
 
-def _line_of(text: str, key: str) -> int:
-    return text.count("\n", 0, max(0, text.find(key))) + 1
-
-
 def compare_declarations(document: Document, asks: Asks, trace: Trace, text: str) -> None:
     """Report what scripts and instructions use, and the frontmatter does not declare."""
     fields = document.frontmatter.fields if document.frontmatter else {}
     if fields.get("allowed-tools") is not None and asks.commands:
         message = _compare_tools(fields["allowed-tools"], asks.commands)
         if message:
-            trace.report("A07", message, _line_of(text, "allowed-tools:"))
+            trace.report("A07", message, line_of(text, "allowed-tools:"))
     needs = fields.get("requires_capabilities")
     if isinstance(needs, list) and asks.commands and not any(str(n).lower() in _SHELL_TOOLS for n in needs):
         message = f"'requires_capabilities' has no shell, but the skill runs {_list(asks.commands)}"
-        trace.report("A07", message, _line_of(text, "requires_capabilities:"))
+        trace.report("A07", message, line_of(text, "requires_capabilities:"))
     if "version" in fields and find_blocks(document.data, document.body):
         if asks.hosts and fields.get("network") is not True:
             message = f"its tools have no 'network: true', but its scripts contact {_list(asks.hosts)}"
             trace.report("A07", message, 1)
         if asks.writes and fields.get("read_only") is True:
             message = f"its tools are 'read_only: true', but its scripts write {_list(asks.writes)}"
-            trace.report("A07", message, _line_of(text, "read_only:"))
+            trace.report("A07", message, line_of(text, "read_only:"))
 
 
 def _compare_tools(declaration: Any, commands: tuple[str, ...]) -> str:

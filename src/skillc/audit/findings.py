@@ -257,6 +257,11 @@ def make_fingerprint(rule: str, file: str, text: str, message: str) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
+def line_of(text: str, part: str) -> int:
+    """Return the line of a part of a text, by default the first."""
+    return text.count("\n", 0, max(0, text.find(part))) + 1
+
+
 class LineCounter:
     """Tells the lines of positions in a text; in one pass, as long as the positions ascend."""
 

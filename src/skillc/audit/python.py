@@ -23,16 +23,14 @@ from skillc.audit.commands import (
     DOWNLOAD,
     EMPTY,
     ENVIRONMENT,
-    MAX_DEPTH,
     NOTHING,
     SECRET,
     Machine,
-    Read,
     Word,
     check_credentials,
+    download_flags,
     find_odd,
     note_write,
-    report_plaintext,
 )
 from skillc.audit.findings import Trace
 from skillc.audit.patterns import load_names, load_pattern, word_set
@@ -71,13 +69,13 @@ _SENDERS = re.compile(r"\b(?:curl|wget|nc|scp)\b")
 _CREDENTIAL_KEYWORDS = load_names("credential-keywords")
 
 
-def read_python(text: str, trace: Trace, read: Read, line: int, depth: int) -> bool:
+def read_python(text: str, machine: Machine, line: int) -> bool:
     """Take note of what a script does; return False if it is not valid Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # odd escapes in its strings
             tree = ast.parse(text)
-        reader = _Reader(trace, read, line, depth, budget=min(MAX_STEPS, 10_000 + 8 * len(text)))
+        reader = _Reader(machine, line, budget=min(MAX_STEPS, 10_000 + 8 * len(text)))
         reader.learn(tree)
         reader.visit_all(tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -127,24 +125,27 @@ class _Call(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, trace: Trace, read: Read, line: int, depth: int, budget: int) -> None:
-        self.trace = trace
-        self.read = read
+    def __init__(self, machine: Machine, line: int, budget: int) -> None:
+        self.machine = machine
         self.budget = budget
         self.offset = line - 1
-        self.depth = depth
-        self.machine = Machine(trace, read, depth)
         self.aliases: dict[str, str] = {}
         self.scopes: list[dict[str, Word]] = [{}]
         self.functions: dict[str, _Function] = {}
         self.current: list[_Function] = []
 
+    @property
+    def trace(self) -> Trace:
+        return self.machine.trace
+
     def learn(self, tree: ast.Module) -> None:
         """Read the file once without reporting, for what its functions do."""
         real = self.trace
-        self.trace = self.machine.trace = real.branch()
-        self.visit_all(tree.body)
-        self.trace = self.machine.trace = real
+        self.machine.trace = real.branch()
+        try:
+            self.visit_all(tree.body)
+        finally:
+            self.machine.trace = real
         self.scopes = [{}]
 
     # Statements
@@ -387,8 +388,7 @@ class _Reader:
         if call.name.startswith(_HTTP) or (
             call.method in ("get", "post", "urlopen") and _CLIENTS.search(owner)
         ):
-            odd = indicators.describe_odd(call.text)
-            return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
+            return Word("", download_flags(call.text))
         if call.method in _CHANGERS and isinstance(call.node.func, ast.Attribute):
             target = _name_of(call.node.func.value)
             if target:
@@ -519,8 +519,8 @@ class _Reader:
         self._remember("runs", word)
         if word.flags & {DOWNLOAD, DECODED}:
             self._run("shell", word, call.line)
-        elif word.text and self.depth < MAX_DEPTH:
-            self.read(self.trace, "shell", word.text, call.line, self.depth + 1)
+        elif word.text:
+            self.machine.read_code("shell", word.text, call.line)
             if _SENDERS.search(word.text) and word.flags & {SECRET, ENVIRONMENT, DOTENV}:
                 self.trace.report("A21", "a command is given secrets and sends them", call.line)
         flags = word.flags | (self.machine.flags_of(word.text) & {SECRET})
@@ -531,16 +531,9 @@ class _Reader:
     def _run(self, language: str, code: Word, line: int) -> None:
         """Report code that is downloaded or decoded and run; read what is known of it."""
         self._remember("runs", code)
-        if DOWNLOAD in code.flags:
-            odd = find_odd(code.flags)
-            self.trace.report("A11" if odd else "A10", f"runs code {odd or 'that is downloaded'}", line)
-        inner = self.trace.branch()
-        if code.text and self.depth < MAX_DEPTH:
-            text = _try(lambda: indicators.as_text(code.text.encode("latin-1"))) or code.text
-            trace = inner if DECODED in code.flags else self.trace
-            self.read(trace, language, text, line, self.depth + 1)
-        if DECODED in code.flags:
-            report_plaintext(self.trace, "'exec'" if language == "python" else "a process", inner, line)
+        text = _try(lambda: indicators.as_text(code.text.encode("latin-1"))) or code.text
+        what = "'exec'" if language == "python" else "a process"
+        self.machine.run_code(Word(text, code.flags), line, what, language)
 
     def _check_transfer(self, call: _Call) -> None:
         if not _sends(call):

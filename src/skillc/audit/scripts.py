@@ -17,14 +17,12 @@ from skillc.audit.commands import (
     DOTENV,
     DOWNLOAD,
     ENVIRONMENT,
-    MAX_DEPTH,
     NOTHING,
     SECRET,
-    Read,
+    Machine,
     check_credentials,
-    find_odd,
+    download_flags,
     note_write,
-    report_plaintext,
 )
 from skillc.audit.findings import Trace
 from skillc.audit.patterns import check_command, load_pattern
@@ -61,11 +59,10 @@ _SHELL_ROUND = load_pattern("shell-round")
 _SHELL_NAME = load_pattern("shell-name")
 
 
-def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, language: str = "") -> None:
+def read_tokens(text: str, machine: Machine, line: int) -> None:
     """Take note of what a script of any language does, as far as its words show it."""
-    folded = fold(text)
-    check_disguise(text, folded, trace, read, line, depth)
-    text = folded
+    text = check_disguise(text, machine, line)
+    trace = machine.trace
     flags: dict[str, frozenset[str]] = {}  # by name
     socket = shell = 0
     for number, statement in _statements(text):
@@ -74,7 +71,7 @@ def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, lang
             continue
         _note_asks(statement, trace, here)
         own_flags = _flags_in(statement, flags)
-        _check(statement, own_flags, trace, read, here, depth)
+        _check(statement, own_flags, machine, here)
         name = _NAME.match(statement.lstrip())
         if name and own_flags and len(flags) < MAX_NAMES:
             for part in re.findall(r"\w+", name[1]):
@@ -88,19 +85,22 @@ def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, lang
         trace.report("A50", "connects a shell to another machine", socket)
 
 
-def check_disguise(text: str, folded: str, trace: Trace, read: Read, line: int, depth: int) -> None:
-    """Report names that are put together from pieces, and code that is decoded with XOR."""
+def check_disguise(text: str, machine: Machine, line: int) -> str:
+    """Report names that are put together from pieces, and code that is decoded with XOR.
+
+    Return the text with its constant strings put together.
+    """
+    folded = fold(text)
     names = find_hidden_names(text, folded)
     if names:
         shown = ", ".join(f"'{name}'" for name in names[:3])
         at = line + folded.count("\n", 0, folded.find(names[0]))
-        trace.report("A12", f"puts {shown} together from pieces, which hides it", at)
+        machine.trace.report("A12", f"puts {shown} together from pieces, which hides it", at)
     plaintext = decode_xor(text) if "^" in text and _DYNAMIC.search(folded) else None
     if plaintext is not None:
-        inner = trace.branch()
-        if plaintext and depth < MAX_DEPTH:
-            read(inner, "javascript", plaintext, line, depth + 1)
-        report_plaintext(trace, "the script", inner, line + text.count("\n", 0, text.find("^")))
+        at = line + text.count("\n", 0, text.find("^"))
+        machine.run_plaintext("the script", at, ("javascript", plaintext))
+    return folded
 
 
 def _statements(text: str) -> list[tuple[int, str]]:
@@ -143,7 +143,7 @@ def _note_asks(statement: str, trace: Trace, line: int) -> None:
         trace.ask("environment", next(group for group in match.groups() if group), line)
     for match in _WRITE.finditer(statement):
         for string in _STRING.finditer(match[1]):
-            note_write(trace, next((part for part in string.groups() if part is not None), ""), line)
+            note_write(trace, _text_of(string), line)
             break
     for match in _OPEN.finditer(statement):
         for text in map(_text_of, _STRING.finditer(match[0])):
@@ -170,14 +170,14 @@ def _flags_in(statement: str, names: dict[str, frozenset[str]]) -> frozenset[str
     if _ENV_ALL.search(statement) and not _ENV_PASS.search(statement):
         flags.add(ENVIRONMENT)
     if _FETCH.search(statement):
-        odd = indicators.describe_odd(statement)
-        flags |= {DOWNLOAD, f"odd:{odd}"} if odd else {DOWNLOAD}
+        flags |= download_flags(statement)
     if _DECODE.search(statement):
         flags.add(DECODED)
     return frozenset(flags)
 
 
-def _check(statement: str, flags: frozenset[str], trace: Trace, read: Read, line: int, depth: int) -> None:
+def _check(statement: str, flags: frozenset[str], machine: Machine, line: int) -> None:
+    trace = machine.trace
     if (
         SECRET in flags
         and indicators.is_secret(statement)
@@ -190,16 +190,15 @@ def _check(statement: str, flags: frozenset[str], trace: Trace, read: Read, line
             trace.report("A21", f"sends secrets{f' to {hosts[0]}' if hosts else ''}", line)
         plain = _ENV.sub(lambda match: f"${{{next(group for group in match.groups() if group)}}}", statement)
         check_credentials(trace, plain, line)
-    _check_powershell(statement, trace, read, line, depth)
+    if encoded := _ENCODED.search(statement):
+        machine.run_plaintext("PowerShell", line, ("text", indicators.decode_base64(encoded[1])))
     _check_program(statement, trace, line)
     if _SAVE_FLOW in flags and _RUN_FILE.search(statement):
-        odd = find_odd(flags)
-        trace.report("A11" if odd else "A10", f"runs a file {odd or 'that is downloaded'}", line)
+        machine.report_remote("runs a file", flags, line)
     if _RUN.search(statement):
-        _check_code(statement, flags, trace, read, line, depth)
-    if depth < MAX_DEPTH:
-        for command in _find_commands(statement):
-            read(trace, "shell", command, line, depth + 1)
+        _check_code(statement, flags, machine, line)
+    for command in _find_commands(statement):
+        machine.read_code("shell", command, line)
 
 
 def _check_program(statement: str, trace: Trace, line: int) -> None:
@@ -220,7 +219,7 @@ def _find_commands(statement: str) -> Iterator[str]:
     for match in _COMMAND.finditer(statement):
         yield _text_of(match).replace('\\"', '"').replace("\\'", "'")
     for match in _QUOTED.finditer(statement):
-        yield next(group for group in match.groups() if group is not None)
+        yield _text_of(match)
     yield from filter(_PIPE.search, map(_text_of, _STRING.finditer(statement)))
     for match in _SPAWN.finditer(statement):
         arguments = map(_text_of, _STRING.finditer(match[2]))
@@ -232,19 +231,7 @@ def _text_of(match: re.Match[str]) -> str:
     return next((group for group in match.groups() if group is not None), "")
 
 
-def _check_powershell(statement: str, trace: Trace, read: Read, line: int, depth: int) -> None:
-    """Report what PowerShell is given in an encoded form."""
-    match = _ENCODED.search(statement)
-    if match:
-        inner = trace.branch()
-        if depth < MAX_DEPTH:
-            read(inner, "text", indicators.decode_base64(match[1]), line, depth + 1)
-        report_plaintext(trace, "PowerShell", inner, line)
-
-
-def _check_code(
-    statement: str, flags: frozenset[str], trace: Trace, read: Read, line: int, depth: int
-) -> None:
+def _check_code(statement: str, flags: frozenset[str], machine: Machine, line: int) -> None:
     """Report code that is run after it was downloaded or decoded."""
     if DOWNLOAD in flags and re.search(
         r"\beval\s*[({$A-Z]|new\s+Function|(?<![.\w:>])load\s*\(|\bassert\s*\(\s*\$|create_function|call_user_func|(?:instance|class|module)_eval"
@@ -253,19 +240,15 @@ def _check_code(
         statement,
         re.IGNORECASE,
     ):
-        odd = find_odd(flags)
-        trace.report("A11" if odd else "A10", f"runs code {odd or 'that is downloaded'}", line)
+        machine.report_remote("runs code", flags, line)
     if DECODED in flags:
-        inner = trace.branch()
-        for string in _STRING.finditer(statement):
-            text = next(group for group in string.groups() if group is not None)
-            plaintext = indicators.decode_base64(text) or (
-                indicators.decode_hex(text) if len(text) >= 20 else ""
-            )
-            if plaintext and depth < MAX_DEPTH:
-                read(inner, "shell", plaintext, line, depth + 1)
-                read(inner, "text", plaintext, line, depth + 1)
-        report_plaintext(trace, "the script", inner, line)
+        plaintexts = map(_decode_text, map(_text_of, _STRING.finditer(statement)))
+        codes = ((language, text) for text in plaintexts for language in ("shell", "text"))
+        machine.run_plaintext("the script", line, *codes)
+
+
+def _decode_text(text: str) -> str:
+    return indicators.decode_base64(text) or (indicators.decode_hex(text) if len(text) >= 20 else "")
 
 
 # Constant strings that are put together
