@@ -1,12 +1,13 @@
 """How well `skc find` finds, in numbers: over the example skills, or over any folders of skills.
 
-    scripts/eval-find [<folder>...] [--against <checkout>] [--half tune] [--count <n>] [--misses]
+    scripts/eval-find [<folder>...] [--tasks <folder>] [--against <checkout>] [--half tune] [--misses]
 
 Questions are of five kinds:
 
 - written: short lines of a file, the names of skills that fit and a task in words. `eval-find.tsv` is one,
   written with a look at the names of skills alone. A name with a `*` fits names and words of names.
-- pages: its long lines.
+- pages: its long lines, and the tasks of benchmarks (`--tasks`): folders with an `instruction.md` each and
+  the skills that help with it in `environment/skills`, or Markdown files that are named as a skill.
 - sentences, phrases, uses: "Use when" sentences and "quoted phrases" of descriptions, and the lists below
   headings such as "When to use". They come from skills whose names have no word in common.
 - paragraphs: from the middle of bodies, in whatever language they are.
@@ -173,6 +174,17 @@ class Library:
                 if fitting:
                     self.questions.append(Question("pages" if len(task) > PAGE else "written", task, fitting))
 
+    def add_tasks(self, folder: Path) -> None:
+        """Add the tasks of a benchmark whose skills are there."""
+        pages = [
+            (f, [d.name for d in f.parent.glob("environment/skills/*")])
+            for f in folder.glob("*/instruction.md")
+        ]
+        for file, names in sorted(pages + [(file, [file.stem]) for file in folder.glob("*.md")]):
+            fitting = frozenset().union(*(self._named(name.lower()) for name in names))
+            if fitting:
+                self.questions.append(Question("pages", file.read_text(encoding="utf-8"), fitting))
+
     def _named(self, pattern: str) -> set[str]:
         if "*" not in pattern:
             return self._names.get(pattern, set())
@@ -321,6 +333,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", nargs="*", type=Path, default=[HERE.parent / "examples"])
     parser.add_argument("--queries", type=Path, default=HERE / "eval-find.tsv")
+    parser.add_argument("--tasks", type=Path, action="append", default=[], help="a folder of long tasks")
     parser.add_argument(
         "--count", type=int, default=300, help="questions of each kind in the words of skills"
     )
@@ -336,6 +349,8 @@ def main() -> None:
         return
     library = Library(list(read_skills(given.folder)))
     library.add_written(given.queries)
+    for folder in given.tasks:
+        library.add_tasks(folder)
     for kind in KINDS:
         library.add_own(kind, given.count)
     halves = {"tune": (0,), "report": (1,), "both": (0, 1)}[given.half]

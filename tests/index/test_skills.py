@@ -322,6 +322,10 @@ def test_scores_are_sums(shares: tuple[float, ...]) -> None:
     expected = sorted(found, key=lambda pair: (-pair[1], pair[0]))
     for wanted in (0, 1, 3, 7, 35, 200, 2000):
         assert scoring.top_slots(size, lists, wanted) == expected[:wanted]
+    # In two steps: some lists choose slots, the others are added to these alone.
+    chosen = scoring.top_slots(size, lists[:3], 50)
+    slots = {slot for slot, _ in chosen}
+    assert scoring.add_scores(size, lists[3:], chosen) == [pair for pair in expected if pair[0] in slots]
 
 
 def test_empty_and_huge_tasks(shelf: Shelf) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from skillc.index.skills import OFFER_CONFIDENCE, FoundSkills, Searchable, SkillIndex
@@ -57,3 +59,20 @@ def test_length_is_no_confidence(index: tuple[SkillIndex, Searchable]) -> None:
     assert short.id == long.id == "pdf-forms"
     assert short.score < long.score
     assert 0 <= long.confidence < short.confidence <= 1
+
+
+def test_earlier_searches_change_nothing(tmp_path: Path) -> None:
+    """[SURFACES: Library] a page is judged by the terms that it was searched for with, in any process."""
+    words = [f"word{number}" for number in range(90)]
+    for number in range(3):
+        body = " ".join(words[number::2])
+        skill(tmp_path / "skills", f"skill-{number}", f"---\ndescription: Words {number}.\n---\n{body}\n")
+    answers = []
+    for earlier in ([], words):
+        library = SkillIndex(str(tmp_path / f"{len(earlier)}.db"))
+        searchable = Searchable("library", library.folder(str(tmp_path / "skills"), False))
+        for word in earlier:
+            find((library, searchable), word)
+        found = find((library, searchable), " ".join(words))
+        answers.append([(skill.id, skill.score, skill.confidence) for skill in found])
+    assert answers[0] == answers[1]

@@ -11,16 +11,14 @@ WEIGHTS and the threshold come from `scripts/eval-route --fit`; docs/find.md say
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from math import exp, log1p, sqrt
 
-from skillc.index.skills.postings import decode_slots
 from skillc.index.skills.tokens import STOP_WORDS, split_words
 from skillc.index.skills.weights import idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from skillc.index.skills.query import Candidate
     from skillc.index.skills.tokens import Stemmer
@@ -92,7 +90,7 @@ class Judge:
     """Judges how sure it is that skills are what a task wants.
 
     `words` has the task's terms, each with its first word, `times` how often it has each, `counts` how many
-    heads and bodies of `total` skills have each.
+    heads and bodies of `total` skills have each. `searched` are those that were searched for.
     """
 
     def __init__(
@@ -101,6 +99,7 @@ class Judge:
         times: Mapping[str, int],
         counts: Mapping[str, tuple[int, int]],
         total: int,
+        searched: Collection[str],
         stemmer: Stemmer,
     ) -> None:
         self._stemmer = stemmer
@@ -108,6 +107,8 @@ class Judge:
         rarest = idf(1, total)
         self._values: dict[str, float] = {}
         known = 0.0
+        # A long task is not searched for with all of its terms, and nothing is known about the others.
+        skipped = 0.0
         for term, count in times.items():
             if words[term] in STOP_WORDS:
                 continue
@@ -115,14 +116,17 @@ class Judge:
             value = sqrt(count) * idf(max(skills, 1), total) / rarest
             self._values[term] = value * EVERYDAY if term in EVERYDAY_STEMS else value
             known += self._values[term] if skills else 0.0
-        self._sum = sum(self._values.values()) or 1.0
+            skipped += self._values[term] if skills and term not in searched else 0.0
+        whole = sum(self._values.values()) or 1.0
+        self._sum = whole - skipped or 1.0
+        self._searched = [term for term in self._values if term in searched]
         special = sum(1 for term in self._values if term not in EVERYDAY_STEMS)
         self._task = {
             "constant": 1.0,
             "words": log1p(len(times)),
             "keywords": log1p(len(self._values)),
             "special": log1p(special),
-            "known": known / self._sum,
+            "known": known / whole,
         }
 
     def confidence(self, candidate: Candidate) -> float:
@@ -133,8 +137,8 @@ class Judge:
     def features(self, candidate: Candidate) -> dict[str, float]:
         """Return the numbers that the confidence is made of."""
         covered = described = 0.0
-        for term, (head, body) in candidate.weights(self._values).items():
-            covered += self._values[term] if head or body else 0.0
+        for term, head in candidate.head_weights(self._searched).items():
+            covered += self._values[term]
             described += self._values[term] * head
         return {
             **self._task,
@@ -149,13 +153,3 @@ class Judge:
         terms = b" ".join(self._stemmer.stem(split_words(name))).decode().split()
         special = [term for term in terms if term not in EVERYDAY_STEMS] or terms
         return sum(1 for term in special if term in self._values) / max(1, len(special))
-
-
-def weight_in_list(data: bytes, slot: int, size: int) -> int:
-    """Return the weight of a slot in a posting list of a segment of `size` slots."""
-    if len(data) == size:
-        return data[slot]
-    count = len(data) // 3
-    slots = decode_slots(data[: 2 * count])
-    at = bisect_left(slots, slot)
-    return data[2 * count + at] if at < count and slots[at] == slot else 0

@@ -8,6 +8,7 @@ proportion to what changed; `merge` puts small and hollow segments together.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
 from itertools import chain
 
 from skillc.index.skills.database import checksum, crc32, damage, select_in, verify
@@ -128,7 +129,7 @@ def read_all_lists(execute: Any, segment: int) -> Iterator[Row]:
         raise damage()
 
 
-def decode_slots(data: bytes | bytearray) -> Sequence[int]:
+def decode_slots(data: bytes | bytearray | memoryview) -> Sequence[int]:
     """Return stored slots as numbers; each is two bytes, the lower one first."""
     if sys.byteorder == "little":
         return memoryview(data).cast("H")
@@ -141,3 +142,15 @@ def decode_list(data: bytes, size: int) -> Iterable[tuple[int, int]]:
         return [(slot, weight) for slot, weight in enumerate(data) if weight]
     count = len(data) // 3
     return zip(decode_slots(data[: 2 * count]), data[2 * count :], strict=True)
+
+
+def weight_in_list(data: bytes, slot: int, size: int) -> int:
+    """Return the weight of a slot in a posting list of a segment of `size` slots."""
+    if not data:
+        return 0
+    if len(data) == size:
+        return data[slot]
+    count = len(data) // 3
+    slots = decode_slots(memoryview(data)[: 2 * count])
+    at = bisect_left(slots, slot)
+    return data[2 * count + at] if at < count and slots[at] == slot else 0

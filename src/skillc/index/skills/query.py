@@ -12,13 +12,21 @@ so endings are compared alone.
 
 from __future__ import annotations
 
+from itertools import chain
 from math import sqrt
 
-from skillc.index.skills.confidence import Judge, weight_in_list
+from skillc.index.skills.confidence import Judge
 from skillc.index.skills.database import damage, verify
 from skillc.index.skills.near_duplicates import Traits, read_group
-from skillc.index.skills.postings import MIN_TERM, read_counts, read_lists, read_spellings, verify_absence
-from skillc.index.skills.score import top_slots
+from skillc.index.skills.postings import (
+    MIN_TERM,
+    read_counts,
+    read_lists,
+    read_spellings,
+    verify_absence,
+    weight_in_list,
+)
+from skillc.index.skills.score import add_scores, top_slots
 from skillc.index.skills.snapshot import COLUMNS, PLACE, SEGMENT, SLOT, read_skills, split_lines
 from skillc.index.skills.tokens import STOP_WORDS, is_unspaced, split_typed
 from skillc.index.skills.weights import BYTE, K1, idf
@@ -35,6 +43,9 @@ if TYPE_CHECKING:
     Order = tuple[float, str, int]  # best first, equals by ID, then by precedence
 
 MAX_TERMS = 64  # of a task: the strongest
+LONG = 48  # terms of a task beyond which the first of them choose skills, and the others rank only these
+CHOOSING = 16  # such terms
+MIN_CHOSEN = 40  # skills of a segment
 MAX_WORDS = 20_000  # of a task that are read
 MAX_TYPED = 16  # words of a task whose typos are corrected: in a longer one others say enough
 BODY = 0.8  # what the body counts against name and description
@@ -93,9 +104,9 @@ class Candidate:
         """Return its sort key: best first, equals by ID, then by precedence."""
         return -self.score, self.skill_id, self.precedence
 
-    def weights(self, terms: Iterable[str]) -> dict[str, tuple[float, float]]:
-        """Return the weight of terms in head and body, from 0 to 1, of those that were searched for."""
-        return self.place[0].weights(self.place[1], terms) if self.place else {}
+    def head_weights(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return those of the terms that it has, with their weights in its head, from 0 to 1."""
+        return self.place[0].head_weights(self.place[1], terms) if self.place else {}
 
     def traits(self) -> Traits:
         return Traits(self.skill_id, self.description, self.digest, self.sketch)
@@ -180,13 +191,15 @@ class Segment:
         self._list_bytes += sum(len(head) + len(body) for head, body in lists.values())
         return self._lists
 
-    def weights(self, slot: int, terms: Iterable[str]) -> dict[str, tuple[float, float]]:
-        """Return the weights of terms whose lists were read in the head and the body of a skill."""
-        lists, size = self._lists, self.size
-        return {
-            term: (weight_in_list(head, slot, size) / 255, weight_in_list(body, slot, size) / 255)
-            for term, (head, body) in ((term, lists[term]) for term in terms if term in lists)
-        }
+    def head_weights(self, slot: int, terms: Iterable[str]) -> dict[str, float]:
+        """Return the terms that a skill has, with their weights in its head; their lists were read."""
+        weights = {}
+        for term in terms:
+            head, body = self._lists[term]
+            weight = weight_in_list(head, slot, self.size)
+            if weight or weight_in_list(body, slot, self.size):
+                weights[term] = weight / 255
+        return weights
 
     def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, list[Any]]:
         """Return the rows of the offered skills in some slots, by slot."""
@@ -250,7 +263,7 @@ class Query:
             counts |= self._count_skills(self._correct([term for term in counts if counts[term] == (0, 0)]))
         self.weights = self._weigh(counts)
         total = sum(segment.size for _, _, segment in self._segments)
-        self.judge = Judge(self._words, self._counts, counts, total, stemmer)
+        self.judge = Judge(self._words, self._counts, counts, total, self.weights, stemmer)
         self._highest = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
     def candidates(self, limit: int) -> tuple[list[Candidate], Order | None]:
@@ -263,13 +276,19 @@ class Query:
         for precedence, execute, segment in self._segments:
             lists = segment.lists(execute, self.weights)
             shares = [
-                (weight / self._highest, data)
+                [
+                    (weight / self._highest, data)
+                    for weight, data in zip(weights, lists[term], strict=True)
+                    if data
+                ]
                 for term, weights in self.weights.items()
-                for weight, data in zip(weights, lists[term], strict=True)
-                if data
             ]
+            split = CHOOSING if len(shares) > LONG else len(shares)
+            choosing, others = list(chain(*shares[:split])), list(chain(*shares[split:]))
             ranges = None if self._prefixes is None else segment.ranges(execute, self._prefixes)
-            slots = top_slots(segment.size, shares, limit, ranges)
+            slots = top_slots(segment.size, choosing, max(2 * limit, MIN_CHOSEN) if others else limit, ranges)
+            if others:
+                slots = add_scores(segment.size, others, slots)[:limit]
             scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
             rows = segment.rows(execute, list(scores))
             candidates += [
@@ -351,8 +370,6 @@ class Query:
             body = boost * idf(bodies + extra, total + extra) * BODY
             strength[term] = head if head < body else body
             weights[term] = head if heads else 0.0, body if bodies else 0.0
-        if len(weights) <= MAX_TERMS:
-            return weights
         strongest = sorted(sorted(weights), key=strength.__getitem__, reverse=True)  # equals by term
         return {term: weights[term] for term in strongest[:MAX_TERMS]}
 

@@ -9,6 +9,7 @@ Sums that may not fit into a byte go on in two. Sparse lists are added one by on
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
 
 from skillc.index.skills.postings import decode_slots
 
@@ -58,6 +59,28 @@ def top_slots(
     highest = sum([weight_table(share)[255] for share, _ in lists])
     slots = sorted(_candidates(scores, highest, limit), key=cells.__getitem__, reverse=True)  # stable
     return [(slot, cells[slot]) for slot in slots[:limit]]
+
+
+def add_scores(
+    size: int, lists: Sequence[tuple[float, bytes]], slots: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return some slots with what further lists add to their scores, best first, equals by slot."""
+    scores = dict(sorted(slots))
+    for share, data in lists:
+        table = weight_table(share)
+        count = len(data) // 3
+        listed = decode_slots(data[: 2 * count]) if len(data) != size else None
+        at = 0
+        for slot in scores:
+            if listed is None:
+                scores[slot] += table[data[slot]]
+                continue
+            at = bisect_left(listed, slot, at)
+            if at == count:
+                break
+            if listed[at] == slot:
+                scores[slot] += table[data[2 * count + at]]
+    return sorted(scores.items(), key=lambda pair: -pair[1])  # stable
 
 
 def _add_dense(size: int, lists: Sequence[tuple[bytes, bytes]]) -> bytearray:
