@@ -48,13 +48,9 @@ def test_as_it_is(world: World, run: Run) -> None:
 
 
 def test_hidden_files(world: World) -> None:
-    """[D1] dot-files, which the list leaves out, can be opened."""
+    """[D1] [D2] dot-files, and links that stay inside, can be opened."""
     skill = made(world, "pdf", {".env": b"x", ".dir/a": b"y", "a/.b": b"z"})
     assert [content(skill, name) for name in (".env", ".dir/a", "a/.b")] == [b"x", b"y", b"z"]
-
-
-def test_links_inside(world: World) -> None:
-    """[D2] a link that stays inside is the file it points to."""
     skill = made(world, "pdf", {"a/b.md": b"text"})
     Path(skill.source, "file").symlink_to("a/b.md")
     Path(skill.source, "directory").symlink_to("a")
@@ -64,7 +60,7 @@ def test_links_inside(world: World) -> None:
 
 
 def test_json(world: World, run: Run) -> None:
-    """[D14] the JSON form: text where it is text, else base64."""
+    """[D14] [RFC-0002:C-OPEN] the JSON form: text where it is text, else base64; --max-lines cuts it."""
     made(world, "pdf", {"text": "é\r\n", "binary": ANYTHING}, built=False)
     assert json.loads(run("open", "pdf", "text", "--format", "json").out) == {
         "path": "text",
@@ -76,6 +72,9 @@ def test_json(world: World, run: Run) -> None:
     binary = json.loads(run("open", "pdf", "binary", "--format", "json").out)
     assert base64.b64decode(binary.pop("content")) == ANYTHING
     assert binary == {"path": "binary", "size": len(ANYTHING), "encoding": "base64", "more_lines": 0}
+    made(world, "pdf", {"a": "1\n2\n3\n"}, built=False)
+    cut = json.loads(run("open", "pdf", "a", "--max-lines", "2", "--format", "json").out)
+    assert (cut["content"], cut["more_lines"], cut["size"]) == ("1\n2\n... (1 more lines)\n", 1, 6)
 
 
 def test_names_that_are_not_utf8(world: World, run: Run) -> None:
@@ -118,13 +117,6 @@ def test_max_lines(world: World, run: Run, data: bytes, first: bytes, more: int)
     made(world, "pdf", {"a": data}, built=False)
     marker = f"... ({more} more lines)\n".encode() if more else b""
     assert run("open", "pdf", "a", "--max-lines", "2").raw == first + marker
-
-
-def test_max_lines_json(world: World, run: Run) -> None:
-    """[RFC-0002:C-OPEN] [D14] the same in JSON, and the number by itself."""
-    made(world, "pdf", {"a": "1\n2\n3\n"}, built=False)
-    cut = json.loads(run("open", "pdf", "a", "--max-lines", "2", "--format", "json").out)
-    assert (cut["content"], cut["more_lines"], cut["size"]) == ("1\n2\n... (1 more lines)\n", 1, 6)
 
 
 @pytest.mark.slow

@@ -97,8 +97,10 @@ def test_order(world: World) -> None:
     assert [row[2] for row in found if row[0] == "a.md"] == ["b", "a"]
 
 
-def test_which_files(world: World) -> None:
-    """[RFC-0002:C-OUTLINE] [D1] [D2] all .md files, linked ones too; no others, and none with a dot."""
+def test_which_files(world: World, run: Run) -> None:
+    """[RFC-0002:C-OUTLINE] [D1] [D2] [RFC-0002:C-ERRORS] all .md files, linked ones too; no others, none
+    with a dot, nothing outside.
+    """
     files = ["deep/er/x.md", "UPPER.MD", "no.markdown", "no.txt", "md", ".hidden.md", ".dir/x.md"]
     skill = made(world, "pdf", dict.fromkeys(files, "# H\n"))
     Path(skill.source, "link.md").symlink_to("deep/er/x.md")
@@ -106,10 +108,6 @@ def test_which_files(world: World) -> None:
     Path(skill.source, "broken.md").symlink_to("nowhere")
     found = [row[0] for row in rows(skill) if row[2] == "H"]
     assert found == ["UPPER.MD", "deep/er/x.md", "link.md", "linked/er/x.md"]
-
-
-def test_a_link_that_leaves(world: World, run: Run) -> None:
-    """[RFC-0002:C-ERRORS] nothing outside is read; the other files are, with and without a build."""
     skill = made(world, "pdf", {"a.md": "# A\n"})
     secret = world.root / "secret.md"
     secret.write_text("# Secret\n")

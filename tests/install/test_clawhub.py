@@ -47,16 +47,6 @@ def test_versions(hub: Hub) -> None:
     assert get(f"{place}@next") == ("2.0.0-rc.1", ["SKILL.md", "b.md"])
 
 
-def test_candidate(hub: Hub) -> None:
-    """[SURFACES: Getting skills] What is known of a registry's skill: name, summary, version, address."""
-    with open_download(parse_origin(f"clawhub:{hub.url}/pdf", "/")) as found:
-        (pdf,) = found.candidates
-        assert (pdf.name, pdf.description, pdf.version) == ("pdf", "Fill forms", "1.0.0")
-        assert pdf.resolved == f"{hub.url}/api/v1/download?slug=pdf&version=1.0.0"
-        assert found.origin_of(pdf).source == f"clawhub:{hub.url}/pdf"
-    assert not os.path.exists(pdf.folder)
-
-
 def test_address(hub: Hub, stub: Stub) -> None:
     """[SURFACES: Getting skills] The address of a registry gives its list, in pages, and a skill by name."""
     with open_download(parse_origin(hub.url, "/"), lazy=True) as found:
@@ -67,12 +57,6 @@ def test_address(hub: Hub, stub: Stub) -> None:
         assert found.origin_of(found.candidates[0]) == parse_origin(f"clawhub:{hub.url}/pdf", "/")
         assert not any("download" in path for path in stub.paths())
     assert get(hub.url, "pdf") == ("1.0.0", ["SKILL.md"])
-
-
-def test_without_discovery(hub: Hub) -> None:
-    """[SURFACES: Getting skills] A registry that is named as one needs no discovery."""
-    hub.discovery = None
-    assert get(f"clawhub:{hub.url}/pdf") == ("1.0.0", ["SKILL.md"])
 
 
 @pytest.mark.parametrize(
@@ -161,28 +145,6 @@ def test_nonsense(stub: Stub, world: World, answer: bytes) -> None:
     stub.gives(page(answer))
     with pytest.raises(OriginNotFound):
         get(f"clawhub:{stub.url}/pdf")
-
-
-def test_discovery_elsewhere(hub: Hub) -> None:
-    """[SURFACES: Getting skills] Discovery can't lead from https to http, nor to a file."""
-    for base in ("http://example.com", "file:///etc", "ftp://example.com"):
-        hub.discovery = {"apiBase": base}
-        with pytest.raises(OriginNotFound, match="not https"):
-            get(f"clawhub:{hub.url}/pdf")
-
-
-def test_another_host(hub: Hub, stub: Stub) -> None:
-    """[SURFACES: Getting skills] An API on another host than the registry's is asked if that was named."""
-    other = hub.url.replace("127.0.0.1", "localhost")
-    hub.discovery = {"apiBase": other}
-    host = other.removeprefix("http://")
-    with pytest.raises(OriginNotFound, match=f"--allow-host {host}"):
-        get(f"clawhub:{hub.url}/pdf")
-    assert {request.headers["host"] for request in stub.requests} == {hub.url.removeprefix("http://")}
-    origin = parse_origin(f"clawhub:{hub.url}/pdf", "/", frozenset({host}))
-    with open_download(origin) as found:
-        assert [each.name for each in found.candidates] == ["pdf"]
-    assert stub.requests[-1].headers["host"] == host
 
 
 @pytest.mark.slow

@@ -407,16 +407,6 @@ def test_downloads_and_hashes(world: World) -> None:
     assert (cache / "locks" / "file").exists()
 
 
-def test_a_file_that_was_put_beside_the_manifest(world: World) -> None:
-    """[D52] a deployed folder with it was edited, and goes to the trash."""
-    world.skill("pdf", store=world.global_store)
-    world.ok("build", "pdf", "--target", "claude", "--copy")
-    save(world.home / ".claude" / "skills" / "pdf" / ".skillc" / "mine", "x")
-    shutil.rmtree(world.global_store)
-    ghost = next(entry for entry in _clean(world, "--yes") if entry["kind"] == "ghost")
-    assert ghost["result"] == "trashed"
-
-
 def test_directories_of_agents_that_a_clone_brings(world: World) -> None:
     """[SURFACES: Getting skills] a link in a project is not followed, and other names are not ours."""
     victim = world.root / "victim"

@@ -68,7 +68,8 @@ def test_hostile_directory(world: World) -> None:
 def test_what_is_there_stays(world: World) -> None:
     """[SURFACES: Serving] other servers, other settings, the indentation and a link to the file."""
     real = world.home / "dotfiles.json"
-    save(real, '{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "x"}\n    }\n}\n')
+    before = '{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "x"}\n    }\n}\n'
+    save(real, before)
     real.chmod(0o600)
     (world.home / ".cursor").mkdir()
     (world.home / ".cursor" / "mcp.json").symlink_to(real)
@@ -79,6 +80,9 @@ def test_what_is_there_stays(world: World) -> None:
     assert '\n    "theme"' in real.read_text()
     assert (world.home / ".cursor" / "mcp.json").is_symlink()
     assert real.stat().st_mode & 0o777 == 0o600
+    world.ok("mcp", "--uninstall", "cursor")
+    assert (world.home / ".cursor" / "mcp.json").is_symlink()
+    assert real.read_text() == before
 
 
 @pytest.mark.slow
@@ -261,19 +265,6 @@ def test_an_entry_of_another_installation_is_ours(world: World) -> None:
         "a": {},
         "mcp_servers": {"skillc": {"command": "skc", "args": ["mcp"]}},
     }
-
-
-def test_a_linked_file_stays_a_link(world: World) -> None:
-    """[SURFACES: Serving] a file that a link leads to is written, never removed."""
-    real = world.home / "dotfiles.json"
-    save(real, "{}\n")
-    path = _place(world, "cursor", False)
-    path.parent.mkdir()
-    path.symlink_to(real)
-    world.ok("mcp", "--install", "cursor")
-    world.ok("mcp", "--uninstall", "cursor")
-    assert path.is_symlink()
-    assert json.loads(real.read_text()) == {"mcpServers": {}}
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.library import DeploymentRecord, Switch, read_switches
+from skillc.library import read_switches
 from tests.conftest import World
 from tests.support.git import GIT_ENV
 
@@ -206,16 +206,3 @@ def test_file_from_before(world: World, pdf: Path) -> None:
     call(world, "enable", "pdf", "--target", "claude")
     assert json.loads(file.read_text())["version"] == 2
     assert present(world) == {"claude"}
-
-
-def test_switch() -> None:
-    """[SURFACES: Getting skills] places are disabled and enabled one by one, or all at once."""
-    record = DeploymentRecord("pdf", "/s", "/r", "claude", "/a/pdf", "symlink", "")
-    switch = Switch("/s").with_disabled(["/a/pdf"], [record])
-    assert (switch.covers("/a/pdf"), switch.covers("/b/pdf")) == (True, False)
-    everywhere = switch.with_disabled(None, [])
-    assert everywhere.deployments == (record,)
-    but_one = everywhere.with_enabled(["/a/pdf"])
-    assert (but_one.covers("/a/pdf"), but_one.covers("/b/pdf")) == (False, True)
-    assert but_one.deployments == ()
-    assert but_one.with_enabled(None) == Switch("/s")

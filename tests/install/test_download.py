@@ -78,7 +78,11 @@ def test_private_repository(world: World, origin: Origin, server: Server) -> Non
     """[D24] [SURFACES: Lock file] A token in the address is in no file; git's helper has it."""
     server.token = "secret-token"
     address = server.url.replace("://", "://x-access-token:secret-token@")
-    world.ok("add", address, "--skill", "pdf", "--yes", "--target", "claude")
+    wrong = world.fails("E080", "add", address.replace("secret", "other"), "--skill", "pdf", "--yes").stderr
+    assert "authentication failed" in wrong
+    assert "other-token" not in wrong
+    added = world.ok("add", address, "--skill", "pdf", "--yes", "--target", "claude")
+    assert "secret-token" not in added.stdout + added.stderr
     for path in world.root.rglob("*"):
         if path.is_file() and not path.is_relative_to(origin.bare):
             assert b"secret-token" not in path.read_bytes(), path
@@ -285,16 +289,6 @@ def test_faults(world: World, server: Server, fault: str) -> None:
     assert downloads(world) == []
 
 
-def test_credentials(world: World, server: Server) -> None:
-    """[SURFACES: Getting skills] Credentials in an address are sent, and hidden when they are wrong."""
-    server.token = "secret-word"
-    address = server.url.replace("://", "://x-access-token:secret-word@")
-    assert list(get(address)) == ["pdf", "email"]
-    with pytest.raises(OriginNotFound, match="authentication failed") as error:
-        get(address.replace("secret-word", "other-secret"))
-    assert "other-secret" not in error.value.text()
-
-
 def test_links(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Getting skills] A link becomes what it leads to in the repository; others are left out."""
     origin.write("LICENSE", "free")
@@ -349,14 +343,6 @@ def test_folder(world: World, tmp_path: Path) -> None:
     with open_download(parse_origin(str(place), "/")) as found:
         assert {skill.name for skill in found.candidates} == {"one", "two", "three"}
     assert files_of(str(place)) == before
-
-
-def test_folder_that_is_a_skill(world: World) -> None:
-    """[SURFACES: Getting skills] A folder may itself be the skill; skills in it are its files."""
-    folder = world.skill("outer", store=world.root)
-    world.skill("inner", store=folder / "examples")
-    assert list(get(str(folder))) == ["outer"]
-    assert list(get(str(folder), "inner")) == ["inner"]
 
 
 @pytest.mark.parametrize("wrapped", [True, False])

@@ -261,15 +261,6 @@ def test_accepted_without_a_digest(world: World, home: Path) -> None:
     assert not (world.project / ".claude").exists()
 
 
-def test_yes_is_no_acceptance(world: World) -> None:
-    """[D65] --yes answers questions; the message names the option that accepts a block."""
-    skill(world.root / "work", "bad", BAD)
-    add = ["add", str(world.root / "work"), "--yes"]
-    assert "--accept-blocks" in world.fails("E084", *add).stderr
-    world.ok(*add, "--accept-blocks")
-    assert "accepted" not in (world.project / "skills-lock.json").read_text()
-
-
 def test_a_lock_from_before(world: World, home: Path) -> None:
     """[D64] a digest that is missing comes from a verified fetch, never from the folder; it says so once."""
     root, source = str(world.project), skill(world.root / "work", "pdf")

@@ -104,19 +104,6 @@ def test_links_to_what_is_imported(world: World, claude: Path) -> None:
     assert not os.path.lexists(claude / "pdf")
 
 
-def test_names_that_are_taken(world: World, claude: Path) -> None:
-    """[SURFACES: Getting skills] equal files are the same skill; others keep their place, with advice."""
-    skill(claude, "pdf")
-    skill(world.home / ".codex/skills", "pdf")
-    other = skill(world.home / ".cursor/skills", "pdf", "---\nname: pdf\ndescription: other\n---\nOther\n")
-    answer = plan(world)
-    assert [e["from"] for e in answer["imported"]] == [str(claude / "pdf")]
-    same, different = sorted(answer["skipped"], key=lambda entry: str(entry["path"]))
-    assert same["reason"].startswith(f"the same as '{world.global_store / 'pdf'}'; a link takes its place")
-    assert different["path"] == str(other)
-    assert "'skc remove pdf' first" in different["reason"]
-
-
 def test_folders(world: World) -> None:
     """[SURFACES: Getting skills] a folder is a skill, or has some below it: the project gets copies."""
     work = world.root / "work"

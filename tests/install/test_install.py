@@ -12,7 +12,6 @@ import pytest
 from skillc.install import read_lock
 from skillc.install.lock import change_lock
 from tests.conftest import World
-from tests.support.crash import LIMIT, run_until
 from tests.support.git import Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.npm import Installer
@@ -48,20 +47,6 @@ def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
     assert read_tree(world.project) == before
     assert (world.project / "skills-lock.json").read_bytes() == lock
     assert world.ok("verify").stdout == "Every file is what the lock says.\n"
-
-
-@pytest.mark.slow
-def test_frozen_gives_the_same_bytes(world: World, origin: Origin, server: Server) -> None:
-    """[SURFACES: Getting skills] install --frozen into two clones gives the same bytes."""
-    lock_skills(world, server.url, "pdf", "email")
-    trees = []
-    for clone in ("one", "two"):
-        folder = world.root / clone
-        shutil.copytree(world.project, folder)
-        world.ok("install", "--frozen", cwd=folder)
-        trees.append(read_tree(folder / ".skillc" / "skills"))
-        assert (folder / "skills-lock.json").read_bytes() == (world.project / "skills-lock.json").read_bytes()
-    assert trees[0] == trees[1] != {}
 
 
 @pytest.mark.slow
@@ -281,25 +266,6 @@ def test_no_lock(world: World) -> None:
     (world.project / "skills-lock.json").write_text("{")
     for command in (["install"], ["verify"], ["lock"]):
         world.fails("E071", *command)
-
-
-@pytest.mark.slow
-def test_killed(world: World, origin: Origin, server: Server) -> None:
-    """[D52] a killed install leaves each skill old or new, and the next one completes it."""
-    names = [f"s{number}" for number in range(12)]
-    origin.push(*names)
-    lock_skills(world, server.url, *names)
-    for step in range(1, LIMIT, 53):
-        is_complete = run_until(step, world.root, "install", cwd=world.project)
-        for folder in world.store.iterdir():
-            if not folder.name.startswith("."):
-                assert (folder / "SKILL.md").is_file()
-        if is_complete:
-            break
-    assert is_complete
-    assert step > 3 * 53
-    assert world.ok("verify").returncode == 0
-    assert sorted(n for n in os.listdir(world.store) if n[0] != ".") == sorted(names)
 
 
 @pytest.mark.slow

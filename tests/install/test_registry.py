@@ -167,26 +167,6 @@ def test_update_keeps_a_version_that_was_asked_for(eve: World, team: Team) -> No
     assert (text(eve, "a"), text(eve, "b")) == ("one", "two")
 
 
-def test_merge_of_edits(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] local edits are merged with the new version; the old one can be had again."""
-    team.publish("payments/refunds", {"a.md": "1\n2\n3\n4\n5\n"}, version="1.0.0")
-    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
-    (eve.store / "refunds" / "a.md").write_text("one\n2\n3\n4\n5\n")
-    team.publish("payments/refunds", {"a.md": "1\n2\n3\n4\nfive\n"}, version="1.1.0")
-    eve.ok("update")
-    assert text(eve) == "one\n2\n3\n4\nfive\n"
-
-
-def test_install_from_the_lock(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] install fetches just the locked version, though a newer one is there."""
-    team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
-    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
-    team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
-    shutil.rmtree(eve.store / "refunds")
-    assert as_json(eve, "install", "--frozen")["installed"] == ["refunds"]
-    assert text(eve) == "one"
-
-
 def test_yanked(eve: World, team: Team) -> None:
     """[SURFACES: Registry] a yanked version is not chosen; where it is locked it still comes, with W093."""
     team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")

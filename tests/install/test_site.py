@@ -155,18 +155,6 @@ def lead(stub: Stub, other: Stub, way: str) -> str:
     return stub.url if way == "redirect" else f"{stub.url}/pdf.zip"
 
 
-@pytest.mark.parametrize("way", ["index", "redirect", "archive"])
-def test_another_host(world: World, stub: Stub, other: Stub, way: str) -> None:
-    """[SURFACES: Getting skills] No host is asked that was not named; E080 names it and the option."""
-    address, host = lead(stub, other, way), other.url.removeprefix("http://")
-    with pytest.raises(OriginNotFound, match=f"--allow-host {host}") as error:
-        get(address)
-    assert error.value.code == "E080"
-    assert other.requests == []
-    assert get(address, hosts=frozenset({host})) == {"pdf": ["SKILL.md"]}
-    assert len(other.requests) == 1
-
-
 def test_digest_of_the_site_in_the_lock(world: World, stub: Stub) -> None:
     """[D64] [SURFACES: Lock file] `wellKnownDigest` is compared with what the site announces now."""
     serve(stub, {INDEX: index(entry()), PLACE: MAIN})
@@ -185,6 +173,7 @@ def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: st
     address, host = lead(stub, other, way), other.url.removeprefix("http://")
     words = ("add", address, "--yes", "--target", "claude")
     assert f"--allow-host {host}" in world.fails("E080", *words).stderr
+    assert other.requests == []
     world.fails("E100", *words, "--allow-host", "no host")
     world.ok(*words, "--allow-host", host)
     lock = (world.project / "skills-lock.json").read_text()
@@ -248,21 +237,6 @@ def test_single_file(world: World, stub: Stub) -> None:
     serve(stub, {"/page/SKILL.md": b"<html>Sign in</html>"})
     assert "W080" in world.fails("E080", "add", f"{stub.url}/page/SKILL.md", "--yes").stderr
     world.fails("E080", "add", f"{stub.url}/missing/SKILL.md", "--yes")
-
-
-def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
-    """[SURFACES: Getting skills] A user in the address is sent to that host alone, and not shown."""
-    other = stub.url.replace("127.0.0.1", "localhost")
-    serve(stub, {INDEX: index(entry(url=f"{other}/x")), "/x": MAIN})
-    address = stub.url.replace("://", "://me:secret-word@")
-    assert get(address, hosts=frozenset({other.removeprefix("http://")})) == {"pdf": ["SKILL.md"]}
-    sent = {request.path: request.headers.get("authorization") for request in stub.requests}
-    assert str(sent[INDEX]).startswith("Basic ")
-    assert sent["/x"] is None
-    serve(stub, {})
-    with pytest.raises(OriginNotFound) as error:
-        get(address)
-    assert "secret-word" not in error.value.text()
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ import pytest
 from skillc import trash
 from skillc.install import read_lock
 from tests.conftest import World
-from tests.support.crash import LIMIT, run_until
 from tests.support.git import GIT_ENV, Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.skills import skill
@@ -300,27 +299,6 @@ def test_origins_that_are_gone(installed: World, origin: Origin, server: Server)
     server.fault = "503"
     down = installed.ok("update")
     assert down.stderr.count("warning[W088]") == 2
-
-
-@pytest.mark.slow
-def test_killed(installed: World, origin: Origin) -> None:
-    """[D52] a killed update leaves the old version or the new one; the next one completes it."""
-    file = installed.store / "pdf" / "SKILL.md"
-    for number, step in enumerate(range(3, LIMIT, 19)):
-        mine = f"Mine {number}.\n\n"
-        file.write_text(file.read_text().replace("Line 1.\n\n", f"{mine}Line 1.\n\n"))
-        origin.write("pdf/SKILL.md", TEXT + f"Version {number}.\n")
-        origin.push()
-        is_complete = run_until(step, installed.root, "update", cwd=installed.project)
-        assert mine in file.read_text()
-        installed.ok("update")
-        text = file.read_text()
-        assert f"Version {number}." in text
-        assert all(f"Mine {n}." in text for n in range(number + 1))
-        if is_complete:
-            break
-    assert is_complete
-    assert number > 5
 
 
 @pytest.mark.slow

@@ -27,7 +27,6 @@ from skillc.library import GitSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillScope, SkillSource
 from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey, tree as files
-from skillc.remotes.git.checkouts import GitAuth
 from skillc.remotes.git.transport import Watchdog
 from skillc.skills import SkillId
 from tests.conftest import World
@@ -314,18 +313,6 @@ def test_old_checkouts_go_after_an_hour(origin: Origin, cache: Path) -> None:
     assert [folder.exists() for folder in folders] == [False, False, True]
 
 
-def test_processes_follow_each_other(origin: Origin, server: Server, cache: Path) -> None:
-    """[D29] what one fetched, the others use."""
-    one, other = (GitSkillSource(GitSkillConfig(server.url, cache_dir=cache)) for _ in range(2))
-    ids(one)
-    origin.push("new")
-    age(one)
-    assert "new" in ids(one)
-    asked = len(server.requests)
-    assert "new" in ids(other)
-    assert len(server.requests) == asked
-
-
 # Failures.
 
 
@@ -351,20 +338,6 @@ def test_vanished_remote(
     age(source)
     assert "new" in ids(source)
     assert not [told for told in run(source.diagnostics()) if told.code == "E200"]
-
-
-def test_vanished_remote_in_a_new_process(origin: Origin, cache: Path) -> None:
-    """[D29] the last good checkout is served at start, too."""
-    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
-    ids(source)
-    age(source)
-    origin.bare.rename(origin.bare.with_name("moved"))
-    done = subprocess.run(script(cache, str(origin.bare)), capture_output=True, text=True, check=True)
-    assert done.stdout == "extraction/email pdf stale\n"
-    assert "there is no such folder" in done.stderr
-    fresh = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
-    assert ids(fresh) == ["extraction/email", "pdf"]
-    assert fresh.status == "stale"  # which it has from the other process
 
 
 def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
@@ -781,42 +754,6 @@ def test_redirect_carries_no_token(origin: Origin, server: Server, cache: Path) 
         assert ids(source) == ["extraction/email", "pdf"]
     assert all(other.authorized)
     assert set(server.authorized) == {""}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("where", ["auth", "password", "user"])
-def test_planted_secret(
-    origin: Origin, server: Server, cache: Path, where: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    """[D24] a token is in no log, error, repr or file, nor in the name of one."""
-    pairs = [f"x-access-token:{TOKEN}", f"{TOKEN}:"]
-    forms = [TOKEN, *(base64.b64encode(pair.encode()).decode() for pair in pairs)]
-    host = server.url.removeprefix("http://")
-    url = {
-        "auth": server.url,
-        "password": f"http://x-access-token:{TOKEN}@{host}",
-        "user": f"http://{TOKEN}@{host}",
-    }
-    auth: GitAuth | None = HttpsToken(TOKEN) if where == "auth" else None
-    config = GitSkillConfig(url[where], cache_dir=cache, auth=auth, refresh_interval=0)
-    source = GitSkillSource(config)
-    told = [repr(config), repr(source), repr(auth), str(auth), repr(config.remote()), str(config.git_ref)]
-    with caplog.at_level(logging.DEBUG):
-        server.fault = "401"
-        told.append(unavailable(source))
-        server.fault = ""
-        server.token = TOKEN if where != "user" else ""
-        ids(source)
-        server.fault = "500"
-        ids(source)
-        assert source.status == "stale"
-        told += [str(source.error), repr(run(source.diagnostics()))]
-    told.append(caplog.text)
-    told += [str(path) for path in cache.rglob("*")]
-    told += [path.read_text("latin-1") for path in cache.rglob("*") if path.is_file()]
-    assert not [text for text in told for form in forms if form in text]
-    assert any(self for self in server.authorized)
-    assert config.directory() == GitSkillConfig(server.url, cache_dir=cache).directory()
 
 
 def test_secrets_in_failures_are_hidden(server: Server, cache: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -102,13 +101,6 @@ def test_no_index(world: World, stub: Stub, index: Any) -> None:
         run(WellKnownSkillSource(stub.url).list())
 
 
-def test_time_out(world: World, stub: Stub) -> None:
-    """[D28] A site that does not answer is E200 after its time-out."""
-    stub.gives(5.0)
-    with pytest.raises(RepositoryUnavailable, match=r"no (whole )?answer in"):
-        run(WellKnownSkillSource(stub.url, time_out=0.1).list())
-
-
 def test_bad_entries(world: World, stub: Stub) -> None:
     """[D25] What breaks the format, has no description or comes twice is left out with the reason."""
     skills = [entry(), entry(), entry("no-text", description=" "), entry(name="../x"), 5]
@@ -136,18 +128,6 @@ def test_hosts_and_credentials(world: World, stub: Stub) -> None:
     serve(stub, {INDEX: index(entry(url="http://example.com/x", data=b"other"))})
     with pytest.raises(RepositoryUnavailable, match="over https"):
         run(WellKnownSkillSource(stub.url, allow_hosts=["example.com"]).load(PDF))
-
-
-def test_at_once(world: World, stub: Stub) -> None:
-    """[D28] Many that ask at once share the requests."""
-    serve(stub, SITE)
-    source = WellKnownSkillSource(stub.url)
-
-    async def ask() -> list[str]:
-        return await asyncio.gather(*(source.directory(TOOLS) for _ in range(8)))
-
-    assert len(set(run(ask()))) == 1
-    assert sorted(stub.paths()) == sorted([INDEX, "/tools.zip"])
 
 
 @pytest.mark.slow

@@ -12,14 +12,11 @@ from skillc import (
     AgentFactory,
     BearerAuth,
     HttpSkillSource,
-    RepositoryUnavailable,
     SkillsConfig,
-    SkillsResolved,
-    SyncSkillEngine,
 )
 from tests.conftest import World
-from tests.scenarios.conftest import Elephant, Serve
-from tests.support.skills import run, skill
+from tests.scenarios.conftest import Elephant
+from tests.support.skills import run
 from tests.support.variables import allow_all
 
 BLOCK = (
@@ -53,60 +50,6 @@ def test_a_skill_for_each_extraction(elephant: Elephant) -> None:
 
     run(startup())
     assert sorted(elephant.paths) == ["/api/skills", "/api/skills/extraction%2Femail-extractor"]
-
-
-def test_elephant_implements_the_skills_api(elephant: Elephant) -> None:
-    """[LIB: 1. Elephant — SDK with remote skill source] list, one skill with its body, collections."""
-    engine = SyncSkillEngine(HttpSkillSource(elephant.url, BearerAuth("my-token"), 60.0))
-    assert [str(skill.id) for skill in engine.list_skills()] == sorted(elephant.rows)
-    assert engine.load("extraction/email-extractor").body.startswith("# Email Entity Extractor")
-    assert [(c.path, c.description, c.count) for c in engine.collections()] == [
-        ("extraction", "Entity and relationship extraction", 2),
-        ("formatting", "1 skills", 1),
-    ]
-    assert elephant.paths == [
-        "/api/skills",
-        "/api/skills/extraction%2Femail-extractor",
-        "/api/skill-collections",
-    ]
-
-
-def test_the_database_changes(elephant: Elephant) -> None:
-    """[LIB: 1. Elephant — SDK with remote skill source] a new row is there when the cache has expired."""
-
-    async def conversation() -> None:
-        source = HttpSkillSource(elephant.url, BearerAuth("my-token"), 0.0)
-        agent = await AgentFactory().skill_source(source).build_agent()
-        elephant.put("extraction/legal-extractor", "Extract clauses", "Clauses.")
-        del elephant.rows["formatting/markdown-output"]
-        assert await agent.is_stale()
-        agent = await agent.reload()
-        assert 'id="extraction/legal-extractor"' in agent.system_prompt
-        assert "formatting" not in agent.system_prompt
-        turn = await agent.prepare_turn("/extraction/legal-extractor this contract: ...")
-        assert turn.events == (SkillsResolved(("extraction/legal-extractor",), 57),)
-
-    run(conversation())
-
-
-def test_a_wrong_token(elephant: Elephant) -> None:
-    """[LIB: 1. Elephant — SDK with remote skill source] the build fails, and says why."""
-    factory = AgentFactory().skill_source(
-        HttpSkillSource(elephant.url, BearerAuth("not-it"), name="elephant")
-    )
-    with pytest.raises(RepositoryUnavailable, match="repository 'elephant' unavailable: status 401"):
-        run(factory.build_agent())
-
-
-def test_our_own_server_is_such_a_source(world: World, serve: Serve) -> None:
-    """[LIB: 1. Elephant — SDK with remote skill source] with `skc serve --read-only` as the server."""
-    skill(world.store, "extraction/email-extractor")
-    factory = AgentFactory().skill_source(HttpSkillSource(serve(world.project)))
-    config = AgentBuildConfig("claude-sonnet-4-5").with_preloaded_skills(["extraction/email-extractor"])
-    agent = run(factory.build_agent(config))
-    assert agent.system_prompt.endswith(
-        '<skill id="extraction/email-extractor">\n# email-extractor\n\nBody.\n</skill>'
-    )
 
 
 @pytest.mark.slow

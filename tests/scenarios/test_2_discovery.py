@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from skillc import AgentFactory, FilesystemSkillSource, SkillEvent, SkillsResolved
-from tests.conftest import World
 from tests.support.skills import run, skill
 
 INVENTORY = """\
@@ -70,27 +69,3 @@ def test_an_agent_finds_what_it_needs(shelf: Path) -> None:
         assert seen == [SkillsResolved(("document/pdf-processing",), len(loaded.text))]
 
     run(conversation())
-
-
-@pytest.mark.slow
-def test_the_same_with_commands(world: World, shelf: Path) -> None:
-    """[LIB: 2. CLI — Interactive skill discovery] as a person sees it: turn, browse, load."""
-    (world.project / ".skillc" / "skills.toml").write_text(
-        f'[[repositories]]\nname = "shelf"\ntype = "filesystem"\npath = "{shelf}"\n'
-    )
-    turn = json.loads(world.ok("turn", "help me process this PDF", "--format", "json").stdout)
-    assert turn["message"] == "help me process this PDF"
-    assert '<collection path="document" count="4">Document processing</collection>' in turn["system"]
-    listing = json.loads(world.ok("browse", "document", "--format", "json").stdout)
-    assert listing["type"] == "listing"
-    assert [s["name"] for s in listing["skills"]] == [
-        "pdf-processing",
-        "slides",
-        "spreadsheets",
-        "word-export",
-    ]
-    found = json.loads(world.ok("browse", "--query", "pdf", "--format", "json").stdout)
-    assert (found["type"], [s["id"] for s in found["skills"]]) == ("search", ["document/pdf-processing"])
-    assert world.ok("load", "document/pdf-processing").stdout.startswith(
-        '<skill id="document/pdf-processing">'
-    )

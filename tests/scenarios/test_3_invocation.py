@@ -5,8 +5,6 @@ $ rkat run "/document/pdf-processing extract tables from report.pdf"
 
 from __future__ import annotations
 
-import json
-
 from skillc import AgentFactory, FilesystemSkillSource, SkillsResolved
 from tests.conftest import World
 from tests.support.skills import run, skill
@@ -27,14 +25,3 @@ def test_a_user_names_a_skill(world: World) -> None:
         assert turn.notices == ()
 
     run(conversation())
-
-
-def test_the_same_with_the_command(world: World) -> None:
-    """[LIB: 3. CLI — Explicit skill invocation] what `skc turn` says a model would get."""
-    skill(world.store, "document/pdf-processing")
-    turn = json.loads(world.ok("turn", MESSAGE, "--format", "json").stdout)
-    assert turn["message"] == f"{BLOCK}\n\nextract tables from report.pdf"
-    assert turn["events"] == [
-        {"type": "SkillsResolved", "skills": ["document/pdf-processing"], "injection_bytes": len(BLOCK)}
-    ]
-    assert turn["notices"] == []

@@ -9,7 +9,6 @@ from skillc import (
     SkillDocument,
     SkillId,
     SkillScope,
-    SyncSkillEngine,
 )
 from tests.support.skills import run
 
@@ -43,11 +42,3 @@ def test_skills_that_a_program_makes_up() -> None:
     assert turn.message == (
         '<skill id="test/greeter">\nAlways greet the user by their first name.\n</skill>\n\nI am Ada Lovelace'
     )
-
-
-def test_in_a_script() -> None:
-    """[LIB: 4. SDK — In-memory skills (testing / embedding)] [D33] the same without await."""
-    engine = SyncSkillEngine(InMemorySkillSource(SKILLS))
-    assert engine.load("test/greeter").body == "Always greet the user by their first name."
-    assert [(c.path, c.description, c.count) for c in engine.collections()] == [("test", "1 skills", 1)]
-    assert engine.model_input("hello", ["test/greeter"]).system.endswith("by their first name.\n</skill>")

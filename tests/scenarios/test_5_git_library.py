@@ -6,7 +6,6 @@ A team maintains skills in `github.com/company/extraction-skills`.
 from __future__ import annotations
 
 import json
-import math
 import subprocess
 from pathlib import Path
 
@@ -21,14 +20,12 @@ from skillc import (
     GitRef,
     GitSkillConfig,
     GitSkillSource,
-    HttpSkillSource,
     HttpsToken,
-    RepositoryUnavailable,
     SkillScope,
     SkillSource,
 )
 from tests.conftest import World
-from tests.scenarios.conftest import Origin, Serve, Server
+from tests.scenarios.conftest import Origin, Server
 from tests.support.git import GIT_ENV
 from tests.support.skills import run, skill
 
@@ -104,39 +101,6 @@ def test_option_b(world: World, team: Origin, server: Server, tmp_path: Path) ->
     check_files(source)
 
 
-def test_option_c(world: World, team: Origin, serve: Serve) -> None:
-    """[LIB: 5. Git repo as skill library] Option C: a server that follows the repository, HttpSkillSource."""
-    (world.project / ".skillc" / "skills.toml").write_text(
-        f'[[repositories]]\nname = "company"\ntype = "git"\nurl = "file://{team.bare}"\n'
-        'git_ref = "v1.2.0"\nref_type = "tag"\n'
-    )
-    check(HttpSkillSource(serve(world.project)))
-
-
-@pytest.mark.slow
-def test_versions(world: World, team: Origin, server: Server) -> None:
-    """[LIB: GitSkillSource (feature-gated)] branch, tag and commit: what moves and what does not."""
-    commit = team.git("rev-parse", "HEAD")
-    latest = GitSkillSource(
-        GitSkillConfig(repo_url=server.url, git_ref=GitRef.branch("main"), refresh_interval=0)
-    )
-    release = GitSkillSource(GitSkillConfig(repo_url=server.url, git_ref=GitRef.tag("v1.2.0")))
-    exact = GitSkillSource(
-        GitSkillConfig(
-            repo_url=server.url,
-            git_ref=GitRef.commit(commit[:8]),
-            depth=None,  # full history needed for arbitrary commit checkout
-        )
-    )
-    manual = GitSkillSource(GitSkillConfig(repo_url=f"{server.url}/", refresh_interval=math.inf))
-    for source in (latest, release, exact, manual):
-        assert len(run(source.list())) == 3
-    team.push("extraction/later")
-    assert [len(run(source.list())) for source in (latest, release, exact, manual)] == [4, 3, 3, 3]
-    assert run(manual.refresh())
-    assert len(run(manual.list())) == 4
-
-
 def test_composition(world: World, team: Origin, server: Server) -> None:
     """[LIB: GitSkillSource (feature-gated)] local project skills override those of the repository."""
     skill(world.project, ".rkat/skills/extraction/email-extractor")
@@ -153,19 +117,3 @@ def test_composition(world: World, team: Origin, server: Server) -> None:
         ("legal-extractor", "git"),
     ]
     assert "# email-extractor\n\nBody." in run(agent.prepare_turn("/extraction/email-extractor")).message
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"git_ref": GitRef.branch("nope")}, "ref 'nope' not found in repo"),
-        ({"git_ref": GitRef.tag("v9")}, "ref 'v9' not found in repo"),
-        ({"skills_root": "nowhere"}, "skills_root 'nowhere' not found in repo"),
-        ({"repo_url": "file:///not/there.git"}, "git clone failed: "),
-    ],
-)
-def test_what_is_not_there(world: World, team: Origin, change: dict[str, object], message: str) -> None:
-    """[LIB: GitSkillSource (feature-gated)] the document's table of errors, in its words."""
-    settings: dict[str, object] = {"repo_url": f"file://{team.bare}"} | change
-    with pytest.raises(RepositoryUnavailable, match=message):
-        run(GitSkillSource(GitSkillConfig(**settings)).list())  # type: ignore[arg-type]

@@ -190,15 +190,6 @@ def test_build_through_a_link(world: World, place: str) -> None:
     assert sorted(p.name for p in elsewhere.iterdir()) == [".notes.tmp", "SKILL.md", "pdf"]
 
 
-def test_lock_that_is_a_link(world: World, log: Path) -> None:
-    """[D11] a lock in a project creates no file where a link leads."""
-    lock = log.with_name("build.lock")
-    lock.unlink()
-    lock.symlink_to(world.home / "new")
-    assert "Traceback" not in world.skc("build", "pdf").stderr
-    assert not (world.home / "new").exists()
-
-
 # --- Another user's directories ----------------------------------------------------------------------
 
 needs_root = pytest.mark.skipif(not ROOT, reason="only root can give a directory away")
