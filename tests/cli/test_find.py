@@ -223,12 +223,6 @@ def test_without_a_home(library: World) -> None:
     assert ran.stdout.startswith("invoices  (")
 
 
-def test_stop_words(library: World) -> None:
-    """[SURFACES: Library] a skill that shares no more than stop words with a task does not fit it."""
-    assert ok("find", "the xyzzy of a").stdout == "No skills fit.\n"
-    assert all(result["score"] >= 0.05 for result in results(library, "the invoice of a customer"))
-
-
 def test_more(library: World) -> None:
     """[SURFACES: Library] a person is told how many more fit; a pipe gets the results alone."""
     shown = show_on_terminal(library, "find", "invoice", "--limit", "1", env={"NO_COLOR": "1"})

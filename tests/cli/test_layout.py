@@ -251,13 +251,6 @@ def test_checks(world: World) -> None:
     assert max(map(len, texts)) <= 60
 
 
-def test_without_colour(pdf: World) -> None:
-    """[SURFACES: Terminal] what styles say is also in words: matches keep their marks without them."""
-    shown = show_on_terminal(pdf, "search", "pdf", "form", env={"NO_COLOR": "1"})
-    assert "[MATCH]form[/MATCH]" in shown
-    assert "\x1b" not in shown
-
-
 def test_wide_characters(world: World) -> None:
     """[SURFACES: Terminal] columns stay aligned beside letters that take two, or none."""
     texts = {"日本語": "日本語の文書 📄 を要約する", "abc": "plain ❤\ufe0f text", "de": "e\u0301"}

@@ -134,24 +134,6 @@ def test_repo_list_and_diagnose(library: World) -> None:
     fails("E100", "repo", "frobnicate")
 
 
-def test_a_repository_that_is_not_there(library: World) -> None:
-    """[D27] a configured folder that is missing is unavailable; the others are served."""
-    (library.project / ".skillc" / "skills.toml").write_text(
-        '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\n'
-        '[[repositories]]\nname="here"\ntype="filesystem"\npath=".skillc/skills"\n'
-    )
-    assert "pdf-processing" in ok("browse").stdout
-    states = json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]
-    assert [(s["name"], s["status"]) for s in states] == [
-        ("gone", "unavailable"),
-        ("here", "ok"),
-        ("embedded", "ok"),
-    ]
-    assert "No such file" in states[0]["error"]
-    (library.project / ".skillc" / "skills.toml").write_text("x = [")
-    fails("E071", "browse")
-
-
 def test_switched_off(library: World) -> None:
     """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is said, listed or loaded."""
     (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")

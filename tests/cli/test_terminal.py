@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import World
 from tests.support.cases import each
+from tests.support.examples import sample
 from tests.support.http import Stub, entry, page, stub
 from tests.support.terminal import show_on_terminal
 
@@ -98,8 +99,11 @@ def is_plain(text: str) -> bool:
     return all(line.isprintable() for line in text.replace("\t", " ").split("\n"))
 
 
+JSON = product(sample(COMMANDS, 4), [["--format", "json"]])
+
+
 @pytest.mark.slow
-@each(("command", "more"), product(COMMANDS, ([], ["--format", "json"])))
+@each(("command", "more"), [*product(COMMANDS, [[]]), *JSON])
 def test_commands(evil: World, command: str, more: list[str]) -> None:
     """[SURFACES: Terminal] a terminal gets nothing that it would act on, nor does stderr anywhere."""
     words = [word.format(name=NAME, missing=EVIL) for word in command.split(" ")] + more

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import example, given, strategies as st
 
 from skillc.compiler import build_skill
@@ -443,15 +442,6 @@ def test_read_only_runtime(world: World, unprivileged: tuple[str, ...]) -> None:
     assert "ermission" in world.fails("E999", "build", "pdf", prefix=unprivileged).stderr
 
 
-@pytest.mark.slow
-def test_unusual_directory_names(world: World) -> None:
-    """[D9] white space, quotes, other scripts, a leading dash: built and read by their names."""
-    for name in ("my skill", "it's", "技能", "a\tb", "new\nline", "per%cent?#", "UPPER.case"):
-        world.skill(name, "---\nname: x\ndescription: d\n---\n# X\n")
-        world.ok("build", name)
-        assert "# X" in world.ok("show", name, "--section", "x").stdout
-
-
 def test_json_result(world: World) -> None:
     """[RFC-0007] what the command prints is one JSON document."""
     world.skill("pdf")
@@ -491,21 +481,6 @@ def test_every_commonmark_example(world: World, commonmark_examples: list[str]) 
             built(world, "alone")
         world.skill("alone", f"---\nname: a\ndescription: d\n---\n{text}")
         assert_result_or_code(world, "alone")
-
-
-WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip())
-
-
-@pytest.mark.slow
-@given(name=WORDS, description=WORDS)
-@examples(100)
-def test_stub_reads_back_as_the_source(world: World, name: str, description: str) -> None:
-    """[D8] [RFC-0001:C-STUB] from a source's frontmatter through a build to the stub's, for any string."""
-    source = {"name": name, "description": description}
-    front = yaml.safe_dump(source, sort_keys=False)
-    world.skill("any", f"---\n{front}---\n# Any\n".encode())
-    stub = Path(built(world, "any").runtime, "SKILL.md").read_bytes().decode()
-    assert yaml.safe_load(stub.split("\n---\n")[0]) == source
 
 
 DOCUMENTS = st.one_of(
@@ -568,18 +543,6 @@ def test_hard_documents(world: World, text: bytes) -> None:
     world.skill("any", text)
     with pytest.raises(MissingField):
         built(world, "any")
-
-
-def test_links_that_loop(world: World) -> None:
-    """[D2] loops of files and directories end."""
-    folder = world.skill("any")
-    (folder / "self").symlink_to("self")
-    (folder / "dir").mkdir()
-    (folder / "dir" / "up").symlink_to("..")
-    (folder / "dir" / "again").symlink_to("../dir")
-    (folder / "gone").symlink_to("nowhere")
-    result = built(world, "any")
-    assert [file.name for file in list_files(result.skill.source)] == ["SKILL.md"]
 
 
 def test_as_a_process_on_bad_bytes(world: World) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import sqlite3
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -82,52 +80,6 @@ def test_killed_at_every_step(world: World) -> None:
         shutil.copytree(template, world.project, symlinks=True)
     assert is_complete
     assert seen == {1, 2}
-
-
-def test_killed_at_random_times(world: World) -> None:
-    """[D11] the same by the clock, with a large change, while readers read."""
-    folder = version(world, 1)
-    for n in range(40):
-        (folder / f"bulk{n}.md").write_text(f"# Bulk {n}\n\n" + "some words to index\n" * 3000)
-    world.ok("build", "pdf")
-    rng = random.Random(7)
-    for round_number in range(12):
-        version(world, 2 + round_number % 5)
-        for n in range(0, 40, 2):
-            (folder / f"bulk{n}.md").write_text(
-                f"# Bulk {n} {round_number}\n\n" + "other words to index\n" * 3000
-            )
-        process = subprocess.Popen(
-            [sys.executable, "-m", "skillc", "build", "pdf"],
-            env=world.env,
-            cwd=world.project,
-            stdout=subprocess.DEVNULL,
-        )
-        time.sleep(rng.uniform(0.03, 0.5))
-        served(world)
-        process.kill()
-        process.wait()
-        served(world)
-    assert not _children_reading(world), "reading processes end with the build"
-    world.ok("build", "pdf")
-    assert served(world) == 2 + 11 % 5
-
-
-def _children_reading(world: World) -> list[str]:
-    """Processes that still run in this world some time after their build was killed."""
-
-    def works_here(pid: str) -> bool:
-        try:
-            return pid.isdigit() and os.readlink(f"/proc/{pid}/cwd") == str(world.project)
-        except OSError:
-            return False
-
-    for _ in range(100):
-        running = [pid for pid in os.listdir("/proc") if works_here(pid) and int(pid) != os.getpid()]
-        if not running:
-            break
-        time.sleep(0.1)
-    return running
 
 
 @pytest.mark.parametrize("manifest", ["of the build before", "missing"])

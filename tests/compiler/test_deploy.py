@@ -443,13 +443,6 @@ def test_a_target_that_can_not_be_written(world: World, source: Path, words: lis
     assert (world.project / "fine" / "pdf" / "SKILL.md").exists()
 
 
-def test_failures_in_json(world: World, source: Path, place: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] with --format json stdout is JSON also where a target fails."""
-    place.mkdir()
-    result = world.fails("E013", "build", "pdf", "--target", "claude,./x", "--format", "json")
-    assert [d["target"] for d in json.loads(result.stdout)["deployments"]] == ["./x"]
-
-
 def test_the_name_means_what_is_deployed(world: World) -> None:
     """[RFC-0007] `build --all` with one name in two stores deploys the one that the name resolves to."""
     world.skill("pdf")

@@ -243,12 +243,6 @@ def test_unusable_skill_replaces_nothing(world: World, folder: Path) -> None:
     assert everything(world.store) == before
 
 
-def test_unknown_target_imports_nothing(world: World, folder: Path) -> None:
-    """[D13] [D21] a command that can't be parsed does nothing at all."""
-    world.fails("E100", "build", str(folder), "--target", "nobody")
-    assert os.listdir(world.store) == []
-
-
 @pytest.mark.parametrize("name", ["a b", "名前", "UPPER_case", "a\nb"])
 def test_odd_names(world: World, name: str) -> None:
     """[D10] a folder keeps its name, whatever it is."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from skillc.library import at_path, resolve
 from tests.conftest import World
 from tests.support.cases import each
 
-SKC = [sys.executable, "-m", "skillc"]
 TEXT = "---\nname: pdf\ndescription: d\n---\n# 名前 Größe\n\nNeedle — größer.\n"
 
 # Each command, and a part of what it prints.
@@ -172,18 +170,6 @@ def test_a_user_without_a_home(pdf: World) -> None:
         assert (ran.returncode, part in ran.stdout, ran.stderr) == (0, True, "")
 
 
-@each(("words", "part"), READING)
-def test_deleted_directory(pdf: World, words: list[str], part: str) -> None:
-    """[RFC-0005] in a directory that is gone, one line says so."""
-    words = [str(pdf.store / "pdf") if word == "pdf" else word for word in words]
-    script = f"mkdir gone && cd gone && rmdir ../gone && exec {shlex.join([*SKC, *words])}"
-    ran = subprocess.run(
-        ["/bin/sh", "-c", script], cwd=pdf.root, env=pdf.env, capture_output=True, text=True, check=False
-    )
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "error[E999]: the current directory no longer exists; change to another one\n"
-
-
 # By path
 
 
@@ -226,76 +212,6 @@ def test_without_a_build(world: World) -> None:
             assert part in world.ok(*words).stdout
 
 
-# Nobody who reads
-
-
-def large(world: World) -> None:
-    text = "---\nname: pdf\ndescription: d\n---\n" + "".join(
-        f"# 名前 Größe\n\nneedle {n}\n" for n in range(20_000)
-    )
-    world.skill("pdf", text)
-    for number in range(3000):
-        (world.store / "pdf" / f"file{number}").touch()
-    world.ok("build", "pdf")
-
-
-@pytest.mark.slow
-def test_reader_has_enough(world: World) -> None:
-    """[RFC-0005] `skc … | head -1` ends in silence, whichever command it is, as text and as JSON."""
-    large(world)
-    for words, _ in COMMANDS.values():
-        more = ["--limit", "100000"] if words[0] in ("sources", "search") else []
-        for form in ([], ["--format", "json"]):
-            command = shlex.join([*SKC, *words, *more, *form])
-            script = f"{{ {command}; echo $? >status; }} 2>err | head -1"
-            out = subprocess.run(
-                ["/bin/sh", "-c", script], cwd=world.project, env=world.env, capture_output=True, check=True
-            )
-            assert len(out.stdout.splitlines()) == 1
-            assert (world.project / "status").read_text() == "0\n", words
-            assert "error" not in (world.project / "err").read_text()
-
-
-@each(("words", "part"), READING)
-def test_reader_is_gone(pdf: World, words: list[str], part: str) -> None:
-    """[RFC-0005] a pipe that nobody reads is no error."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    ran = subprocess.run(
-        [*SKC, *words], cwd=pdf.project, env=pdf.env, stdout=writer, stderr=subprocess.PIPE, check=False
-    )
-    os.close(writer)
-    assert (ran.returncode, ran.stderr) == (0, b"")
-
-
-@pytest.mark.slow
-@each(("words", "part"), READING)
-@each("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
-def test_closed_from_the_start(pdf: World, words: list[str], part: str, closed: str) -> None:
-    """[RFC-0005] streams that are closed change nothing but what is seen."""
-    script = f"{shlex.join([*SKC, *words])} {closed}"
-    ran = subprocess.run(
-        ["/bin/sh", "-c", script], cwd=pdf.project, env=pdf.env, capture_output=True, check=False
-    )
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    assert (part.encode() in ran.stdout) is (closed == "2>&-")
-    files = [
-        path for path in pdf.project.rglob("*") if path.is_file() and path.suffix in (".md", ".json", ".txt")
-    ]
-    assert len(files) == 4, "nothing was written into a file by mistake"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@each(("words", "part"), READING)
-def test_full_disk(pdf: World, words: list[str], part: str) -> None:
-    """[RFC-0005] an output that can't be written is one coded line and status 1."""
-    with open("/dev/full", "w") as full:
-        ran = subprocess.run(
-            [*SKC, *words], cwd=pdf.project, env=pdf.env, stdout=full, stderr=subprocess.PIPE, check=False
-        )
-    assert (ran.returncode, ran.stderr) == (1, b"error[E999]: No space left on device\n")
-
-
 # Encodings
 
 ENCODINGS = ["ascii", "latin-1", "cp437"]
@@ -315,27 +231,6 @@ def test_terminals_that_are_not_utf8(pdf: World, encoding: str) -> None:
             assert raw.endswith(b"\n`-- SKILL.md\n")
         else:
             assert part.encode(encoding, "backslashreplace") in raw
-
-
-@pytest.mark.slow
-@each(("name", "value"), [("LANG", "C"), ("LC_ALL", "POSIX"), ("LC_ALL", "nonsense")])
-def test_locales(pdf: World, name: str, value: str) -> None:
-    """[RFC-0005] text is UTF-8 in the locales that say nothing."""
-    for words, part in COMMANDS.values():
-        assert part in pdf.ok(*words, env={name: value}).stdout
-
-
-@each("form", ["text", "json"])
-def test_a_system_that_insists_on_ascii(pdf: World, form: str) -> None:
-    """[RFC-0005] where not even arguments and file names are UTF-8, it may find nothing, but says so."""
-    env = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    for words, _ in COMMANDS.values():
-        ran = pdf.skc(*words, "--format", form, env=env)
-        assert "Traceback" not in ran.stderr
-        if ran.returncode:
-            assert ran.stderr.startswith("error[E020]: ")
-        elif form == "json":
-            assert json.loads(ran.stdout)
 
 
 @pytest.mark.slow

@@ -405,15 +405,6 @@ def test_sha256_repository(cache: Path, tmp_path: Path) -> None:
     assert unavailable(source).endswith("git clone failed: sha256 repositories are not supported")
 
 
-def test_empty_repository(cache: Path, tmp_path: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] has no refs."""
-    made = Origin(tmp_path)
-    made.make()
-    assert unavailable(GitSkillSource(GitSkillConfig(str(made.bare), cache_dir=cache))).endswith(
-        "ref 'main' not found in repo"
-    )
-
-
 def test_damaged_cache(origin: Origin, cache: Path) -> None:
     """[D29] is made again."""
     source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))

@@ -114,17 +114,6 @@ def test_collections_without_words(stub: Stub, status: int, state: str) -> None:
     assert (source.status, len(stub.requests)) == (state, 2)
 
 
-def test_expiry(stub: Stub, clock: Clock) -> None:
-    """[LIB: Cache design] list and documents are asked for again after the TTL."""
-    stub.answer = small_api
-    source = HttpSkillSource(f"{stub.url}/api")
-    for _ in range(2):
-        run(source.list())
-        run(source.load(SkillId("extraction/email")))
-        clock.now += 61
-    assert len(stub.requests) == 4
-
-
 def test_etags(stub: Stub, clock: Clock) -> None:
     """[D28] list and documents are revalidated; 304 renews what is there, a new ETag replaces it."""
     tag = '"one"'

@@ -84,12 +84,6 @@ def test_required() -> None:
         run(source.list())
 
 
-def test_not_found() -> None:
-    """[LIB: SkillSource trait (revised)] nobody has it."""
-    with pytest.raises(SkillNotFound):
-        run(CompositeSkillSource([NamedSource("x", memory(a="x"))]).load(SkillId("b")))
-
-
 def test_collections_are_merged() -> None:
     """[D26] counts over all sources, the words of the first that has some."""
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, SkillNotFound
-from skillc.library import Skill, at_path, import_root, is_compiled, resolve, resolve_installed, stored_skills
+from skillc.library import Skill, at_path, is_compiled, resolve, resolve_installed, stored_skills
 from tests.conftest import World
 
 
@@ -252,21 +252,6 @@ def test_stored_skills(world: World) -> None:
     assert names == [("a", "project"), ("b", "project"), ("g", "global")]
     assert [skill.name for skill in stored_skills(str(world.project), "global")] == ["g"]
     assert [skill.name for skill in stored_skills(str(world.home))] == ["g"]
-
-
-def test_import_root(world: World) -> None:
-    """[D10] the nearest project that has a store, else the home."""
-    sub = world.project / "sub"
-    (sub / ".skillc").mkdir(parents=True)
-    assert import_root(str(sub)) == ("project", str(world.project))
-    assert import_root(str(world.root)) == ("global", str(world.home))
-
-
-def test_import_root_without_a_store(world: World) -> None:
-    """[D10] a project that has no store yet comes before the home."""
-    world.store.rmdir()
-    (world.project / ".skillc" / "config.toml").touch()
-    assert import_root(str(world.project)) == ("project", str(world.project))
 
 
 def test_at_path_outside(world: World) -> None:

@@ -293,23 +293,6 @@ def test_asking_about_an_untrusted_skill(world: World) -> None:
     world.fails("E063", "run", "theirs", "go", "--yes")
 
 
-@pytest.mark.slow
-def test_a_yes_that_lasts(world: World) -> None:
-    """[D54] [TOOLS §6.3] after a plain yes a read-only tool runs unasked, another one asks again."""
-    if sandbox.choose() == sandbox.NONE:
-        pytest.skip("; ".join(sandbox.explain()))
-    for name, fields, offer in (
-        ("reads", "read_only: true\n", "Run it? (y)es, until a file of it changes, (o)nce, (N)o, ne(v)er: "),
-        ("writes", "", "Run it? (y)es, this time, (a)lways until a file of it changes, (N)o, ne(v)er: "),
-    ):
-        executable(world.global_store, name, tool("go", "echo hi"), fields=fields)
-        status, _, shown = on_terminal(world, "y\n", "run", name, "go")
-        assert status == 0
-        assert offer in shown
-    world.ok("run", "reads", "go")
-    world.fails("E063", "run", "writes", "go")
-
-
 def test_all_of_every_argument(world: World, mine: Path) -> None:
     """[D54] [TOOLS §6.3] long ones are counted and shown on request; no text reaches the first column."""
     value = "a" * 900 + "\nSkill:    harmless" + " " * 58 + "Skill:    other \ufe0f\u3164\u0301" + "b" * 900

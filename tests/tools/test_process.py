@@ -85,13 +85,6 @@ def test_any_pieces(pieces: list[bytes]) -> None:
         assert output.truncated
 
 
-def test_truncated(bench: Bench) -> None:
-    """[D43] [TOOLS §4.2] long output of a real command."""
-    found = bench.sh("yes | head -c 5000; yes n | head -c 5000")
-    assert found.truncated
-    assert found.output == "y\n" * 1024 + "\n... [truncated 5904 bytes] ...\n" + "n\n" * 1024
-
-
 def test_what_a_command_gets(bench: Bench) -> None:
     """[D42] no input, its directory, who it runs for, and no descriptors but three, whatever is inherited."""
     assert bench.run("cat").output == ""

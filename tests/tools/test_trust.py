@@ -14,18 +14,15 @@ import pytest
 
 from skillc import records
 from skillc.errors import ApprovalRequired, InvalidConfiguration, SandboxUnavailable, SkillNotFound
-from skillc.library import resolve, skill_cache
-from skillc.library.source import SkillDescriptor, SkillDocument
+from skillc.library import resolve
 from skillc.paths import embedded_skills
-from skillc.skills import SkillDigest, SkillId, digest_skill
+from skillc.skills import SkillDigest, digest_skill
 from skillc.tools.approval import (
     Answer,
     ApprovalRequest,
     allow,
     deny,
     list_entries,
-    prune,
-    record_decision,
     trust_status,
 )
 from skillc.tools.process import Envelope
@@ -86,17 +83,6 @@ def test_repositories(world: World) -> None:
         find_skill("deep/nobodys", here)
     with pytest.raises(SkillNotFound):
         find_skill("No Such/Name", here)
-
-
-def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
-    """[D46] it is below the home directory, and somebody else's all the same."""
-    skill_id = SkillId("billing/refunds")
-    document = SkillDocument(SkillDescriptor(skill_id, description="d"), "# Body\n")
-    cache = world.home / ".skillc/cache/skills/0123456789abcdef"
-    path = skill_cache.write_copy(str(cache / "billing+refunds"), "company", document, None)
-    found = find_skill(path, str(world.project))
-    assert (found.level, found.skill_id) == (TrustLevel.UNTRUSTED, "billing/refunds")
-    assert "company" in found.origin
 
 
 @each(
@@ -558,16 +544,6 @@ def test_a_copy_of_what_is_denied(world: World, mine: SkillLocation) -> None:
         allow(trust_status(found, store), store)
     assert mine.directory in caught.value.details
     assert len(store.decisions()) == 1
-
-
-def test_pruning(world: World, mine: SkillLocation) -> None:
-    """[D46] decisions about folders that are gone are forgotten, or those about one skill."""
-    store = TrustStore()
-    store.record(decision("/not/there"))
-    record_decision(mine, ALLOW, digest_skill(mine.directory), store)
-    assert [made.path for made in prune(store)] == ["/not/there"]
-    assert [made.path for made in prune(store, mine)] == [mine.path]
-    assert json.loads(Path(store.path).read_text())["decisions"] == []
 
 
 def test_a_git_repository_that_moves_on(world: World) -> None:
