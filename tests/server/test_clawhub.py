@@ -53,19 +53,17 @@ def test_its_client_reads(tmp_path: Path, world: World) -> None:
         hub.run("login", "--token", team.token(Role.READER, "payments").secret)
         assert "payments.refunds v1.0.0" in hub.run("search", "refunds")
         assert "sales" not in hub.run("explore")
-        hub.run("install", "payments.refunds")
         hub.run("install", "@payments/refunds")
         assert "refused" in hub.fails("install", "sales.leads")
-        skills = world.project / "skills"
-        for folder in (skills / "payments.refunds", skills / "@payments" / "refunds"):
-            assert (folder / "references" / "rules.md").read_bytes() == b"Rules."
+        folder = world.project / "skills" / "@payments" / "refunds"
+        assert (folder / "references" / "rules.md").read_bytes() == b"Rules."
         team.publish("payments/refunds", "1.1.0", text="Newer.")
         team.publish("payments/refunds", "1.2.0", text="Broken.")
         team.registry.yank(SYSTEM, "payments/refunds", "1.2.0", "wrong sums")
         team.settle("payments/refunds")
         hub.run("update", "--all")
         assert {entry["version"] for entry in hub.lock().values()} == {"1.1.0"}
-        assert "Newer." in (skills / "payments.refunds" / "SKILL.md").read_text()
+        assert "Newer." in (folder / "SKILL.md").read_text()
         shown = hub.run("inspect", "payments.refunds", "--versions", "--files", "--file", "SKILL.md")
         assert "1.1.0" in shown
         assert "1.2.0" not in shown
@@ -81,7 +79,6 @@ def test_its_client_publishes(tmp_path: Path, world: World) -> None:
         assert hub.run("whoami").strip() == "payments"
         write_invoices(world)
         hub.run("publish", "invoices", "--changelog", "the first")
-        assert "already published" in hub.run("publish", "invoices")
         write_invoices(world, "print(2)")
         hub.run("publish", "invoices", "--tags", "latest,beta")
         skill = team.registry.skill(SYSTEM, "payments/invoices")
@@ -96,7 +93,7 @@ def test_its_client_publishes(tmp_path: Path, world: World) -> None:
         hub.run("undelete", "payments.invoices", "--version", "1.0.1", "--yes")
         hub.run("delete", "@payments/invoices", "--yes")
         hub.run("undelete", "payments.invoices", "--yes")
-        hub.run("install", "payments.invoices")
+        assert not team.registry.skill(SYSTEM, "payments/invoices").versions[0].yanked
 
 
 @pytest.mark.slow

@@ -141,18 +141,6 @@ def find_open(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.stat().st_mode & 0o077]
 
 
-def test_public_read(tmp_path: Path) -> None:
-    """[SURFACES: Registry] without a token 401, with --public-read everyone may read."""
-    with serving(tmp_path) as server, server.client() as client:
-        client.post("/skills", json=body("payments/refunds"))
-        assert client.get("/skills", headers={"Authorization": ""}).status_code == 401
-        del client.headers["Authorization"]
-        assert client.get("/skills").status_code == 401
-    with serving(tmp_path, "--public-read") as server, server.client() as client:
-        assert client.get("/skills/payments/refunds").status_code == 200
-        assert client.post("/skills", json=body("payments/other")).status_code == 401
-
-
 def test_hosts_and_sites(tmp_path: Path) -> None:
     """[SURFACES: Registry] requests for other hosts or ports are 421, from pages of other sites 403."""
     words = ("--url", "https://skills.example.com:8443", "--allow-host", "inner", "--allow-host", "deep:9000")

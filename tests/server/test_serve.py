@@ -8,7 +8,6 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import httpx2
 import pytest
@@ -18,10 +17,8 @@ from skillc.cli.syntax import parse
 from skillc.errors import InvalidOption, SkillcError
 from skillc.library import HttpSkillSource
 from skillc.remotes import BearerAuth
-from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.forks import start_skc
-from tests.support.servers import live
 from tests.support.skills import run, skill
 from tests.support.variables import allow_all
 
@@ -52,23 +49,6 @@ def library(world: World) -> World:
         skill(world.store, path)
     (world.store / "extraction" / "COLLECTION.md").write_text("Entities\n")
     return world
-
-
-def test_the_configured_library(library: World) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] [D28] our source sees there what the local library holds."""
-    engine = Workspace().engine()
-    local = engine.source
-    with live(engine) as client:
-        remote = HttpSkillSource(str(client.base_url), name="served")
-        skills = [replace(found, source_name="") for found in run(local.list())]
-        assert len(skills) == 6  # and the embedded ones
-        assert run(remote.list()) == skills
-        assert run(remote.collections()) == run(local.collections())
-        for found in skills:
-            document = run(local.load(found.id))
-            assert run(remote.load(found.id)) == replace(document, descriptor=found)
-        turn = client.post("/turns", json={"message": "/pdf go"}).json()
-    assert turn["message"].endswith("</skill>\n\ngo")
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).parent.parent.parent / "scripts" / "stress_registry.py"
 @pytest.mark.skipif(bool(postgres.why_not() or s3.why_not()), reason=postgres.why_not() or s3.why_not())
 def test_nothing_is_lost() -> None:
     """[SURFACES: Registry] no version is lost, doubled or half there, through outages and a SIGKILL."""
-    words = ["--seconds", "9", "--publishers", "3", "--readers", "4", "--servers", "2", "--outage", "1"]
+    words = ["--seconds", "6", "--publishers", "3", "--readers", "4", "--servers", "2", "--outage", "1"]
     command = [sys.executable, str(SCRIPT), *words]
     result = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -33,6 +33,6 @@ def examples(number: int) -> settings:
     return settings(max_examples=number if is_complete else min(number, FEW))
 
 
-def sample(items: Iterable[Item], step: int) -> Iterable[Item]:
-    """Return each `step`-th of the places where a test does damage; all of them if the run is complete."""
-    return islice(items, 0, None, 1 if is_complete else step)
+def sample(items: Iterable[Item], step: int, start: int = 0) -> Iterable[Item]:
+    """Return each `step`-th of the cases that a test tries; all of them if the run is complete."""
+    return items if is_complete else islice(items, start, None, step)

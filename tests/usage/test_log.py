@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from skillc.usage import record_access, run_logged
 from skillc.usage.log import WAL_LIMIT, connect, encode_arguments
 from skillc.usage.schema import create_tables
 from tests.conftest import World
+from tests.support.forks import start_skc
 
 SKC = [sys.executable, "-m", "skillc"]
 COLUMNS = ["id", "timestamp", "run_id", "command", "skill", "skill_path", "cwd", "args", "error"]
@@ -517,8 +517,8 @@ def crowd(world: World, count: int) -> None:
     """So many processes at once, all of which must end well and say nothing."""
     commands = [["show", "pdf", "--section", "Usage"], ["outline", "pdf"], ["open", "pdf", "notes.txt"]]
     processes = [
-        subprocess.Popen(
-            [*SKC, *commands[number % 3]],
+        start_skc(
+            commands[number % 3],
             cwd=world.project,
             env=world.env | {"SKC_RUN_ID": str(number)},
             stdout=subprocess.DEVNULL,
@@ -584,12 +584,13 @@ def test_killed_while_logging(world: World, skill: Path) -> None:
     """[RFC-0007] [D11] SIGKILL at any time: what was noted stays, and the log goes on."""
     code = CHILDREN + textwrap.dedent(
         """
-        import random, signal, time
+        import random, signal
         rng = random.Random(5)
         noted = 0
-        for _ in range(30):
+        for _ in range(20):
             children = [child(10_000) for _ in range(2)]
-            time.sleep(rng.uniform(0.005, 0.05))
+            for _, read in children:
+                noted += sum(len(os.read(read, 1)) for _ in range(rng.randrange(1, 10)))
             for pid, _ in children:
                 os.kill(pid, signal.SIGKILL)
             for pid, read in children:
@@ -610,32 +611,14 @@ def test_killed_while_logging(world: World, skill: Path) -> None:
     )
     assert result.stderr == ""
     noted = int(result.stdout)
-    assert noted > 100
+    assert noted >= 40
     assert world.ok("outline", "pdf").stderr == ""
     with closing(sqlite3.connect(primary(world))) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     kept = len(rows(primary(world)))
-    assert noted + 1 <= kept <= noted + 1 + 60  # a row may be there whose writer could not say so
+    assert noted + 1 <= kept <= noted + 1 + 40  # a row may be there whose writer could not say so
     assert counted(primary(world)) == kept
     assert not (world.project / ".skillc" / "logs").exists()
-
-
-@pytest.mark.slow
-def test_killed_skc(world: World, skill: Path) -> None:
-    """[RFC-0007] the command itself, killed anywhere on its way, leaves a log that is fit for use."""
-    for delay in range(0, 120, 8):
-        process = subprocess.Popen(
-            [*SKC, "outline", "pdf"], cwd=world.project, env=world.env, stdout=subprocess.DEVNULL
-        )
-        time.sleep(delay / 1000)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    try:
-        before = len(rows(primary(world)))
-    except sqlite3.OperationalError:  # killed before the tables were there
-        before = 0
-    assert world.ok("outline", "pdf").stderr == ""
-    assert len(rows(primary(world))) == before + 1
 
 
 def test_a_log_that_is_replaced(world: World, skill: Path) -> None:

@@ -108,12 +108,6 @@ def test_list(client: Client, registry: Registry) -> None:
         assert fault(client.get("/skills", params=query)) == (400, "E070")
 
 
-def test_empty_list(client: Client) -> None:
-    """[SURFACES: Registry] an empty registry has an empty list."""
-    assert client.get("/skills").json() == {"skills": []}
-    assert client.get("/skills", params={"limit": 5}).json() == {"skills": []}
-
-
 def test_versions(client: Client) -> None:
     """[SURFACES: Registry] versions, newest first, with their tags and why they were yanked."""
     publish(client, text="One.", version="1.0.0", note="first")

@@ -85,15 +85,6 @@ def test_there_and_back(visit: Open, issuer: Issuer) -> None:
     assert issuer.requests.count("/answer") == 1
 
 
-def test_private_registry(visit: Open) -> None:
-    """[SURFACES: Sign-in] whatever page of a private registry is opened, sign-in comes first."""
-    visitor = visit(public_read=False)
-    visitor.go("/find?q=pay+money+back")
-    answer(visitor)
-    assert visitor.path == "/find?q=pay+money+back"
-    assert "payments/refunds" in visitor.text
-
-
 def check_problem(visitor: Visitor, what: str, advice: str, code: str = "E090") -> None:
     """A page says what happened and what to do, and leads on: back to sign-in, or to that with a token."""
     assert visitor.text.startswith(code)
@@ -122,45 +113,6 @@ def test_refused_at_the_issuer(visit: Open) -> None:
     sign_in_again(visitor)
 
 
-def test_wrong_state(visit: Open, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] an answer to a sign-in that this browser did not begin makes no session."""
-    visitor = visit()
-    visitor.go("/account")
-    visitor.go(f"/login/callback?code={next(iter(issuer.codes))}&state=wrong&next=/account")
-    check_problem(visitor, "This sign-in was not begun in this browser, or too long ago", "Sign in again")
-    assert "/token" not in issuer.requests
-    sign_in_again(visitor)
-
-
-def test_nonce_replayed(visit: Open, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] an ID token of an earlier sign-in makes no session."""
-    visitor = visit()
-    visitor.go("/account")
-    (query,) = issuer.codes.values()
-    issuer.token_claims = {"nonce": query["nonce"]}
-    visitor.go("/account")
-    answer(visitor)
-    check_problem(visitor, "The ID token is of another sign-in", "tell the operators of this server")
-    issuer.token_claims = {}
-    sign_in_again(visitor)
-
-
-def test_callback_twice(visit: Open) -> None:
-    """[SURFACES: Sign-in] an answer that is sent again is refused, and harms no session."""
-    visitor = visit()
-    answers: list[str] = []
-    visitor.page.on(
-        "request", lambda request: answers.append(request.url) if "callback" in request.url else None
-    )
-    visitor.go("/account")
-    answer(visitor)
-    visitor.page.goto(answers[0])
-    assert "If you are signed in already, go on." in visitor.text
-    visitor.page.click("main a >> text=Home")
-    visitor.page.click("nav >> text=Account")
-    assert visitor.page.inner_text("h1") == "Ana Example"
-
-
 def test_issuer_that_is_down(visit: Open, issuer: Issuer, registry: Registry) -> None:
     """[SURFACES: Sign-in] the page says that the issuer is down; a token signs in, and leads back, too."""
     visitor = visit()
@@ -172,25 +124,6 @@ def test_issuer_that_is_down(visit: Open, issuer: Issuer, registry: Registry) ->
     visitor.page.click("main button")
     assert visitor.path == "/account"
     assert visitor.page.inner_text("h1") == "eva"
-
-
-def test_issuer_that_goes_down(visit: Open, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] an issuer that is down when a person comes back is told in the same way."""
-    visitor = visit()
-    visitor.go("/account")
-    issuer.answers["/token"] = {"error": "temporarily_unavailable"}
-    answer(visitor)
-    check_problem(visitor, "The issuer gave no ID token (temporarily_unavailable)", "Sign in again")
-    issuer.answers.clear()
-    sign_in_again(visitor)
-
-
-def test_people_of_others(visit: Open, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] a person that may not sign in is told why."""
-    visitor = visit(domains=("acme.example",))
-    visitor.go("/account")
-    answer(visitor)
-    check_problem(visitor, "Sign-in is for other e-mail domains", "Sign in with another account, or ask")
 
 
 def test_pages_of_other_sites(visit: Open) -> None:

@@ -399,14 +399,6 @@ def test_an_attempt_is_good_once(browser: Browser, issuer: Issuer) -> None:
     assert "not begun in this browser" in browser.get(back).text
 
 
-def test_issuer_that_is_down(browser: Browser, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] a page with 503 and Retry-After; tokens still work."""
-    issuer.failure = 500
-    response = browser.get("/login")
-    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
-    assert "Token" in browser.get("/login?token").text
-
-
 def test_clients(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] the client's secret is sent as the issuer wants it; a wrong one is refused."""
     oidc = replace(oidc, role=Role.READER)
