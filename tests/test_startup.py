@@ -118,19 +118,6 @@ def test_find_imports_little(tmp_path: Path) -> None:
     assert outputs[1].splitlines()[-1] == "[]"
 
 
-def test_pyromark_stays_whole() -> None:
-    """The parser is loaded without the package around it, which is found as usual later."""
-    program = (
-        "import sys; from skillc.startup import import_parser; parser = import_parser()\n"
-        "assert 'enum' not in sys.modules and 'pyromark' not in sys.modules\n"
-        "import pyromark; from skillc.skills.markdown import TABLES\n"
-        "assert import_parser() is parser and pyromark.events_with_range is parser.events_with_range\n"
-        "assert pyromark.Options.ENABLE_TABLES == TABLES and pyromark.html('*a*') == '<p><em>a</em></p>\\n'"
-    )
-    path = f"import sys; sys.path[:] = {sys.path}\n"
-    subprocess.run([sys.executable, "-S", "-c", path + program], check=True)
-
-
 def test_values_are_alike() -> None:
     """Values with the same fields are equal and have the same hash; a field too many is refused."""
 

@@ -90,37 +90,3 @@ def test_what_the_wheel_holds(wheel: Path) -> None:
     assert "skillc/compiler/agents.tsv" in names
     assert any(name.endswith(".data/scripts/skc") for name in names)
     assert {name.split("/")[0].split("-")[0] for name in names} == {"skillc"}
-
-
-def test_reading_commands_load_nothing_slow(world: World) -> None:
-    """[RFC-0002:C-SHOW] [D66] what costs more than the command itself stays out, and all libraries do."""
-    world.skill("pdf")
-    world.ok("build", "pdf")
-    slow = (
-        "argparse",
-        "asyncio",
-        "dataclasses",
-        "hashlib",
-        "json",
-        "logging",
-        "pathlib",
-        "re",
-        "typing",
-        "yaml",
-    )
-    for words in (["show", "pdf", "--section", "usage"], ["search", "pdf", "text"], ["--version"]):
-        code = (
-            "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
-            f"print([name for name in {slow!r} if name in sys.modules], file=sys.stderr);"
-            "paths = [getattr(module, '__file__', None) or '' for module in [*sys.modules.values()]];"
-            "print([path for path in paths if 'site-packages' in path], file=sys.stderr); sys.exit(status)"
-        )
-        run = subprocess.run(
-            [sys.executable, "-S", "-c", code, *words],
-            env=world.env | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            cwd=world.project,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert run.stderr == "[]\n[]\n", words

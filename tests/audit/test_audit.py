@@ -22,6 +22,7 @@ def fenced(script: str) -> str:
     return f"{FRONT}```bash\n{script}\n```\n"
 
 
+@pytest.mark.slow
 def test_json(world: World) -> None:
     """[SURFACES: Getting skills] the JSON has what a skill asks for, and its findings."""
     world.skill("pdf", fenced(PIPE))

@@ -16,6 +16,7 @@ from skillc.index import workers
 COUNT = 20  # more than one process audits
 
 
+@pytest.mark.slow
 def test_a_skill_that_ends_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0005] a skill that ends the process that reads it is an error; all others are audited."""
     for number in range(COUNT):

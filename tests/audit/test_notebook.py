@@ -64,6 +64,7 @@ def test_two_cells(tmp_path: Path) -> None:
     assert "A10" in above_notes(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

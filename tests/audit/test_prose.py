@@ -108,6 +108,7 @@ def found(tmp_path: Path, text: str) -> dict[str, str]:
     return above_notes(audit(tmp_path, {"SKILL.md": FRONT + text}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SECRETS)
 def test_secrets_in_many_languages(tmp_path: Path, language: str) -> None:
     """[SURFACES: Getting skills] secrets to send away are a block in any language; silence is no refusal."""
@@ -126,6 +127,7 @@ def test_plain_words(tmp_path: Path, case: str) -> None:
     assert found(tmp_path, PLAIN[case])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", COVERT)
 def test_concepts_in_several_sentences(tmp_path: Path, case: str) -> None:
     """[SURFACES: Getting skills] what goes together counts in any order, and in short texts."""
@@ -218,6 +220,7 @@ def test_protections_that_are_kept(tmp_path: Path, text: str) -> None:
     assert page(tmp_path, text) == {}
 
 
+@pytest.mark.slow
 def test_many_instructions(tmp_path: Path) -> None:
     """[SURFACES: Getting skills] instructions in twenty languages are found, and ordinary ones are not."""
     _, bad, good = Path(__file__).with_name("instructions.txt").read_text(encoding="utf-8").split("\n\n")

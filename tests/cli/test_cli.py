@@ -467,6 +467,7 @@ def test_arguments_that_are_not_utf8(world: World) -> None:
 # Terminals
 
 
+@pytest.mark.slow
 def test_progress_at_a_terminal(world: World) -> None:
     """[RFC-0007] `build --all` shows a bar on a terminal's stderr, and takes it away again."""
     for number in range(4):

@@ -480,6 +480,7 @@ def test_bash_splits_at_colons(library: World) -> None:
         terminal.type("\x01echo \n", "skc yank payments/vat@1.2.0")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 def test_zsh_at_a_terminal(library: World) -> None:
     """[SURFACES: JSON] typed in zsh: commands, IDs, headings of several words, values, addresses."""
@@ -495,6 +496,7 @@ def test_zsh_at_a_terminal(library: World) -> None:
     assert (library.root / "out").read_text() == "## Filling forms\n\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
 def test_fish(library: World) -> None:
     """[SURFACES: JSON] fish offers commands, IDs, headings, values and, where skc has nothing, files."""

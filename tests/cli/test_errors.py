@@ -99,6 +99,7 @@ def fail(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_errors_of_work(used: World, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """[D62] a command that fails says so as JSON, too, with status 1."""

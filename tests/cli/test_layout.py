@@ -75,6 +75,7 @@ def test_found_skills(pdf: World) -> None:
     assert "\x1b[" not in count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "env", "is_painted"),
     [
@@ -114,6 +115,7 @@ def test_width(pdf: World, columns: int) -> None:
     assert "2 skills" in lines[-1]
 
 
+@pytest.mark.slow
 def test_pager(pdf: World) -> None:
     """[SURFACES: Terminal] a pager gets what a person reads, as the user chose it; it may end early."""
     env = {"SKILLC_PAGER": "sed s/^/page:/", "PAGER": "false"}
@@ -209,6 +211,7 @@ def test_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lay_out(monkeypatch, 8, Line("日本語 日本語の文書")) == "日本語\n日本語の\n文書\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_ascii(pdf: World, term: str) -> None:
     """[SURFACES: Terminal] a terminal without UTF-8 gets ASCII that looks alike, and escapes of the rest."""
@@ -251,6 +254,7 @@ def test_checks(world: World) -> None:
     assert max(map(len, texts)) <= 60
 
 
+@pytest.mark.slow
 def test_wide_characters(world: World) -> None:
     """[SURFACES: Terminal] columns stay aligned beside letters that take two, or none."""
     texts = {"日本語": "日本語の文書 📄 を要約する", "abc": "plain ❤\ufe0f text", "de": "e\u0301"}
@@ -328,6 +332,7 @@ def test_errors_break_between_words(pdf: World) -> None:
     assert "'skc find \"<task>\"'" in missing  # a command stays on one line
 
 
+@pytest.mark.slow
 def test_findings_of_several_skills(pdf: World) -> None:
     """[SURFACES: Terminal] on a terminal the findings of one skill stand apart from those of the next."""
     skill(pdf.store, "doc")
@@ -356,6 +361,7 @@ def test_before_the_first_heading(pdf: World) -> None:
     assert pdf.skc("search", "pdf", "preface").stdout.startswith("notes.md# (score: ")
 
 
+@pytest.mark.slow
 def test_marks_of_what_was_done_and_found(pdf: World) -> None:
     """[SURFACES: Terminal] success, levels of the audit and one code for a finding, on a terminal alone."""
     assert "\x1b[32mUpdated\x1b[0m 'pdf'" in show_on_terminal(pdf, "build", "pdf", "--force")

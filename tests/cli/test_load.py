@@ -68,6 +68,7 @@ sys.exit(status)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", AHEAD)
 def test_modules_that_load_ahead(command: str, tmp_path: Path) -> None:
     """[RFC-0007] A reading command loads ahead just what it needs, each module behind those that it imports.

@@ -77,6 +77,7 @@ NEAR_MISSES = [
 ]
 
 
+@pytest.mark.slow
 def test_near_misses(shop: World) -> None:
     """[SURFACES: Near misses] an error names what was probably meant."""
     for command, code, hint in NEAR_MISSES:

@@ -423,6 +423,7 @@ def test_large_skills_are_read_by_several_processes(world: World) -> None:
     assert_index_is_whole(path)
 
 
+@pytest.mark.slow
 def test_unreadable_file(world: World, unprivileged: tuple[str, ...]) -> None:
     """[RFC-0005] no permission: one coded line that names the file, in one process and in several."""
     folder = world.skill("pdf")

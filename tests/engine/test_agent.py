@@ -31,41 +31,6 @@ def shelf(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_interactive_discovery(shelf: Path) -> None:
-    """[LIB: 2. CLI — Interactive skill discovery] [LIB: 3. CLI — Explicit skill invocation] in one agent."""
-
-    async def conversation() -> None:
-        agent = await AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent()
-        assert '<collection path="document" count="5">Document processing</collection>' in agent.system_prompt
-        listing = json.loads((await agent.call_tool("browse_skills", {"path": "document"})).text)
-        assert listing["skills"][0]["id"] == "document/pdf-processing"
-        loaded = await agent.call_tool("load_skill", {"id": "document/pdf-processing"})
-        assert loaded.text.startswith('<skill id="document/pdf-processing">')
-        turn = await agent.prepare_turn("/document/pdf-processing extract tables from report.pdf")
-        assert turn.message.endswith("</skill>\n\nextract tables from report.pdf")
-
-    run(conversation())
-
-
-def test_in_memory_skills() -> None:
-    """[LIB: 4. SDK — In-memory skills (testing / embedding)] as the document writes it, in Python's case."""
-    skills = [
-        skillc.SkillDocument(
-            descriptor=skillc.SkillDescriptor(
-                id=skillc.SkillId("test/greeter"),
-                name="greeter",
-                description="Greets users by name",
-                scope=skillc.SkillScope.BUILTIN,
-            ),
-            body="Always greet the user by their first name.",
-            extensions={},
-        ),
-    ]
-    source = skillc.InMemorySkillSource(skills)
-    agent = run(skillc.AgentFactory("/tmp/store").skill_source(source).build_agent())
-    assert '<skill id="test/greeter">' in agent.system_prompt
-
-
 def test_preloading(shelf: Path) -> None:
     """[LIB: Build flow (factory.rs step 11, revised)] block and mark are in the prompt, tools stay."""
     factory = AgentFactory().skill_source(FilesystemSkillSource(shelf / "document"))

@@ -55,6 +55,7 @@ def change_modes(root: Path, mode: int) -> None:
 # Where nothing can be written
 
 
+@pytest.mark.slow
 def test_read_only(pdf: World, unprivileged: tuple[str, ...]) -> None:
     """[RFC-0007] [RFC-0002:C-ERRORS] reading needs nothing that can be written, but for the log."""
     fill(pdf.skill("at-home", store=pdf.global_store))
@@ -73,6 +74,7 @@ def test_read_only(pdf: World, unprivileged: tuple[str, ...]) -> None:
             change_modes(root, 0o755)
 
 
+@pytest.mark.slow
 def test_read_only_log(pdf: World, unprivileged: tuple[str, ...]) -> None:
     """[RFC-0007] a log that can't be written any more fails nothing."""
     pdf.ok("outline", "pdf")
@@ -147,6 +149,7 @@ def test_empty_environment(pdf: World) -> None:
         assert (part in ran.stdout, ran.stderr) == (True, "")
 
 
+@pytest.mark.slow
 def test_a_user_without_a_home(pdf: World) -> None:
     """[RFC-0007] someone the system does not know."""
     setpriv = shutil.which("setpriv")
@@ -215,6 +218,7 @@ def test_without_a_build(world: World) -> None:
 ENCODINGS = ["ascii", "latin-1", "cp437"]
 
 
+@pytest.mark.slow
 @each("encoding", ENCODINGS)
 def test_terminals_that_are_not_utf8(pdf: World, encoding: str) -> None:
     """[RFC-0005] [RFC-0002:C-OPEN] what they can't show is written out; a skill's own text is as it is."""
@@ -263,11 +267,12 @@ UNUSED = (
 
 @each(("words", "part"), READING)
 def test_nothing_slow(pdf: World, words: list[str], part: str) -> None:
-    """[RFC-0002:C-SHOW] [RFC-0004:C-SEARCH] a reading command loads nothing that costs more than itself."""
+    """[RFC-0002:C-SHOW] [RFC-0004:C-SEARCH] [D66] it loads no library and nothing slow."""
     program = (
         "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
         f"print([name for name in {SLOW + UNUSED!r} if name in sys.modules], file=sys.stderr);"
-        "sys.exit(status)"
+        "files = [getattr(module, '__file__', None) or '' for module in [*sys.modules.values()]];"
+        "print([file for file in files if 'site-packages' in file], file=sys.stderr); sys.exit(status)"
     )
     ran = subprocess.run(
         [sys.executable, "-S", "-c", program, *words],
@@ -278,4 +283,4 @@ def test_nothing_slow(pdf: World, words: list[str], part: str) -> None:
         check=True,
     )
     assert part in ran.stdout
-    assert ran.stderr == "[]\n"
+    assert ran.stderr == "[]\n[]\n"

@@ -315,6 +315,7 @@ def test_links(world: World, origin: Origin, address: str) -> None:
     assert {report.code for report in reports} == {"W081"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [b"..", b".git", b"a/b", b"a\\b", b"nul\0x", b"GIT~1"])
 def test_hostile_trees(world: World, origin: Origin, address: str, name: bytes) -> None:
     """[SURFACES: Getting skills] A tree that git would not make writes nothing outside its folder."""

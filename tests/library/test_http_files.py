@@ -249,6 +249,7 @@ def test_a_server_without_files(world: World, stub: Stub, status: int) -> None:
     assert run(HttpSkillSource(stub.url).directory(SkillId("pdf"))) is None
 
 
+@pytest.mark.slow
 def test_our_own_server_of_repositories(served: str, world: World) -> None:
     """[D28] `skc serve --read-only` gives texts."""
     world.ok("repo", "add", "other", served)

@@ -47,6 +47,7 @@ def test_many_names() -> None:
     assert len(suggest("skill-0004", many)) == MAX_SUGGESTIONS
 
 
+@pytest.mark.slow
 @given(st.text(), st.lists(st.text(max_size=12), max_size=5))
 def test_any_names(name: str, names: list[str]) -> None:
     """[RFC-0005] any text gives some of the names, or none; never the one that was not found."""

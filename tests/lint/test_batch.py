@@ -38,6 +38,7 @@ def many(world: World, monkeypatch: pytest.MonkeyPatch) -> list[Skill]:
     return list(find_skills_below(str(world.project / "skills")))
 
 
+@pytest.mark.slow
 def test_same_as_one_by_one(many: list[Skill]) -> None:
     """[RFC-0008] workers find what one process finds, in the same order."""
     assert list(lint_skills(many)) == [lint_skill(skill) for skill in many]
@@ -50,6 +51,7 @@ def test_few_skills_start_no_process(many: list[Skill], monkeypatch: pytest.Monk
     assert list(lint_skills(few)) == [lint_skill(skill) for skill in few]
 
 
+@pytest.mark.slow
 def test_fixes_of_many(many: list[Skill]) -> None:
     """[RFC-0008] workers write fixes, and say which."""
     results = [result for result in lint_skills(many, fix=True) if isinstance(result, Report)]
@@ -59,6 +61,7 @@ def test_fixes_of_many(many: list[Skill]) -> None:
 
 
 # From Python 3.12 on, a fork beside threads that other tests left running is a warning, and here an error.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_worker_that_dies(many: list[Skill], monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0005] a skill that ends the process that lints it is an error; all others are linted."""
@@ -92,6 +95,7 @@ def test_no_process_can_be_started(many: list[Skill], monkeypatch: pytest.Monkey
     assert list(lint_skills(many)) == [lint_skill(skill) for skill in many]
 
 
+@pytest.mark.slow
 def test_a_folder_with_skills(world: World, many: list[Skill]) -> None:
     """[RFC-0008] a folder that is no skill itself means all skills below it, as with --all."""
     run, everything = world.skc("lint", "skills"), world.skc("lint", "--all", "skills")
@@ -101,6 +105,7 @@ def test_a_folder_with_skills(world: World, many: list[Skill]) -> None:
     assert [skill["skill"] for skill in found["skills"]] == [skill.name for skill in many]
 
 
+@pytest.mark.slow
 def test_folders_that_cannot_be_read(world: World, many: list[Skill]) -> None:
     """[RFC-0005] a folder that can't be read is left out and named; the one that was asked for is E999."""
     inner, others = world.project / "skills" / "s03", len(many) - 1
@@ -135,6 +140,7 @@ def test_folders_that_cannot_be_read(world: World, many: list[Skill]) -> None:
         inner.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(world: World, many: list[Skill]) -> None:
     """[RFC-0005] a terminal shows how many skills are done; nothing of it stays."""
     words = ("lint", "--all", "skills", "--statistics")
@@ -144,6 +150,7 @@ def test_a_bar_on_a_terminal(world: World, many: list[Skill]) -> None:
     assert "skills  s" not in world.skc("lint", "--all", "skills").stderr
 
 
+@pytest.mark.slow
 def test_interrupt(world: World, many: list[Skill]) -> None:
     """[RFC-0005] Ctrl-C reaches all processes of a terminal and ends them at once, without a traceback."""
     for number in range(40):  # more than a pipe holds

@@ -348,6 +348,7 @@ def test_statistics_and_diff(world: World) -> None:
     assert (run.stdout, run.stderr) == ("", "info: --fix changes nothing in 'pdf'\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

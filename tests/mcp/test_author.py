@@ -49,6 +49,7 @@ def test_no_path_is_a_target(pdf: World, target: str, force: bool) -> None:
     assert not (pdf.home / ".claude").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copy", [False, True])
 @pytest.mark.parametrize(
     "files",

@@ -124,6 +124,7 @@ def openings(world: World) -> list[Path]:
     return list((world.home / ".skillc" / "cache" / "openings").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_first_answers(world: World, era: str) -> None:
     """[D78] The first requests are answered without the SDK, as it answered them in an earlier session."""
@@ -143,6 +144,7 @@ def test_first_answers(world: World, era: str) -> None:
     assert answers_of(world, lines) == []
 
 
+@pytest.mark.slow
 def test_the_sdk_takes_over(world: World) -> None:
     """[D78] After the first answers the SDK goes on with the session; each request is answered once."""
     world.skill("pdf")
@@ -157,6 +159,7 @@ def test_the_sdk_takes_over(world: World) -> None:
     assert talk(world, first) == talk(world, first)
 
 
+@pytest.mark.slow
 def test_an_answer_that_changed(world: World) -> None:
     """[D78] What the SDK says otherwise by now is not sent, but is the answer of the next session."""
     answers = talk(world, OPENINGS[OLD])

@@ -435,6 +435,7 @@ def test_reading_is_logged(library: World) -> None:
     assert '"file": "SKILL.md"' in told
 
 
+@pytest.mark.slow
 def test_skills_that_are_elsewhere(world: World, served: str) -> None:
     """[SEP-2640: server] a skill of an HTTP repository is not listed, since nothing is fetched ahead of need,
     but `skills/get` and its files answer for it."""

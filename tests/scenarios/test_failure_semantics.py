@@ -71,27 +71,3 @@ def test_per_turn(world: World, observed: Observed, serve: Serve, beside: bool) 
     for shown in (printed, answer.json()):
         assert {key: shown[key] for key in ("message", "events", "notices")} == turn.as_json()
     assert "notice: skill 'foo/bar' not found" in world.ok("turn", *words).stderr
-
-
-def test_load_skill(observed: Observed) -> None:
-    """[LIB: Failure semantics] `load_skill` tool: an error result; the agent goes on to try another."""
-    factory, seen = observed
-    agent = run(factory.build_agent())
-    result = run(agent.call_tool("load_skill", {"id": "foo/bar"}))
-    assert result.is_error
-    assert result.text.startswith("skill 'foo/bar' not found; ")
-    assert run(agent.call_tool("load_skill", {"id": "not an id"})).is_error
-    assert seen == []
-    assert not run(agent.call_tool("load_skill", {"id": "extraction/email-extractor"})).is_error
-
-
-def test_browse_skills(world: World, observed: Observed) -> None:
-    """[LIB: Failure semantics] `browse_skills` tool: an empty collection is an empty list, not an error."""
-    factory, _ = observed
-    agent = run(factory.build_agent())
-    result = run(agent.call_tool("browse_skills", {"path": "foo"}))
-    empty = {"type": "listing", "path": "foo", "subcollections": [], "skills": []}
-    assert (result.is_error, json.loads(result.text)) == (False, empty)
-    assert json.loads(world.ok("browse", "foo", "--format", "json").stdout) == empty
-    none = run(agent.call_tool("browse_skills", {"query": "nothing like it"}))
-    assert (none.is_error, json.loads(none.text)["skills"]) == (False, [])

@@ -108,6 +108,7 @@ def test_refusals_reach_clients_that_send(headers: dict[str, str], status: int) 
             assert client.getresponse().status == status
 
 
+@pytest.mark.slow
 def test_a_body_without_end(short: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Serving] what is read of a body after its refusal is bounded in size."""
     monkeypatch.setattr(connections, "BODY_TIME", 20.0)

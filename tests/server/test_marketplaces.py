@@ -192,6 +192,7 @@ def test_the_protocol(team: Team) -> None:
     assert b"ERR upload-pack" in post(b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [b"zzzz", b"00ff", b"0010want", b"\xff\xff\xff\xff", b"want"])
 def test_hostile_requests(team: Team, data: bytes) -> None:
     """[SURFACES: Registry protocols] what is not git's is 400, and what unpacks to too much 413."""

@@ -184,6 +184,7 @@ def test_all_routes_are_here(app: Any) -> None:
     assert len(paths) > 60
 
 
+@pytest.mark.slow
 def test_no_valid_token(app: Any, client: AppClient, tokens: dict[str, str]) -> None:
     """[SURFACES: Registry] [SURFACES: Registry protocols] 401, or the way to sign in, for all alike.
 
@@ -205,6 +206,7 @@ def test_no_valid_token(app: Any, client: AppClient, tokens: dict[str, str]) -> 
             assert erase(response, HIDDEN) == erase(other, skill_id), f"{place}: the answer tells of {kind}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["former", "reader", "admin"])
 def test_elsewhere(app: Any, client: AppClient, small: dict[str, str], kind: str) -> None:
     """[SURFACES: Registry] [SURFACES: Registry protocols] a token for elsewhere learns of no skill."""
@@ -228,6 +230,7 @@ def test_smaller_roles(client: AppClient, registry: Registry) -> None:
             assert response.status_code == 403, f"{operation.method} {operation.path}: {response.text}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["former", "reader", "admin"])
 def test_browsers_elsewhere(app: Any, client: AppClient, small: dict[str, str], kind: str) -> None:
     """[SURFACES: Registry] the same for a person who signed in: pages and forms tell of no skill."""
@@ -245,6 +248,7 @@ def test_browsers_elsewhere(app: Any, client: AppClient, small: dict[str, str], 
         assert response.status_code < 500, f"{method} {path}: {response.text}"
 
 
+@pytest.mark.slow
 def test_basic_is_no_way_around(app: Any, client: AppClient, tokens: dict[str, str]) -> None:
     """[SURFACES: Registry protocols] a token as a password, as git sends it, is checked in the same way."""
     client.cookies.clear()

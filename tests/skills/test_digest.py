@@ -121,6 +121,7 @@ def test_programs_that_the_digest_leaves_out(world: World) -> None:
         prepare(ToolCall(find_skill("mine", here), "say", {}, here))
 
 
+@pytest.mark.slow
 def test_compiled_python_is_not_read(world: World) -> None:
     """[D64] a `__pycache__` in the skill holds other code than its source: the source runs."""
     folder = executable(world.global_store, "mine", tool("say", "./main.py"))

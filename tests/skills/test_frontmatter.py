@@ -287,6 +287,7 @@ def test_size(pad: str) -> None:
     assert (over.fields, text[over.end :], codes(over)) == ({}, "# T\n", ["W016"])
 
 
+@pytest.mark.slow
 @each("unit", NASTY)
 @each("close", ["\n---\n", ""])
 def test_nasty_blocks(unit: str, close: str) -> None:

@@ -348,6 +348,7 @@ def test_oversized(tmp_path: Path) -> None:
         read_definition(str(folder))
 
 
+@pytest.mark.slow
 def test_many_headings_are_read_in_bounded_time() -> None:
     """[D35] a document of nothing but tools costs in proportion to its length."""
     many = "".join(f"### t{n}\n#### Command\n```\nls\n```\n" for n in range(20_000))

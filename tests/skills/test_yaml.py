@@ -254,6 +254,7 @@ def test_alias_depth() -> None:
         load_yaml(text.format(inner, "[" * (outer + 1) + "*a" + "]" * (outer + 1)))
 
 
+@pytest.mark.slow
 @each("unit", NASTY)
 def test_nasty_input(unit: str) -> None:
     """[D5] 64 KiB of anything is read or refused at once, and what is read is JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
 from hypothesis import example, given, strategies as st
 
 from skillc.tools import ToolCall, find_skill, sandbox
@@ -20,6 +21,7 @@ ROWS = "text | string | yes | Text\nitems | array | no | Items"
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(texts, st.lists(texts, max_size=3))
 @example("{{items}} $(id) `id` ${HOME} * ~ ; | & > \\ ' \" \n", ["{{text}}", "", "-n", "a  b"])

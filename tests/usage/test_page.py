@@ -213,6 +213,7 @@ def test_filters_are_told() -> None:
     assert "only accesses since 2026-03-01T00:00:00Z, until 2026-04-01T00:00:00Z, in /a<b> or /c" in seen
 
 
+@pytest.mark.slow
 @each("text", HOSTILE)
 def test_hostile_text(text: str) -> None:
     """[RFC-0003] whatever agents and authors wrote is shown as text, cut where it has no end."""
@@ -226,6 +227,7 @@ def test_hostile_text(text: str) -> None:
     assert len(page.seen()) < 9000
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.lists(st.text(max_size=20), max_size=4), st.text(max_size=20))
 def test_any_text(texts: list[str], title: str) -> None:
@@ -253,6 +255,7 @@ def test_hostile_skill(world: World) -> None:
     assert "<img src=x onerror=y>.md" in page.seen()
 
 
+@pytest.mark.slow
 def test_five_hundred_sections() -> None:
     """[RFC-0003] charts show the first, fold the rest away, and count what would be too much."""
     page = check(render_page("x", answers([f"Section {n}" for n in range(600)]), [], {}))

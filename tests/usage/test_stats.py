@@ -588,6 +588,7 @@ def test_sections_of_several_skills(world: World) -> None:
     assert (data["unique_sections"], data["unique_files"]) == (2, 2)
 
 
+@pytest.mark.slow
 def test_people_are_counted_apart(world: World) -> None:
     """[RFC-0003] what an author does is not use: build, lint, stats, and what is typed at a terminal."""
     world.skill("pdf")
@@ -775,6 +776,7 @@ def on_a_terminal(world: World, *words: str, columns: int = 60, **env: str) -> s
     return show_on_terminal(world, "stats", *words, columns=columns, env={"NO_COLOR": "1"} | env)
 
 
+@pytest.mark.slow
 def test_bars(world: World, skill: Skill) -> None:
     """[RFC-0003] on a terminal: bars in proportion, as wide as it is, the longest labels cut."""
     rows: list[Row] = [
@@ -797,6 +799,7 @@ def test_bars(world: World, skill: Skill) -> None:
     assert "█" in on_a_terminal(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_a_terminal_that_is_not_utf8(world: World, skill: Skill, encoding: str) -> None:
     """[RFC-0003] bars of what it has, and letters that it hasn't written out."""

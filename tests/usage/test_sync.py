@@ -227,6 +227,7 @@ def test_unreadable_source(world: World, unprivileged: tuple[str, ...]) -> None:
     assert stderr == f"error[E042]: sync source not readable: '{fallback(world.project)}'\n"
 
 
+@pytest.mark.slow
 def test_read_only_source(world: World, unprivileged: tuple[str, ...]) -> None:
     """[RFC-0007] a local log that can't be removed: its entries arrive, once, and it is said."""
     world.skill("pdf", store=world.global_store)
@@ -328,6 +329,7 @@ def test_into_a_log_of_others(world: World) -> None:
     assert compute_stats(resolve("pdf", str(world.project))).data["total_accesses"] == 2
 
 
+@pytest.mark.slow
 def test_while_others_write(world: World) -> None:
     """[RFC-0007] agents write to the local log while it is moved, again and again: no entry is lost."""
     world.skill("pdf", store=world.global_store)

@@ -47,6 +47,7 @@ def use(world: World, count: int = 1) -> None:
         world.ok("show", "refunds", "--section", "Iban", "--file", "banks.md")
 
 
+@pytest.mark.slow
 def test_what_is_counted(eve: World, team: Team) -> None:
     """[SURFACES: Registry] sections, files and commands count; failures and other skills do not."""
     eve.skill("private")

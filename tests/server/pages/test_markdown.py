@@ -123,6 +123,7 @@ GROWING = [
 GROWING += ["|a" * 50_000 + "\n" + "|-" * 50_000, "# a\n" * 20_000, "<details>" * 30_000, "", "\0\udcff"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", GROWING)
 def test_bounds(text: str) -> None:
     """[SURFACES: Registry] no document makes a large page."""

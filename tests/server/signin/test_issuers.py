@@ -111,6 +111,7 @@ def _swap(one: str, other: str) -> str:
     return ".".join([*one.split(".")[:2], other.split(".")[2]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_bad_tokens(issuer: Issuer, verifier: issuers.Issuer, name: str) -> None:
     """[SURFACES: Sign-in] a token that is wrong in any way is refused, in words that don't repeat it."""

@@ -110,6 +110,7 @@ def test_groups(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
     assert person.groups == ("platform", "all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("person", "settings"),
     [
