@@ -91,27 +91,13 @@ def test_deep_nesting_keeps_places() -> None:
 
 
 FRONTMATTER = [
-    *(
-        "k{}: v\n",
-        "k{}: [\n",
-        "name: a\n",
-        "a: b: c\n",
-        "# skilllint-disable SKL108\r\n",
-        "stray\n",
-        "[",
-        "{a: ",
-    ),
+    *("k{}: v\n", "k{}: [\n", "name: a\n", "a: b: c\n", "# skilllint-disable SKL108\r\n", "stray\n"),
+    *("[", "{a: "),
     *("# skilllint-disable nothing{}\n", "a: x # skilllint-disable SKL1\n", "a: |\n  b\n", "\r\n", "- - "),
 ]
 BODIES = [
-    *(
-        "#### a{}\n",
-        "<!-- skilllint-disable nothing{} -->\n",
-        "[a](x{}.md)\n",
-        "[a](#x{})\r\n",
-        "查",
-        "(default: ",
-    ),
+    *("#### a{}\n", "<!-- skilllint-disable nothing{} -->\n", "[a](x{}.md)\n", "[a](#x{})\r\n", "查"),
+    "(default: ",
     "<!-- skilllint-disable SKL205 -->\n\n#### a\n\n<!-- skilllint-enable SKL205 -->\n\n# b\n",
     *('<a id="x{}"></a>\n', "### t{}\n\n#### Command\n\n```\nls | a\n```\n\n", "<a id=", "x{} ", "1", "\t"),
 ]
@@ -223,17 +209,7 @@ def test_tool_parameters() -> None:
 
 
 TOML = [
-    "a.",
-    "a . ",
-    '"a".',
-    "'a' .",
-    "[a.",
-    "a = 1\n[",
-    "a{} = 1\n",
-    "[a{}]\n",
-    "[[a]]\n",
-    "a = [",
-    '"',
+    *("a.", "a . ", '"a".', "'a' .", "[a.", "a = 1\n[", "a{} = 1\n", "[a{}]\n", "[[a]]\n", "a = [", '"'),
     "#\n",
 ]
 

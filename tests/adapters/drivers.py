@@ -12,17 +12,9 @@ from tests.adapters.providers import Provider
 OWN = "You answer sailors."
 Talk = Callable[[BuiltAgent, Provider, Iterable[str]], list[str]]
 NAMES = (
-    "openai_agents.sync_talk",
-    "openai_agents.async_talk",
-    "openai_agents.streamed",
-    "anthropic.sync_talk",
-    "anthropic.async_talk",
-    "anthropic.streamed",
-    "langchain.sync_talk",
-    "langchain.async_talk",
-    "langchain.piecewise",
-    "pydantic_ai.sync_talk",
-    "pydantic_ai.http",
+    *("openai_agents.sync_talk", "openai_agents.async_talk", "openai_agents.streamed"),
+    *("anthropic.sync_talk", "anthropic.async_talk", "anthropic.streamed", "langchain.sync_talk"),
+    *("langchain.async_talk", "langchain.piecewise", "pydantic_ai.sync_talk", "pydantic_ai.http"),
     "pydantic_ai.piecewise",
 )
 

@@ -12,18 +12,8 @@ from tests.agents.programs import FOLDERS, ask, new_home, read_listing
 
 WINDOWS = {"claude": 200_000, "codex": 272_000, "github-copilot": 200_000, "opencode": 200_000}
 WORDS = [
-    "fill",
-    "forms",
-    "in",
-    "documents,",
-    "tables",
-    "&",
-    "<lists>;",
-    "when",
-    "größere",
-    "Übersichten",
-    "or",
-    "表",
+    *("fill", "forms", "in", "documents,", "tables", "&", "<lists>;", "when", "größere", "Übersichten"),
+    *("or", "表"),
 ]
 SKILL = "---\nname: {name}\ndescription: {description}\n---\n# {name}\n\nText.\n"
 

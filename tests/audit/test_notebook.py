@@ -68,11 +68,7 @@ def test_two_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "{",
-        "[]",
-        '{"cells": 3}',
-        '{"cells": [3, {"source": 3}, {"source": [1]}]}',
+        *("", "{", "[]", '{"cells": 3}', '{"cells": [3, {"source": 3}, {"source": [1]}]}'),
         "[" * 100_000,
         "1" * 9000,
     ],

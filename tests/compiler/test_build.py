@@ -324,12 +324,8 @@ def test_deleted_outputs_come_back(world: World) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "DROP TABLE sections",
-        "DROP TABLE headings",
-        "DROP TABLE files",
-        "DROP TABLE index_meta",
-        "DELETE FROM index_meta WHERE key = 'tokenizer'",
-        "DELETE FROM index_meta WHERE key = 'stub'",
+        *("DROP TABLE sections", "DROP TABLE headings", "DROP TABLE files", "DROP TABLE index_meta"),
+        *("DELETE FROM index_meta WHERE key = 'tokenizer'", "DELETE FROM index_meta WHERE key = 'stub'"),
         "UPDATE index_meta SET value = 'two' WHERE key = 'schema_version'",
         "UPDATE index_meta SET value = '1' WHERE key = 'schema_version'",
         "UPDATE index_meta SET value = NULL WHERE key = 'source_hash'",

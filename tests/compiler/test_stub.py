@@ -49,15 +49,9 @@ def test_listing_is_the_rfcs_example() -> None:
         ("TUI Guide", None),
     ]
     assert listing(stub(main, references)) == [
-        "- Rust CLI",
-        "  - Default Flow",
-        "  - Decision Tree",
-        "- Advanced Topics",
-        "  - Performance",
-        "- References (query by title only)",
-        "  - Clap Patterns — Advanced argument parsing examples",
-        "  - Error Handling — anyhow vs thiserror patterns",
-        "  - TUI Guide",
+        *("- Rust CLI", "  - Default Flow", "  - Decision Tree", "- Advanced Topics", "  - Performance"),
+        *("- References (query by title only)", "  - Clap Patterns — Advanced argument parsing examples"),
+        *("  - Error Handling — anyhow vs thiserror patterns", "  - TUI Guide"),
     ]
 
 

@@ -249,13 +249,7 @@ def test_reference_that_fails() -> None:
 @each(
     "message",
     [
-        "plain",
-        " /pdf-processing x",
-        "/Pdf x",
-        "/a//b",
-        "see /pdf-processing",
-        "/",
-        "//x",
+        *("plain", " /pdf-processing x", "/Pdf x", "/a//b", "see /pdf-processing", "/", "//x"),
         "/pdf-processing: x",
     ],
 )

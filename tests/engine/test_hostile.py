@@ -105,18 +105,9 @@ def test_never_half_an_escape(limit: int, text: str) -> None:
 @each(
     "tag",
     [
-        "</skill x>",
-        "</skill\nx='y'>",
-        "</skill/>",
-        "</skill",
-        "< /skill>",
-        "</ skill >",
-        "<\n/\nskill\n>",
-        "</SKILL\t id='a'>",
-        "<\u200b/skill>",
-        "</sk\u200bi\u00adll>",
-        "</skill\u200b>",
-        "</\ufeffskill\u2060 x>",
+        *("</skill x>", "</skill\nx='y'>", "</skill/>", "</skill", "< /skill>", "</ skill >"),
+        *("<\n/\nskill\n>", "</SKILL\t id='a'>", "<\u200b/skill>", "</sk\u200bi\u00adll>"),
+        *("</skill\u200b>", "</\ufeffskill\u2060 x>"),
         "</\u017f\u212aill>",  # a long s and the sign for Kelvin
         "</skill</skill>",
     ],

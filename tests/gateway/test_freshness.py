@@ -353,14 +353,8 @@ def test_unsettled_files_are_not_behind(world: World) -> None:
 # Any edits
 
 TEXTS = [
-    "# A\n\none\n",
-    "# A\n\ntwo\n",
-    "# B\n\none\n",
-    "x\n\n# A\n\none\n",
-    "# A\r\n\r\none\r\n",
-    "# A\n# A\n",
-    "",
-    "a\n=\n",
+    *("# A\n\none\n", "# A\n\ntwo\n", "# B\n\none\n", "x\n\n# A\n\none\n", "# A\r\n\r\none\r\n"),
+    *("# A\n# A\n", "", "a\n=\n"),
 ]
 edits = st.lists(
     st.tuples(

@@ -19,13 +19,8 @@ from tests.gateway.conftest import Run, code, made
 from tests.support.examples import examples
 
 FILES = [
-    "Z.md",
-    "a.md",
-    "references/api.md",
-    "references/deep/er/x.md",
-    "references/deep/y.txt",
-    "references/z.py",
-    "scripts/run.py",
+    *("Z.md", "a.md", "references/api.md", "references/deep/er/x.md", "references/deep/y.txt"),
+    *("references/z.py", "scripts/run.py"),
 ]
 
 

@@ -257,10 +257,7 @@ def test_json_in_any_encoding(pdf: World, encoding: str) -> None:
 
 SLOW = ("typing", "re", "json", "pathlib", "dataclasses", "hashlib", "logging", "yaml", "sqlite3", "pyromark")
 UNUSED = (
-    "pyromark._pyromark",
-    "skillc.errors.tree",
-    "skillc.settings",
-    "skillc.index.cjk",
+    *("pyromark._pyromark", "skillc.errors.tree", "skillc.settings", "skillc.index.cjk"),
     "skillc.library.locate",
 )
 

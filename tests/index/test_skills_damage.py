@@ -17,14 +17,8 @@ from tests.support.examples import sample
 
 WORDS = ["forms", "tables", "charts", "letters", "invoices", "maps", "music", "recipes", "travel", "garden"]
 TASKS = (
-    "fill in forms",
-    "draw charts and maps",
-    "how to cook",
-    "garden",
-    "letters to nowhere zzz",
-    "the",
-    "gardne",
-    "recipies and lettres",
+    *("fill in forms", "draw charts and maps", "how to cook", "garden", "letters to nowhere zzz", "the"),
+    *("gardne", "recipies and lettres"),
 )
 PAGE = 4096  # bytes
 

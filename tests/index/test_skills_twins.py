@@ -249,14 +249,10 @@ def test_a_repository_of_the_cache_that_went(shelves: Shelves) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE skills SET twins = 2 WHERE twins = 1",
-        "UPDATE skills SET twins = NULL",
-        "UPDATE skills SET sketch = zeroblob(64)",
-        "UPDATE twins SET members = '1 3'",
-        "DELETE FROM twins",
-        "UPDATE kin SET key = key + 1 WHERE key > 0",
-        "DELETE FROM kin WHERE key > 0",
-        "DELETE FROM kin",
+        *("UPDATE skills SET twins = 2 WHERE twins = 1", "UPDATE skills SET twins = NULL"),
+        *("UPDATE skills SET sketch = zeroblob(64)", "UPDATE twins SET members = '1 3'"),
+        *("DELETE FROM twins", "UPDATE kin SET key = key + 1 WHERE key > 0"),
+        *("DELETE FROM kin WHERE key > 0", "DELETE FROM kin"),
     ],
 )
 def test_damage(shelves: Shelves, damage: str) -> None:

@@ -194,11 +194,7 @@ def test_comments_beside_the_entry_stay(world: World, end: str, mark: str) -> No
         '  "servers": {',
         '    "a": {}, /* of a, */ // "skillc": {}',
         f'    "skillc": {entry}, // ours',
-        '    "b": {"x": "// no comment {"}, // last',
-        "  },",
-        '  "inputs": [],',
-        "}",
-        "",
+        *('    "b": {"x": "// no comment {"}, // last', "  },", '  "inputs": [],', "}", ""),
     ]
     path.write_bytes((mark + end.join(parts)).encode())
     world.ok("mcp", "--uninstall", "vscode", "--project")

@@ -141,20 +141,8 @@ def test_fields_of_others_stay(world: World) -> None:
 def test_as_javascript_writes_it(world: World) -> None:
     """[SURFACES: Lock file] byte for byte what JSON.stringify gives, also for odd names."""
     names = [
-        "b",
-        "B",
-        "a",
-        "10",
-        "9",
-        "01",
-        "é",
-        "z\u2028",
-        "\U0001f389",
-        "\uffee",
-        "tab\t",
-        'q"',
-        "__proto__",
-        "\x7f",
+        *("b", "B", "a", "10", "9", "01", "é", "z\u2028", "\U0001f389", "\uffee", "tab\t", 'q"'),
+        *("__proto__", "\x7f"),
     ]
     change_lock(str(world.project), record=[entry(name) for name in names])
     content = read(world)

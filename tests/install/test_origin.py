@@ -57,11 +57,8 @@ def test_github(text: str, origin: Origin) -> None:
         ("gitlab:a/b", "gitlab", "https://gitlab.com/a/b.git", "", ""),
         ("https://gitlab.com/a/b/c/-/tree/main/x/y", "gitlab", "https://gitlab.com/a/b/c.git", "main", "x/y"),
         (
-            "https://code.example.com/a/b/-/blob/v1/x/SKILL.md",
-            "gitlab",
-            "https://code.example.com/a/b.git",
-            "v1",
-            "x",
+            *("https://code.example.com/a/b/-/blob/v1/x/SKILL.md", "gitlab"),
+            *("https://code.example.com/a/b.git", "v1", "x"),
         ),
         ("https://codeberg.org/a/b/src/branch/main/x", "git", "https://codeberg.org/a/b", "main", "x"),
         ("https://bitbucket.org/a/b/src/main/x", "git", "https://bitbucket.org/a/b", "main", "x"),
@@ -191,12 +188,9 @@ def test_refused(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "https://me:secret-word@github.com/owner/repo",
-        "https://secret-word@example.com/x.git",
-        "https://me:secret-word@example.com/x.git@v1",
-        "https://me:secret-word@example.com/a.zip",
-        "https://example.com/a.zip?token=secret-word",
-        "https://me:secret-word@example.com/",
+        *("https://me:secret-word@github.com/owner/repo", "https://secret-word@example.com/x.git"),
+        *("https://me:secret-word@example.com/x.git@v1", "https://me:secret-word@example.com/a.zip"),
+        *("https://example.com/a.zip?token=secret-word", "https://me:secret-word@example.com/"),
     ],
 )
 def test_secrets(text: str) -> None:

@@ -74,23 +74,8 @@ def bad_entry(true: dict[str, Any]) -> dict[str, Any]:
 
 
 TRICKS = [
-    "../good/SKILL.md",
-    "..%2Fgood%2FSKILL.md",
-    "%2e%2e/x",
-    "a/../../x",
-    "/etc/passwd",
-    "a//b",
-    "a%00b",
-    "a%5Cb",
-    "c%3Ab",
-    "a?x=1",
-    "a#b",
-    "a/.",
-    "a /b",
-    "trailing.",
-    "%ff%fe",
-    "x%0Ay",
-    "",
+    *("../good/SKILL.md", "..%2Fgood%2FSKILL.md", "%2e%2e/x", "a/../../x", "/etc/passwd", "a//b", "a%00b"),
+    *("a%5Cb", "c%3Ab", "a?x=1", "a#b", "a/.", "a /b", "trailing.", "%ff%fe", "x%0Ay", ""),
 ]
 URIS = {
     "uri-up": "skill://../bad/SKILL.md",

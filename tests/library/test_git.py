@@ -581,12 +581,8 @@ def test_addresses() -> None:
     parts = {
         url: (r.scheme, r.username, r.host, r.port, r.path, r.name)
         for url in (
-            "https://github.com/company/skills.git",
-            "ssh://git@host:2222/~/a/My_Skills.git",
-            "git@github.com:org/skills.git",
-            "host:skills",
-            "file:///a%20b/c",
-            "/a:b/c.git/",
+            *("https://github.com/company/skills.git", "ssh://git@host:2222/~/a/My_Skills.git"),
+            *("git@github.com:org/skills.git", "host:skills", "file:///a%20b/c", "/a:b/c.git/"),
         )
         for r in [GitSkillConfig(url).remote()]
     }

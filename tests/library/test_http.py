@@ -286,12 +286,7 @@ def test_nobody_there() -> None:
     unknown = failure(HttpSkillSource("http://nowhere.invalid/x", name="x"))
     assert re.search(r": can't reach nowhere\.invalid \(.+\); is this computer online\?$", unknown)
     for url in (
-        "",
-        "skills",
-        "ftp://x",
-        "http://",
-        "http://[x",
-        "http://x:99999",
+        *("", "skills", "ftp://x", "http://", "http://[x", "http://x:99999"),
         f"http://x/?token={SECRET}",
     ):
         with pytest.raises(InvalidConfiguration, match="the URL") as caught:

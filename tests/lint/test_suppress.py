@@ -65,12 +65,9 @@ def test_in_broken_yaml(world: World) -> None:
 @each(
     "text",
     [
-        "```\n<!-- skilllint-disable SKL205 -->\n```",
-        "    <!-- skilllint-disable SKL205 -->",
-        "`<!-- skilllint-disable SKL205 -->`",
-        r"\<!-- skilllint-disable SKL205 -->",
-        "<!-- skilllint-disable SKL205",
-        "<!-- see skilllint-disable SKL205 -->",
+        *("```\n<!-- skilllint-disable SKL205 -->\n```", "    <!-- skilllint-disable SKL205 -->"),
+        *("`<!-- skilllint-disable SKL205 -->`", r"\<!-- skilllint-disable SKL205 -->"),
+        *("<!-- skilllint-disable SKL205", "<!-- see skilllint-disable SKL205 -->"),
     ],
 )
 def test_in_code_it_is_text(world: World, text: str) -> None:

@@ -173,19 +173,10 @@ def test_a_link_that_escapes(world: World) -> None:
 
 
 UNKNOWN = [
-    "skill://pdf",
-    "skill://pdf/",
-    "skill://pdf/skill.md",
-    "skill://none/SKILL.md",
-    "skill://pdf/../pdf/SKILL.md",
-    "skill://pdf/SKILL.md?x=1",
-    "skill://pdf/SKILL.md#top",
-    "skill://pdf//SKILL.md",
-    "skill://PDF/SKILL.md",
-    "skill:pdf/SKILL.md",
-    "file:///etc/passwd",
-    "skill://pdf/%2e%2e/%2e%2e/%2e%2e/secret",
-    "skill://pdf/SKILL.md%00",
+    *("skill://pdf", "skill://pdf/", "skill://pdf/skill.md", "skill://none/SKILL.md"),
+    *("skill://pdf/../pdf/SKILL.md", "skill://pdf/SKILL.md?x=1", "skill://pdf/SKILL.md#top"),
+    *("skill://pdf//SKILL.md", "skill://PDF/SKILL.md", "skill:pdf/SKILL.md", "file:///etc/passwd"),
+    *("skill://pdf/%2e%2e/%2e%2e/%2e%2e/secret", "skill://pdf/SKILL.md%00"),
     "skill://acme/billing/refunds/.secret",
     "skill://" + "a/" * 5000,
     "",
@@ -201,13 +192,7 @@ def test_what_is_not_served(library: World) -> None:
             await refusal(client, "skills/get", uri=uri)
             if uri not in ("skill://pdf",):
                 await refusal(client, "resources/read", uri=uri)
-        for uri in (
-            "skill://pdf/SKILL.md",
-            "skill://none",
-            "skill://acme/billing/refunds/none",
-            "x://y",
-            "",
-        ):
+        for uri in ("skill://pdf/SKILL.md", "skill://none", "skill://acme/billing/refunds/none", "x://y", ""):
             await refusal(client, "resources/directory/read", uri=uri)
 
     talk(calls)

@@ -18,15 +18,9 @@ from tests.conftest import World
 ATTACK = "https://x%0Aurl=https%3A%2F%2Fgithub.com@evil.host/a.git"  # asks git's helper for another login
 PARTS = (
     ATTACK,
-    "https://user:pass%0d@host/a.git",
-    "https://ho%0Ast/a.git",
-    "https://host/a%00b.git",
-    "https://host/a%0Ab.git",
-    "https://host/a%250Ab.git",
-    "https://host/a.git?q=%0A",
-    "https://host/a.git#v1%0A",
-    "https://host/a%C2%85b.git",
-    "https://host/a%E2%80%A8b.git",
+    *("https://user:pass%0d@host/a.git", "https://ho%0Ast/a.git", "https://host/a%00b.git"),
+    *("https://host/a%0Ab.git", "https://host/a%250Ab.git", "https://host/a.git?q=%0A"),
+    *("https://host/a.git#v1%0A", "https://host/a%C2%85b.git", "https://host/a%E2%80%A8b.git"),
     "https://host/a\tb.git",
 )
 

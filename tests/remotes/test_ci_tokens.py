@@ -72,14 +72,8 @@ def test_a_token(registry: Registry, runner: Runner) -> None:
 @pytest.mark.parametrize(
     "audience",
     [
-        "pypi",
-        "sts.amazonaws.com",
-        "https://evil.example",
-        "http://127.0.0.1",
-        "https://skills\nx",
-        "",
-        7,
-        None,
+        *("pypi", "sts.amazonaws.com", "https://evil.example", "http://127.0.0.1", "https://skills\nx", ""),
+        *(7, None),
     ],
 )
 def test_audiences_of_others(registry: Registry, runner: Runner, audience: Any) -> None:

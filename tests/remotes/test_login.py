@@ -73,14 +73,11 @@ def test_variable(monkeypatch: pytest.MonkeyPatch, value: str, address: str) -> 
 @pytest.mark.parametrize(
     "address",
     [
-        "https://git-corp.com/a.git",
-        "https://git.corp.com:8443/a.git",
+        *("https://git-corp.com/a.git", "https://git.corp.com:8443/a.git"),
         "https://git.corp.com.evil.host/a.git",
         "https://gi\N{LATIN SMALL LETTER SHARP S}.corp.com/a.git",
-        "https://\N{FULLWIDTH LATIN SMALL LETTER G}it.corp.com/a.git",
-        "http://git.corp.com/a.git",
-        "http://git.corp.com:443/a.git",
-        "ssh://git@git.corp.com/a.git",
+        *("https://\N{FULLWIDTH LATIN SMALL LETTER G}it.corp.com/a.git", "http://git.corp.com/a.git"),
+        *("http://git.corp.com:443/a.git", "ssh://git@git.corp.com/a.git"),
         "https://ada@git.corp.com/a.git",
     ],
 )

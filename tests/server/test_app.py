@@ -109,11 +109,7 @@ def test_one_skill(api: httpx2.Client) -> None:
     assert error(api.get("/skills/not/there"), 404, "E001") == "skill 'not/there' not found"
     assert error(api.get("/skills/extraction"), 404, "E001")
     for bad in (
-        "/skills/",
-        "/skills/..%2F..%2Fetc",
-        "/skills/UPPER",
-        "/skills/a//b",
-        "/skills/%00",
+        *("/skills/", "/skills/..%2F..%2Fetc", "/skills/UPPER", "/skills/a//b", "/skills/%00"),
         "/skills/%FF",
     ):
         error(api.get(bad), 400, "E070")
@@ -387,11 +383,7 @@ def test_no_paths_of_the_server(world: World) -> None:
         Broken(InvalidConfiguration(str(fine), "x")),
     ]
     paths = [
-        "/skills",
-        "/skills?limit=1",
-        "/skill-collections",
-        "/search?q=fine",
-        "/search?q=",
+        *("/skills", "/skills?limit=1", "/skill-collections", "/search?q=fine", "/search?q="),
         "/skills/%00",
     ]
     paths += [f"/skills/{name}" for name in ("fine", "out", "folder", "loop", "gone", "..%2F..%2Ffine")]

@@ -270,13 +270,7 @@ def test_forms(team: Team) -> None:
 
 
 BAD_FILES = (
-    "../SKILL.md",
-    "/etc/passwd",
-    "a\\b",
-    "CON",
-    "a/../../b",
-    "a//b",
-    "a\nb",
+    *("../SKILL.md", "/etc/passwd", "a\\b", "CON", "a/../../b", "a//b", "a\nb"),
     "x" * 2000,
     "skill.MD/",
 )

@@ -45,13 +45,7 @@ def test_memory_stays(world: World) -> None:
     """[SURFACES: Serving] after a warm-up, requests on new connections leave the memory as it was."""
     world.skill("pdf")
     paths = [
-        "/healthz",
-        "/healthz",
-        "/skills",
-        "/healthz",
-        "/healthz",
-        "/skills/pdf",
-        "/nope",
+        *("/healthz", "/healthz", "/skills", "/healthz", "/healthz", "/skills/pdf", "/nope"),
         "/skills/nope",
     ]
 

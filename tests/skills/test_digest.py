@@ -53,15 +53,9 @@ def test_files_that_join_to_the_same_text(world: World) -> None:
 
 CHANGES = [
     "mkdir .hidden && echo evil > .hidden/hook.sh",
-    "mkdir node_modules && echo evil > node_modules/index.js",
-    "echo evil > .env",
-    "chmod -x scripts/say.sh",
-    "chmod +x a.txt",
-    "echo b >> a.txt",
-    "mv a.txt b.txt",
-    "ln -sfn SKILL.md link",
-    "echo 1 > nothing",
-    "rm link && echo -n '-> a.txt' > link",
+    *("mkdir node_modules && echo evil > node_modules/index.js", "echo evil > .env"),
+    *("chmod -x scripts/say.sh", "chmod +x a.txt", "echo b >> a.txt", "mv a.txt b.txt"),
+    *("ln -sfn SKILL.md link", "echo 1 > nothing", "rm link && echo -n '-> a.txt' > link"),
 ]
 LEFT_OUT = (".git", ".hg", ".svn", ".skillc", ".skillc-meta", ".skillc-new", "deep/.git", "__pycache__")
 

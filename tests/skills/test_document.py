@@ -192,22 +192,12 @@ def test_description(line: str, description: str, expected: list[str]) -> None:
 @each(
     "text",
     [
-        "",
-        "# Title\n",
-        "---\n---\n",
-        "---\nname: pdf\n---\n",
-        "---\nname: pdf\ndescription:\n---\n",
-        "---\nname: pdf\ndescription: null\n---\n",
-        "---\nname: pdf\ndescription: ~\n---\n",
-        "---\nname: pdf\ndescription: ''\n---\n",
-        "---\nname: pdf\ndescription: ' \t '\n---\n",
-        "---\nname: pdf\ndescription: |\n---\n",
-        "---\nname: pdf\ndescription: # nothing\n---\n",
-        "---\nname: pdf\nDescription: in upper case\n---\n",
-        "---\nname: pdf\nother: a: b\n---\n",
-        "---\n- a\n---\n",
-        "---\nJust text\n---\n",
-        "---\ndescription\n---\n",
+        *("", "# Title\n", "---\n---\n", "---\nname: pdf\n---\n", "---\nname: pdf\ndescription:\n---\n"),
+        *("---\nname: pdf\ndescription: null\n---\n", "---\nname: pdf\ndescription: ~\n---\n"),
+        *("---\nname: pdf\ndescription: ''\n---\n", "---\nname: pdf\ndescription: ' \t '\n---\n"),
+        *("---\nname: pdf\ndescription: |\n---\n", "---\nname: pdf\ndescription: # nothing\n---\n"),
+        *("---\nname: pdf\nDescription: in upper case\n---\n", "---\nname: pdf\nother: a: b\n---\n"),
+        *("---\n- a\n---\n", "---\nJust text\n---\n", "---\ndescription\n---\n"),
     ],
 )
 def test_not_loadable(text: str) -> None:

@@ -36,14 +36,8 @@ def said(found: Frontmatter) -> str:
 @each(
     "text",
     [
-        "",
-        "# Title\n",
-        "name: pdf\ndescription: no fence\n",
-        "----\nname: pdf\n----\n",
-        " ---\nname: pdf\n---\n",
-        "Text\n---\nname: pdf\n---\n",
-        "---\n",
-        "---",
+        *("", "# Title\n", "name: pdf\ndescription: no fence\n", "----\nname: pdf\n----\n"),
+        *(" ---\nname: pdf\n---\n", "Text\n---\nname: pdf\n---\n", "---\n", "---"),
         "---\nText between thematic breaks\n---\n# Title\n",
         "---\n\n# Title\n\n---\nText\n",  # YAML sees a comment here
         "---\n- a\n- list\n---\n",

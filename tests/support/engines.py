@@ -10,12 +10,8 @@ from skillc.library.source import InMemorySkillSource, SkillDocument
 from tests.support.skills import document
 
 IDS = (
-    "extraction/email-extractor",
-    "extraction/fiction-extractor",
-    "extraction/medical/diagnosis",
-    "extraction/medical/imaging/ct-scan",
-    "formatting/markdown-output",
-    "pdf-processing",
+    *("extraction/email-extractor", "extraction/fiction-extractor", "extraction/medical/diagnosis"),
+    *("extraction/medical/imaging/ct-scan", "formatting/markdown-output", "pdf-processing"),
 )
 
 

@@ -40,41 +40,18 @@ def section_ends(found: list[Row], lines: int) -> list[int]:
 
 
 LINES = [
-    "# One",
-    "## `Two` *x*",
-    "### [Three](u) ###",
-    "#Four",
-    "#",
-    "####### Seven",
-    "Text",
-    "===",
-    "---",
-    "",
-    "",
-    "",
+    *("# One", "## `Two` *x*", "### [Three](u) ###", "#Four", "#", "####### Seven", "Text", "===", "---"),
+    *("", "", ""),
 ]
 
 
 LINES += [
-    "- item",
-    "  - # in a list",
-    "1. ## in a list",
-    "> # quoted",
-    "> text",
-    "> ===",
-    "    # code",
-    "```",
+    *("- item", "  - # in a list", "1. ## in a list", "> # quoted", "> text", "> ===", "    # code", "```"),
     "~~~",
 ]
 
 
 LINES += [
-    "<div>",
-    "</div>",
-    "\\# no",
-    "a # b",
-    "![alt *x*](i.png)",
-    "  ## indented",
-    "<b>Bold</b> text",
+    *("<div>", "</div>", "\\# no", "a # b", "![alt *x*](i.png)", "  ## indented", "<b>Bold</b> text"),
     "* * *",
 ]

@@ -40,12 +40,8 @@ def document(skill_id: str, body: str = "Do it.", description: str = "", *needs:
 def shelf(tmp_path: Path) -> Path:
     """The document's example of skill IDs."""
     for path in (
-        "extraction/email-extractor",
-        "extraction/fiction-extractor",
-        "extraction/medical/diagnosis",
-        "extraction/medical/imaging/ct-scan",
-        "formatting/markdown-output",
-        "pdf-processing",
+        *("extraction/email-extractor", "extraction/fiction-extractor", "extraction/medical/diagnosis"),
+        *("extraction/medical/imaging/ct-scan", "formatting/markdown-output", "pdf-processing"),
     ):
         skill(tmp_path, path)
     (tmp_path / "extraction" / "COLLECTION.md").write_text("\n  Entity and relationship extraction \nmore\n")

@@ -209,13 +209,9 @@ def test_work_beside_decisions(place: Path, level: str) -> None:
 
 
 LINES = (  # what a script's first line may say
-    "#!/usr/bin/env {place}/private/tool",
-    "#!/usr/bin/env -S {place}/private/tool",
-    "#!/usr/bin/env ../private/tool",
-    "#!/usr/bin/env {place}/private/../private/tool",
-    "#!{place}/private/tool",
-    "#!{skill}/link",
-    "#!{skill}/folder/tool",
+    *("#!/usr/bin/env {place}/private/tool", "#!/usr/bin/env -S {place}/private/tool"),
+    *("#!/usr/bin/env ../private/tool", "#!/usr/bin/env {place}/private/../private/tool"),
+    *("#!{place}/private/tool", "#!{skill}/link", "#!{skill}/folder/tool"),
 )
 
 

@@ -143,13 +143,7 @@ def test_kept_for_the_owner_alone(world: World, store: TrustStore) -> None:
 
 
 ODD = [
-    b"",
-    b"{",
-    b"[]",
-    b"null",
-    b"\xff\xfe",
-    b'{"version": 2, "decisions": []}',
-    b'{"version": 1}',
+    *(b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"version": 2, "decisions": []}', b'{"version": 1}'),
     b'{"version": 1, "decisions": [{}]}',
     b'{"version": 1, "decisions": [{"skill": "a", "path": "/a", "decision": "maybe", "digest": "d"}]}',
     b'{"version": 1, "decisions": [{"skill": "a", "path": 3, "decision": "allow", "digest": "d"}]}',

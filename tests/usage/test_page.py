@@ -24,14 +24,9 @@ from tests.support.examples import examples
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "</style><script>alert(2)</script>",
-    '" onmouseover="alert(3)" x=\'',
-    "&lt;b&gt; & &amp; <b>",
-    "<!-- comment --> <![CDATA[ x ]]> ]]>",
-    "مرحبا بالعالم",
-    "\u202eright to left\u2066",
-    "nul \0 escape \x1b[31m line\nbreak",
+    *("<script>alert(1)</script>", "</style><script>alert(2)</script>", '" onmouseover="alert(3)" x=\''),
+    *("&lt;b&gt; & &amp; <b>", "<!-- comment --> <![CDATA[ x ]]> ]]>", "مرحبا بالعالم"),
+    *("\u202eright to left\u2066", "nul \0 escape \x1b[31m line\nbreak"),
     "W" * 5000,
     "\ud800 half a pair",
     "https://example.org/x.js",

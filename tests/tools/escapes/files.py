@@ -107,16 +107,10 @@ def writing_elsewhere(bench: Bench) -> bool:
     return any(
         changed(bench, command)
         for command in (
-            "echo x > {outside}/new",
-            "echo x >> {outside}/file",
-            "rm -f {outside}/file",
-            "truncate -s 0 {outside}/file",
-            "mv {outside}/file {outside}/moved",
-            "ln {outside}/file stolen; echo x >> stolen",
-            "mv {outside}/file here",
-            "mkdir {outside}/directory",
-            "ln -s x {outside}/link",
-            "mkfifo {outside}/pipe",
+            *("echo x > {outside}/new", "echo x >> {outside}/file", "rm -f {outside}/file"),
+            *("truncate -s 0 {outside}/file", "mv {outside}/file {outside}/moved"),
+            *("ln {outside}/file stolen; echo x >> stolen", "mv {outside}/file here"),
+            *("mkdir {outside}/directory", "ln -s x {outside}/link", "mkfifo {outside}/pipe"),
         )
     )
 
