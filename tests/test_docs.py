@@ -25,6 +25,7 @@ from skillc.lint import config as lint_config
 from skillc.registry import ReviewRules
 from skillc.server import settings as configuration
 from tests.support.blocks import Block, Need, compare_json, fits, read_steps
+from tests.support.cases import each
 from tests.support.needs import NEEDS
 from tests.support.reader import Reader
 
@@ -140,7 +141,7 @@ def test_needs() -> None:
     assert named == NEEDS.keys()
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "printed", "is_so"),
     [
         ("Built 'pdf' in …", "Built 'pdf' in /tmp/x", True),
@@ -157,7 +158,7 @@ def test_what_fits(said: str, printed: str, is_so: bool) -> None:
     assert fits(said, printed) is is_so
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "given", "difference"),
     [
         ({"a": 1, "b": "x…"}, {"a": 2.5, "b": "xyz"}, []),

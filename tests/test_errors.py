@@ -128,7 +128,7 @@ def test_messages(code: str) -> None:
     assert error.line() == f"error[{code}]: {ERRORS[code]}"
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [(5, "5"), (30.0, "30"), (0.5, "0.5")])
+@each(("seconds", "shown"), [(5, "5"), (30.0, "30"), (0.5, "0.5")])
 def test_time_out_message(seconds: float, shown: str) -> None:
     """[RFC-0005] E065 gives its seconds as people write them."""
     assert errors.TimedOut(seconds).message == ERRORS["E065"].replace("<n>", shown)
@@ -140,7 +140,7 @@ def test_the_drawn_tree_is_true() -> None:
     assert drawn == {(cls.__name__, cls.code) for cls in subclasses()}
 
 
-@pytest.mark.parametrize("code", sorted(CODED_WARNINGS))
+@each("code", sorted(CODED_WARNINGS))
 def test_warnings(code: str) -> None:
     """[RFC-0005] the table's warnings, word for word."""
     found = warning(code, *blanks(CODED_WARNINGS[code]))
@@ -162,7 +162,7 @@ def test_one_line(text: str) -> None:
     assert shown.encode().decode() == shown
 
 
-@pytest.mark.parametrize("text", ["👩‍💻 Dev", "标题　二", "a\xa0b", "می‌خواهم", "10\u202f000"])
+@each("text", ["👩‍💻 Dev", "标题　二", "a\xa0b", "می‌خواهم", "10\u202f000"])
 def test_one_line_keeps_words(text: str) -> None:
     """[RFC-0005] [RFC-0002:C-SHOW] a heading that is suggested can be copied as it is shown."""
     assert one_line(text) == text

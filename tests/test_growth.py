@@ -250,7 +250,7 @@ def test_yaml(fragment: str) -> None:
     assert not grows_too_fast(read, repeat(fragment), 1 << 19)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [
         ("json", f'{{"{"k" * 50_000}": [{"1," * 20_000}1]}}'),

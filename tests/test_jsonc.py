@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.jsonc import add_item, count_comments, cut_value, parse_jsonc, put_value
+from tests.support.cases import each
 
 SPACE = st.sampled_from(["", " ", "\n", "\r\n\t", " // note\n", "/* , } */", "\n  "])
 WORDS = st.text(max_size=6)
@@ -69,7 +70,7 @@ def test_put(others: dict[str, Any], ours: Any, data: st.DataObject) -> None:
     assert parse_jsonc(cut_value(add_item(text, ("list",), ours), ("list", len(others)))) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         ("", '{\n  "s": {\n    "x": 1\n  }\n}\n'),
@@ -97,7 +98,7 @@ def test_comments_around_a_member_stay(one: str, two: str, three: str, four: str
         assert count_comments(after) == count_comments(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         ('{"s": {"x": 1}}', '{"s": {}}'),
@@ -115,16 +116,14 @@ def test_spaces_and_comments(before: str, after: str) -> None:
     assert cut_value(before, ("s", "x")) == after
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1", '{"a"}', "{a: 1}", '"open', "/*", "{]", "1 2", '{"a": 1,,}'])
+@each("text", ["", "{", "[1", '{"a"}', "{a: 1}", '"open', "/*", "{]", "1 2", '{"a": 1,,}'])
 def test_what_is_no_json(text: str) -> None:
     """[SURFACES: Serving] is refused."""
     with pytest.raises(ValueError):
         parse_jsonc(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["[]", "{}", '{"s": []}', '{"s": {}}', '{"s": {"x": 1, "x": 2}}', '{"s":{},"s":{}}']
-)
+@each("text", ["[]", "{}", '{"s": []}', '{"s": {}}', '{"s": {"x": 1, "x": 2}}', '{"s":{},"s":{}}'])
 def test_what_can_not_be_cut(text: str) -> None:
     """[SURFACES: Serving] a member that is missing, or there twice."""
     with pytest.raises(ValueError):

@@ -16,9 +16,10 @@ import pytest
 import skillc
 from skillc import startup
 from skillc.startup import Idle, sqlite, sqlite_uri
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize("size", [0, 1, startup.MUCH - 1, startup.MUCH, 2 * startup.MUCH + 1])
+@each("size", [0, 1, startup.MUCH - 1, startup.MUCH, 2 * startup.MUCH + 1])
 def test_sha256(size: int) -> None:
     """Small or large, in one piece or from a file, the digest is the one of hashlib."""
     data = b"x" * size
@@ -80,7 +81,7 @@ def test_sqlite_leaves_functools_alone() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.parametrize("first", ["pass", "import threading", "import pyromark"])
+@each("first", ["pass", "import threading", "import pyromark"])
 def test_the_parser_alone(first: str) -> None:
     """The compiled half of the parser is the same as that of its package, which can be imported later."""
     code = (
@@ -144,7 +145,7 @@ def test_front_door() -> None:
         vars(skillc)["__getattr__"]("connect")
 
 
-@pytest.mark.parametrize("closed", [False, True])
+@each("closed", [False, True])
 def test_leave(closed: bool) -> None:
     """What was printed arrives, and the status is kept, also when stderr is closed."""
     program = (

@@ -10,6 +10,7 @@ from skillc import BuiltAgent
 from skillc.adapters.tools import MAX_NAME, bind_tools
 from skillc.engine import ToolDefinition, ToolResult, run_sync
 from skillc.errors import SkillNotFound
+from tests.support.cases import each
 
 
 class Echo(BuiltAgent):
@@ -35,7 +36,7 @@ def test_names_that_every_provider_takes() -> None:
     assert [run_sync(tool.call({})).text for tool in bound] == names
 
 
-@pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"id": NaN', "\ud800"])
+@each("text", ["{", "[" * 100_000, '{"id": NaN', "\ud800"])
 def test_arguments_out_of_shape(text: str) -> None:
     """[LIB: Failure semantics] what can't be read as JSON is a result that says so."""
     (tool,) = bind_tools(Echo("", "", (ToolDefinition("t", "", {}),), None))

@@ -16,6 +16,7 @@ from skillc.compiler.stub import MAX_LINES, render_stub
 from skillc.quotes import shell_quote, yaml_quote
 from skillc.skills import parse
 from tests.conftest import World, save
+from tests.support.cases import each
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -85,7 +86,7 @@ def test_references_are_limited_and_counted() -> None:
     assert len(lines) == 17
 
 
-@pytest.mark.parametrize(("length", "cut"), [(119, False), (120, False), (121, True), (5000, True)])
+@each(("length", "cut"), [(119, False), (120, False), (121, True), (5000, True)])
 def test_descriptions_are_cut_at_120(length: int, cut: bool) -> None:
     """[RFC-0001:C-SECTIONS] a description has at most 120 characters, the ellipsis among them."""
     line = listing(stub(references=[("R", "x" * length)]))[1]
@@ -159,7 +160,7 @@ def test_shell_words_are_one_line_and_one_word(text: str) -> None:
         assert shlex.split(word) == [text]
 
 
-@pytest.mark.parametrize("text", ["a\nb", "it's\t\\x", "bell\a", "\u202eevil", "$(x)`y`;z", "tail\n"])
+@each("text", ["a\nb", "it's\t\\x", "bell\a", "\u202eevil", "$(x)`y`;z", "tail\n"])
 def test_bash_reads_shell_words_back(text: str) -> None:
     """[D9] in a real shell."""
     script = f"printf '%s' {shell_quote(text)}"

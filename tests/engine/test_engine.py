@@ -86,7 +86,7 @@ def test_embedded_skills_do_not_count() -> None:
     assert 'mode="collections"' in text
 
 
-@pytest.mark.parametrize("budget", [None, 2_000, 5_000])
+@each("budget", [None, 2_000, 5_000])
 def test_a_flat_library_without_collections(budget: int | None) -> None:
     """[D59] skills in the root are listed within the budget; the others are counted, and can be found."""
     skills = [document(f"skill-{n:04}", description="long words " * 30) for n in range(3_000)]

@@ -29,6 +29,7 @@ from skillc.index.skills.postings import MAX_SEGMENTS, decode_list, read_all_lis
 from skillc.index.skills.query import Segment
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
+from tests.support.cases import each
 from tests.support.skills import skill
 
 
@@ -307,7 +308,7 @@ def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shares", [(1.0, 1.0, 1.0, 1.0), (1.0, 0.01, 0.9, 0.01), (0.01, 1.0, 0.01, 1.0)])
+@each("shares", [(1.0, 1.0, 1.0, 1.0), (1.0, 0.01, 0.9, 0.01), (0.01, 1.0, 0.01, 1.0)])
 def test_scores_are_sums(shares: tuple[float, ...]) -> None:
     """[LIB: SkillEngine trait (revised)] scores are what the lists say; the lowest slot comes first."""
     rng = random.Random(6)

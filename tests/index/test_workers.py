@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from skillc.index import Pool, workers
+from tests.support.cases import each
 
 
 class Doubler:
@@ -27,7 +28,7 @@ def double(numbers: list[int], count: int, fork: bool) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fork", [True, False])
+@each("fork", [True, False])
 def test_results_come_in_order(fork: bool) -> None:
     """[D25] with any number of workers, one that dies included, each job has its result."""
     for count in (0, 1, 3):
@@ -46,7 +47,7 @@ def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     assert double([1, 2, 3], 2, fork=True) == double([1, 2, 3], 2, fork=False) == [2, 4, 6]
 
 
-@pytest.mark.parametrize("fork", [True, False])
+@each("fork", [True, False])
 def test_an_error_is_raised_here(fork: bool) -> None:
     """[D11] a job that fails in a worker fails in the parent, with its own error."""
     with pytest.raises(TypeError):

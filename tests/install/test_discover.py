@@ -10,6 +10,7 @@ import pytest
 from skillc.errors import Diagnostic, OriginNotFound
 from skillc.install.discover import discover
 from skillc.install.origin import Origin
+from tests.support.cases import each
 from tests.support.growth import grows_too_fast
 
 
@@ -48,7 +49,7 @@ def test_root() -> None:
     assert find(files, "part") == [("part", "skills/part/SKILL.md")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "manifest"),
     [
         ("plugin.json", {"name": "x", "skills": "./deep/a/b/c/d/e/f/g/h"}),
@@ -71,7 +72,7 @@ def test_manifests(file: str, manifest: object) -> None:
     assert ("pdf", f"{place}/pdf/SKILL.md") in find(files | {file: json.dumps(manifest)})
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "[]", "{", "[" * 100_000, '{"plugins": 5}', '{"plugins": [5, null]}', '{"skills": {"a": 1}}',
      '{"plugins": [{"source": {"github": "other/repo"}}]}', '{"plugins": [{"source": "../../../etc"}]}',

@@ -91,6 +91,8 @@ def test_same_skill_of_two_agents(world: World, claude: Path) -> None:
     """[D52] the second folder is in the trash, and its place has the skill of the store."""
     skill(claude, "pdf")
     second = skill(world.home / ".codex/skills", "pdf")
+    preview = world.ok("import", "--dry-run", "--format", "json", cwd=world.home)
+    assert "the trash has the folder" in preview.stdout
     answer = run_import(world)
     (skip,) = answer["skipped"]
     assert skip["path"] == str(second)

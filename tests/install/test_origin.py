@@ -8,6 +8,7 @@ import pytest
 
 from skillc.errors import OriginNotFound
 from skillc.install import Origin, parse_origin, recall_origin
+from tests.support.cases import each
 from tests.support.git import Origin as GitOrigin
 
 REPO = "https://github.com/owner/repo"
@@ -18,7 +19,7 @@ def on_github(ref: str = "", path: str = "") -> Origin:
     return Origin("github", "owner/repo", GITHUB, ref, path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "origin"),
     [
         ("owner/repo", on_github()),
@@ -50,7 +51,7 @@ def test_github(text: str, origin: Origin) -> None:
     assert parse_origin(text, "/") == origin
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kind", "url", "ref", "path"),
     [
         ("https://gitlab.com/a/b/c", "gitlab", "https://gitlab.com/a/b/c.git", "", ""),
@@ -79,7 +80,7 @@ def test_git(text: str, kind: str, url: str, ref: str, path: str) -> None:
     assert parse_origin(text, "/") == Origin(kind, url, url, ref, path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "origin"),
     [
         ("https://example.com", Origin("well-known", "wellknown/example.com", "https://example.com")),
@@ -134,7 +135,7 @@ def test_local_git(tmp_path: Path, origin: GitOrigin) -> None:
         parse_origin("./plain@v1", str(tmp_path))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "reason"),
     [
         ("", "empty"),
@@ -185,7 +186,7 @@ def test_refused(text: str, reason: str) -> None:
     assert "\x1b" not in error.value.line()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("https://me:secret-word@github.com/owner/repo", "https://secret-word@example.com/x.git"),
@@ -201,7 +202,7 @@ def test_secrets(text: str) -> None:
         assert "secret-word" not in shown
 
 
-@pytest.mark.parametrize("kind", ["skillc", "clawhub"])
+@each("kind", ["skillc", "clawhub"])
 def test_registry_with_a_login(kind: str) -> None:
     """[SURFACES: Getting skills] a registry's address has no user, and the message does not repeat it."""
     with pytest.raises(OriginNotFound, match="has no user") as error:
@@ -209,7 +210,7 @@ def test_registry_with_a_login(kind: str) -> None:
     assert "secret-word" not in error.value.line()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["owner/repo@v1", "https://gitlab.com/a/b", "git@example.com:a/b.git", "file:///srv/x.git#v1",
      "https://example.com/a.zip", "clawhub:pdf@1.0.0", "clawhub:https://example.com/pdf"],

@@ -38,6 +38,7 @@ from skillc import (
     SkillRepositoryConfig,
     SshKey,
 )
+from tests.support.cases import each
 
 ANY: Any = None
 ID = SkillId("a")
@@ -101,7 +102,7 @@ WRONG: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@each("what", WRONG)
 def test_wrong_arguments(what: str) -> None:
     """[D33] a wrong type or value fails at construction, in plain words and without secrets."""
     with pytest.raises((SkillcError, TypeError, ValueError)) as caught:

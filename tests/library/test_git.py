@@ -30,6 +30,7 @@ from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey, tree 
 from skillc.remotes.git.transport import Watchdog
 from skillc.skills import SkillId
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Handler, Origin, Server, serving
 from tests.support.skills import run
 
@@ -543,7 +544,7 @@ BAD_REFS = (
 )
 
 
-@pytest.mark.parametrize("name", [*BAD_REFS.split("|"), "a.", "@", "a@{1}", "x" * 256, "\udcff", "a\\b"])
+@each("name", [*BAD_REFS.split("|"), "a.", "@", "a@{1}", "x" * 256, "\udcff", "a\\b"])
 def test_hostile_refs(name: str) -> None:
     """[D29] refs that look like options, or that git would not take, are refused before anything is done."""
     for make in (GitRef.branch, GitRef.tag, GitRef.commit):
@@ -569,7 +570,7 @@ BAD_ADDRESSES = (
 )
 
 
-@pytest.mark.parametrize("url", BAD_ADDRESSES.split("|"))
+@each("url", BAD_ADDRESSES.split("|"))
 def test_hostile_addresses(url: str) -> None:
     """[LIB: GitSkillSource (feature-gated)] remote helpers, options and other schemes are refused."""
     with pytest.raises(InvalidConfiguration):
@@ -596,7 +597,7 @@ def test_addresses() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "settings",
     [
         {"skills_root": "../x"},

@@ -19,6 +19,7 @@ from skillc.library.source import (
 )
 from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
+from tests.support.cases import each
 from tests.support.skills import run
 from tests.support.sources import Broken, Hanging, memory
 
@@ -51,7 +52,7 @@ def test_a_filter_never_shows_the_loser() -> None:
     assert run(both.list(SkillFilter(query="special"))) == []
 
 
-@pytest.mark.parametrize("bad", [Broken(), Hanging()])
+@each("bad", [Broken(), Hanging()])
 def test_one_that_fails_takes_no_other_down(bad: SkillSource) -> None:
     """[D27] the others are served, within the time-out; the failure is told."""
     three = CompositeSkillSource(

@@ -14,12 +14,13 @@ from skillc.library import locate_skill
 from skillc.library.source import ALL
 from skillc.spelling import MAX_SUGGESTIONS, suggest
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.skills import document, run
 
 NAMES = ("billing/refunds", "billing/invoices", "pdf", "pdf-forms", "docx", "git")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("refunds", ("billing/refunds",)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
-import pytest
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -60,7 +59,7 @@ def test_links(text: str, links: list[tuple[str, int]]) -> None:
     assert found(text) == links
 
 
-@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@each("eol", ["\n", "\r\n", "\r"])
 def test_lines(eol: str) -> None:
     """[D6] lines are the file's, with every line end, and below frontmatter."""
     text = "---\nname: é\ndescription: [no](link.md)\n---\n\n[a](a.md)\n\n    code\n\n![b](b.png)\n[c](c.md)"

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from skillc.listing import CHARACTERS
 from skillc.listing.more_skills import MAX_DESCRIPTION, describe
 from skillc.skills import parse
 from tests.conftest import World
 from tests.listing.states import put, states
+from tests.support.cases import each
 from tests.support.terminal import on_terminal
 
 TEXT = "---\nname: {0}\ndescription: {1}\n{2}---\n# {0}\n\n## Usage\n\nText.\n"
@@ -170,7 +169,7 @@ def test_more_skills(world: World) -> None:
     assert "1 skill on" in (folder / "skc-more-skills" / "SKILL.md").read_text()
 
 
-@pytest.mark.parametrize("count", [1, 13, 400])
+@each("count", [1, 13, 400])
 def test_its_description(count: int) -> None:
     """[D75] it is under 500 characters however many skills there are, and names topics of theirs."""
     names = [

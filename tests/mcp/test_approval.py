@@ -14,6 +14,7 @@ from skillc.mcp import approval, server
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, tool
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.mcp import ERAS, NEW, answering, ask, call_tools, near, talk
 
 
@@ -31,8 +32,8 @@ def with_careful(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "TOOLS", (*server.TOOLS, careful))
 
 
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize(
+@each("era", ERAS)
+@each(
     ("answer", "runs"),
     [
         (ElicitResult(action="accept", content={"approve": True}), True),
@@ -53,7 +54,7 @@ def test_a_person_is_asked(era: str, answer: ElicitResult, runs: bool) -> None:
     assert result.content[0].text == words
 
 
-@pytest.mark.parametrize("era", ERAS)
+@each("era", ERAS)
 def test_nobody_can_be_asked(era: str) -> None:
     """[SURFACES: Serving] a client without elicitation gets the refusal, which says how."""
     (result,) = call_tools(("careful", {"skill": "pdf"}), era=era)

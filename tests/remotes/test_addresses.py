@@ -14,6 +14,7 @@ from skillc.remotes.addresses import resolve_url
 from skillc.remotes.git import GitRemote, GitSkillConfig
 from skillc.remotes.site import read_index
 from tests.conftest import World
+from tests.support.cases import each
 
 ATTACK = "https://x%0Aurl=https%3A%2F%2Fgithub.com@evil.host/a.git"  # asks git's helper for another login
 PARTS = (
@@ -25,7 +26,7 @@ PARTS = (
 )
 
 
-@pytest.mark.parametrize("address", PARTS)
+@each("address", PARTS)
 def test_in_any_part(address: str) -> None:
     """[D24] [SURFACES: Getting skills] whoever reads a part of an address finds no second line in it."""
     assert not is_plain(address)
@@ -37,7 +38,7 @@ def test_quoted_without_end() -> None:
     assert not is_plain("https://host/%" + "25" * 500_000 + "0A")
 
 
-@pytest.mark.parametrize(
+@each(
     ("read", "error"),
     [
         (GitRemote.parse, InvalidConfiguration),
@@ -65,7 +66,7 @@ def test_wherever_an_address_is_read(read: Callable[[str], object], error: type[
             read(address)
 
 
-@pytest.mark.parametrize("text", ["owner/repo/a%0Ab", "git@host:a%0Ab", "owner/repo#v1%0A"])
+@each("text", ["owner/repo/a%0Ab", "git@host:a%0Ab", "owner/repo#v1%0A"])
 def test_short_forms(text: str) -> None:
     """[SURFACES: Getting skills] so are names and ssh addresses."""
     with pytest.raises(OriginNotFound):

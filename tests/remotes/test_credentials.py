@@ -27,6 +27,7 @@ from skillc.remotes import (
 )
 from skillc.remotes.credentials import _is_below
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import LIST, Stub, page
 from tests.support.skills import run
 
@@ -37,7 +38,7 @@ def file(world: World) -> Path:
     return world.home / ".skillc" / "credentials.json"
 
 
-@pytest.mark.parametrize(
+@each(
     ("address", "registry"),
     [
         ("https://skills.example.com/", TEAM),
@@ -52,7 +53,7 @@ def test_one_form_of_an_address(address: str, registry: str) -> None:
     assert parse_registry(address) == registry == parse_registry(registry)
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         *("", "skills.example.com", "ftp://skills.example.com", "https://", "https:///x", "file:///etc"),
@@ -140,7 +141,7 @@ def test_without_a_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_token(TEAM) == ""
 
 
-@pytest.mark.parametrize("token", ["", " \n", "a b", "a\nb", "ä", "x" * 5000, "a\0"])
+@each("token", ["", " \n", "a b", "a\nb", "ä", "x" * 5000, "a\0"])
 def test_no_token(token: str) -> None:
     """[SURFACES: Registry] text that no header can carry is refused, and not repeated."""
     with pytest.raises(InvalidOption) as caught:

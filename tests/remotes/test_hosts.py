@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillc.remotes import Hosts, host_of, parse_host
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "host"),
     [
         ("https://Example.com/x", "example.com"),

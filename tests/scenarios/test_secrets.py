@@ -46,6 +46,7 @@ from skillc.library.source import ALL
 from tests.conftest import World
 from tests.scenarios.conftest import Origin, Server
 from tests.scenarios.secrets import Planted
+from tests.support.cases import each
 from tests.support.git import serving
 from tests.support.http import Chunks, Request, Stub, entry, page
 from tests.support.skills import run
@@ -439,7 +440,7 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("status", [200, 302, 401, 404, 500])
+@each("status", [200, 302, 401, 404, 500])
 def test_in_the_query_of_an_mcp_server(status: int) -> None:
     """[D24] its URL is logged by the libraries below: without what is secret, also when it is repeated."""
     heard, paths = Everything(), []

@@ -12,6 +12,7 @@ import pytest
 from skillc.errors import InvalidOption
 from skillc.library import InMemorySkillSource
 from skillc.server.access import is_loopback, read_token
+from tests.support.cases import each
 from tests.support.servers import live
 
 
@@ -81,7 +82,7 @@ def test_health_needs_no_token(api: httpx2.Client) -> None:
     assert api.get("/healthz", headers={"Host": "evil.example"}).status_code == 421
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "loopback"),
     [("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("localhost", True)]
     + [(host, False) for host in ("0.0.0.0", "::", "192.0.2.1", "127.example.com", "localhost.example", "")],

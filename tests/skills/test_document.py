@@ -29,8 +29,8 @@ def codes(found: Document | Metadata) -> list[str]:
 # Bytes
 
 
-@pytest.mark.parametrize("mark", [b"", BOM])
-@pytest.mark.parametrize("eol", [b"\n", b"\r\n", b"\r"])
+@each("mark", [b"", BOM])
+@each("eol", [b"\n", b"\r\n", b"\r"])
 def test_encodings(mark: bytes, eol: bytes) -> None:
     """[D4] with or without BOM, whatever the line ends: the same skill, and nothing to say about it."""
     document = parse(mark + GOOD.replace(b"\n", eol))

@@ -18,7 +18,7 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # and at most 64 characters
 likely = st.text(st.sampled_from("ab9-/_A .é"), max_size=12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "collection", "name"),
     [
         ("pdf", "", "pdf"),

@@ -153,8 +153,8 @@ def test_sections(source: str, found: list[tuple[int, int]], eol: str) -> None:
     assert spans(source.replace("\n", eol)) == found
 
 
-@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@each("eol", ["\n", "\r\n", "\r"])
+@each("mark", [b"", b"\xef\xbb\xbf"])
 def test_frontmatter_counts(eol: str, mark: bytes) -> None:
     """[D15] lines are the file's, whatever stands above: frontmatter, wide characters, a BOM."""
     text = "---\nname: 漢字\ndescription: é\n# a comment\n---\n\n# One\n\n## Two\n".replace("\n", eol)
@@ -206,7 +206,7 @@ def test_any_text_below_frontmatter(text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@each("eol", ["\n", "\r\n", "\r"])
 def test_ten_thousand(eol: str) -> None:
     """[D15] ten thousand headings of every level, each with its section."""
     levels = random.Random(6).choices(range(1, 7), k=10_000)
@@ -222,7 +222,7 @@ def test_ten_thousand(eol: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
+@each("eol", [b"\n", b"\r\n"])
 def test_time_grows_with_size(eol: bytes) -> None:
     """[D12] a large document costs in proportion to its size: 15 MB with 60,000 headings."""
     data = (b"# Heading" + eol + b"text " * 50 + eol) * 60_000

@@ -184,7 +184,7 @@ def test_command_without_a_fence_is_no_tool() -> None:
     assert define("### one\n\n#### Command\n\nNothing\n").tools == ()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         f"{FRONT}```markdown\n{tool('fenced').replace('```', '~~~')}```\n",

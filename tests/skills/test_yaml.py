@@ -202,7 +202,7 @@ def test_alias() -> None:
     assert value("a: &x [1, {b: c}]\nd: *x\n") == {"a": [1, {"b": "c"}], "d": [1, {"b": "c"}]}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         billion_laughs(),
@@ -342,7 +342,7 @@ def test_json_is_yaml(original: object) -> None:
     assert value(json.dumps(original, ensure_ascii=False)) == original
 
 
-@pytest.mark.parametrize(("text", "line"), [("a: b: c", 0), ("x: 1\ny: 2\na: b: c\n", 2), ("a: \x00", None)])
+@each(("text", "line"), [("a: b: c", 0), ("x: 1\ny: 2\na: b: c\n", 2), ("a: \x00", None)])
 def test_where_it_fails(text: str, line: int | None) -> None:
     """[D4] the line is told where the parser knows it, for the diagnostic."""
     with pytest.raises(NotYaml) as caught:

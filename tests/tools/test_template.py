@@ -176,7 +176,7 @@ def test_defaults_of_the_table() -> None:
     assert build_command_line(template, {"k": 1, "f": False}) == ["p", "1", "1"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "value", "expected"),
     [
         ("p https://h/{{s}}", "a/b?c#d&e=f g+h%", "https://h/a%2Fb%3Fc%23d%26e%3Df%20g%2Bh%25"),

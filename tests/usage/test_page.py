@@ -263,7 +263,7 @@ def test_five_hundred_sections() -> None:
     assert [attributes for tag, attributes in folded.tags if tag == "details"] == [{}] * 501
 
 
-@pytest.mark.parametrize(
+@each(
     ("days", "title", "columns"), [(2, "day", 2), (100, "day", 100), (101, "week", 15), (3000, "month", 99)]
 )
 def test_over_time(days: int, title: str, columns: int) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, strategies as st
 
 from skillc.server.pages.diff import MAX_LINES, MAX_TEXT, compare_files, compare_lines
+from tests.support.cases import each
 
 
 def test_rows() -> None:
@@ -50,7 +50,7 @@ def test_files() -> None:
     assert (changes[0].added, changes[0].removed) == (1, 1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "note"),
     [
         (b"a\n" * (MAX_LINES + 1), b"b\n", "more than 4,000 lines"),

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from skillc.server.pages.markdown import MAX_HTML, Entry, Links, Text, render_markdown, slugify
+from tests.support.cases import each
 
 FILES = {"SKILL.md", "references/forms.md", "assets/a.png"}
 
@@ -36,7 +37,7 @@ def html(text: str, path: str = "SKILL.md") -> str:
     return BLOCKS.sub(r"\1", " ".join(render(text, path=path).html.split()))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("# A *b* `c`", '<h2 id="s-a-b-c">A <em>b</em> <code>c</code></h2>'),
@@ -66,7 +67,7 @@ def test_elements(text: str, expected: str) -> None:
     assert html(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("target", "path", "address"),
     [
         ("references/forms.md", "SKILL.md", "/file/references/forms.md"),
@@ -124,7 +125,7 @@ GROWING += ["|a" * 50_000 + "\n" + "|-" * 50_000, "# a\n" * 20_000, "<details>" 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", GROWING)
+@each("text", GROWING)
 def test_bounds(text: str) -> None:
     """[SURFACES: Registry] no document makes a large page."""
     result = render(text)

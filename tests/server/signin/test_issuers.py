@@ -16,6 +16,7 @@ from joserfc.jwk import RSAKey
 from skillc.errors import InvalidParameter, RegistryRefused, RegistryUnavailable
 from skillc.server.settings import parse_issuer
 from skillc.server.signin import issuers
+from tests.support.cases import each
 from tests.support.issuer import AUDIENCE, EC, RSA, Issuer
 
 Token = Callable[[Issuer], str]
@@ -268,7 +269,7 @@ def test_useless_keys(issuer: Issuer, verifier: issuers.Issuer) -> None:
         verify(verifier, text)
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         *("http://example.com", "http://127.0.0.1.example.com", "https://me:secret@example.com"),
