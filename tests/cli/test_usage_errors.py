@@ -147,8 +147,10 @@ def test_tools(shop: World) -> None:
 
 def test_lock_and_login(shop: World) -> None:
     """[SURFACES: Near misses] what is in no lock, and a registry that was not logged in to."""
-    stderr = fails("E001", "update", "pdf-forms").stderr
-    assert "hint: skills that 'skc add' brought are; 'skc lock' lists them" in stderr
+    stderr = fails("E001", "update", "nowhere").stderr
+    assert "hint: only skills that 'skc add' brought are in it; 'skc lock' lists them" in stderr
+    stderr = fails("E001", "pin", "pdf-forms").stderr
+    assert "hint: it is in the store, but did not come by 'skc add', and so has no versions" in stderr
     login = {"registry": "https://skills.example.com", "token": "skc_t", "subject": "ada"}
     path = shop.home / ".skillc" / "credentials.json"
     path.write_text(json.dumps({"version": 1, "tokens": [login]}))

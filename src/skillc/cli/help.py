@@ -21,6 +21,8 @@ TOPICS = {
 3. a name in ~/.skillc/skills, the global store
 4. the name of a skill that is deployed to an agent
 5. the ID of a skill in a repository, such as billing/refunds; 'skc repo list' shows repositories
+Commands that manage what is installed (info, update, remove, disable, enable, pin) take the name
+of an installed skill first; for them a folder of that name here is ./pdf.
 To see what a name leads to: skc outline <skill> --verbose
 """,
     ),

@@ -76,16 +76,16 @@ def check_names(place: Place) -> Iterator[Check]:
             first, *others = (f"'{short(skill.source)}'" for skill in skills)
             text = f"{first} is used here and hides {', '.join(others)}: rename or remove one"
             yield Check("names", WARNING, text)
-    total = len(all_skills)
+    names = set(by_name)
     for directory in existing_directories(place.cwd):
         folders = [
             os.path.join(directory, name) for name in list_names(directory) if not name.startswith(".")
         ]
         folders = [folder for folder in folders if is_skill(folder)][:MAX_READ]
-        total += len(folders)
+        names.update(os.path.basename(folder).casefold() for folder in folders)
         yield from _find_doubles(directory, folders)
         yield from _find_rivals(folders, by_name)
-    yield Check("names", OK, f"{count_of(total, 'skill')}, no name twice")
+    yield Check("names", OK, f"{count_of(len(names), 'name')}, none of them twice")
 
 
 def _find_doubles(directory: str, folders: list[str]) -> Iterator[Check]:

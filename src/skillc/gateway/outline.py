@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def read_outline(skill: Skill, level: int | None = None) -> list[Heading]:
     """Return the headings of all Markdown files down to `level`, files in bytewise order of their paths."""
-    records, headings = _read_index(skill)
+    records, headings = _read_index(skill, level)
     outline: list[Heading] = []
     for name, file in freshness.list_markdown(skill).items():
         data = freshness.read_if_changed(skill.source, file, records.get(name))
@@ -40,7 +40,7 @@ def render_outline(headings: Iterable[Heading]) -> Iterator[str]:
         yield f"{indent}{'#' * heading.level} {one_line(heading.heading)}".rstrip()
 
 
-def _read_index(skill: Skill) -> tuple[dict[str, FileRecord], dict[str, list[Heading]]]:
+def _read_index(skill: Skill, level: int | None) -> tuple[dict[str, FileRecord], dict[str, list[Heading]]]:
     """Return the indexed files and their headings; nothing without a readable index."""
     connection = None
     try:
@@ -48,7 +48,8 @@ def _read_index(skill: Skill) -> tuple[dict[str, FileRecord], dict[str, list[Hea
         if connection is None:
             return {}, {}
         headings: dict[str, list[Heading]] = {}
-        for heading in freshness.read_headings(connection):
+        condition = "1" if level is None else f"level <= {level:d}"
+        for heading in freshness.read_headings(connection, condition):
             headings.setdefault(heading.file, []).append(heading)
         return freshness.read_file_records(connection), headings
     except (DatabaseError, SkillcError):  # a damaged index, or no home that could hold one

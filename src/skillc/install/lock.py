@@ -108,7 +108,10 @@ def find_entries(root: str, names: Iterable[str], cwd: str) -> list[LockEntry]:
     for name in names:
         if name not in entries:
             error = errors.SkillNotFound(name, "it is not in the lock", suggest(name, entries))
-            error.details = error.details or "hint: skills that 'skc add' brought are; 'skc lock' lists them"
+            hint = "hint: only skills that 'skc add' brought are in it; 'skc lock' lists them"
+            if os.path.isdir(store_folder(root, name)):
+                hint = "hint: it is in the store, but did not come by 'skc add', and so has no versions"
+            error.details = error.details or hint
             raise error
     return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
 

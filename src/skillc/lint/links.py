@@ -185,9 +185,9 @@ def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Proble
     for page in folder.pages.values():
         stem = os.path.basename(page.name).split(".")[0].upper()
         if page.real not in reachable and stem not in _WELL_KNOWN:
-            message = f"{folder.main.name} leads here by no link and no name"
+            message = f"no link and no name in {folder.main.name} leads to this file"
             if other := words.get(posixpath.basename(page.name).casefold()):
-                message += f"; is '{other}' in it upper and lower case of this?"
+                message += f"; '{other}' there differs from its name in upper and lower case"
             yield Problem("SKL401", message, page.name)
 
 

@@ -7,7 +7,11 @@ from skillc.cli.syntax import Argument, Arguments, Command
 
 COMMAND = Command(
     "restore",
-    arguments=(Argument("<item>", "What to bring back: an ID, a path, or its last part.", "trash"),),
+    arguments=(
+        Argument(
+            "<item>", "What to bring back: a skill's name, a path, or an ID of 'skc trash list'.", "trash"
+        ),
+    ),
     description=(
         "A skill comes back with its entry in the lock, and to the agents that had it. 'skc trash list' shows"
         " what is in the trash."

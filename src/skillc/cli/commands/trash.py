@@ -15,7 +15,7 @@ COMMAND = Command(
     "trash",
     arguments=(
         Argument("<action>", "list or empty; restore is the old name of 'skc restore'.", "list empty"),
-        Argument("[item]", "With restore: an ID, a path, or its last part.", "restorable"),
+        Argument("[item]", "With restore: a name, a path, or an ID.", "restorable"),
     ),
     options=(Option("--yes", "With empty: delete without asking."),),
     description=(
