@@ -13,7 +13,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from urllib.parse import unquote
 
 from skillc.audit.patterns import load_names, load_pattern, word_set
 
@@ -240,10 +239,6 @@ def decode_rot13(text: str) -> str:
 
 def reverse(text: str) -> str:
     return text[::-1]
-
-
-def decode_percent(text: str) -> str:
-    return unquote(text[:MAX_DECODED])
 
 
 def as_text(data: bytes) -> str:

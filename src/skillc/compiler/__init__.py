@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     )
     from skillc.compiler.scaffold import Creation, create_skill, create_store
     from skillc.compiler.status import (
-        SkillStatus,
+        NOT_BUILT,
+        OBSOLETE,
+        find_build,
         find_damaged_manifests,
         find_damaged_stubs,
         find_edited_builds,
         find_problem,
-        find_status,
-        find_statuses,
     )
     from skillc.compiler.undeploy import (
         DeploymentState,

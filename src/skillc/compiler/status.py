@@ -1,14 +1,12 @@
-"""The skills of the stores with the status of their builds (RFC-0007), and stubs that were edited."""
+"""The status of a skill's builds (RFC-0007), and stubs that were edited."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from collections.abc import Iterator
 
 from skillc.compiler.deploy import digest_folder, source_of
-from skillc.errors import Diagnostic, SkillcError, warning
+from skillc.errors import SkillcError
 from skillc.index.sections import (
     UnreadableIndex,
     is_of_build,
@@ -17,27 +15,13 @@ from skillc.index.sections import (
     read_index_meta,
     read_manifest,
 )
-from skillc.library import PROJECT, Skill, find_switch, read_deployments, read_switches, stored_skills
+from skillc.library import Skill, read_deployments
 from skillc.paths import index_file, manifest_file, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex
 from skillc.text import utf8_text
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
-
-
-@dataclass(frozen=True, slots=True)
-class SkillStatus:
-    """A skill of a store, and whether it is built.
-
-    `disabled` says in words where it is, and `shadow` is the folder of the skill that its name means here.
-    """
-
-    skill: Skill
-    status: str
-    runtime: str
-    disabled: str = ""
-    shadow: str = ""
 
 
 def find_damaged_stubs(skill: Skill) -> list[str]:
@@ -89,20 +73,6 @@ def _read_start(path: str, size: int) -> bytes:
         return b""
 
 
-@dataclass(frozen=True, slots=True)
-class Statuses:
-    """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all."""
-
-    skills: list[SkillStatus]
-    total: int
-    filtered: int
-    problems: list[tuple[Skill, SkillcError]]
-
-    @property
-    def diagnostics(self) -> list[Diagnostic]:
-        return [warning("W005", error.message, error.code).at(s.source) for s, error in self.problems]
-
-
 def find_problem(skill: Skill) -> SkillcError | None:
     """Return the error that loading a SKILL.md raises."""
     try:
@@ -114,48 +84,11 @@ def find_problem(skill: Skill) -> SkillcError | None:
     return None
 
 
-def find_statuses(
-    cwd: str,
-    *,
-    scope: str = "all",
-    status: str = "all",
-    pattern: str | None = None,
-    limit: int | None = None,
-    check_obsolete: bool = False,
-    find_problem: Callable[[Skill], SkillcError | None] = find_problem,
-) -> Statuses:
-    """Return the status of the skills of the stores; one with an unusable SKILL.md is a problem."""
-    compare = check_obsolete or status == OBSOLETE
-    switches = read_switches()
-    entries: list[SkillStatus] = []
-    sources: dict[str, str] = {}  # of the first skill of each name, which is the one that it means
-    problems: list[tuple[Skill, SkillcError]] = []
-    total = 0
-    for skill in stored_skills(cwd):
-        error = find_problem(skill)
-        if error is not None:
-            problems.append((skill, error))
-            continue
-        total += 1
-        first = sources.setdefault(skill.name, skill.source)
-        if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
-            switch = switches.get(utf8_text(skill.source))
-            state, runtime = _find_build(skill, compare)
-            if status in ("all", state):
-                shadow = "" if first == skill.source else first
-                entries.append(SkillStatus(skill, state, runtime, switch.text if switch else "", shadow))
-    entries.sort(key=lambda entry: (entry.skill.scope != PROJECT, entry.skill.name))  # nearest first stays
-    return Statuses(entries[:limit], total, len(entries), problems)
+def find_build(skill: Skill, *, compare: bool = True) -> tuple[str, str]:
+    """Return status and runtime directory of the first build of a skill, else of the one to build in.
 
-
-def find_status(skill: Skill) -> SkillStatus:
-    """Return whether one skill, of any place, is built and up to date."""
-    state, runtime = _find_build(skill, compare=True)
-    return SkillStatus(skill, state, runtime, find_switch(skill.source).text)
-
-
-def _find_build(skill: Skill, compare: bool) -> tuple[str, str]:
-    """Return status and runtime directory of the first build of a skill, else of the one to build in."""
+    Only with `compare` its files are read, for whether it is obsolete.
+    """
     stores = skill.runtime_stores()
     for store in stores:
         runtime = os.path.join(store, skill.folder)

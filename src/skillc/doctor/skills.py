@@ -8,12 +8,15 @@ from functools import partial
 
 from skillc import paths
 from skillc.compiler import (
+    NOT_BUILT,
+    OBSOLETE,
     DeploymentState,
     detect_targets,
     existing_directories,
+    find_build,
     find_damaged_manifests,
     find_damaged_stubs,
-    find_statuses,
+    find_problem,
     inspect_deployment,
     read_agents,
 )
@@ -47,6 +50,7 @@ from skillc.install import (
 )
 from skillc.library import (
     GLOBAL,
+    PROJECT,
     DeploymentRecord,
     Skill,
     is_compiled,
@@ -128,30 +132,31 @@ def check_builds(place: Place) -> Iterator[Check]:
     try:
         read_switches()
     except (InvalidConfiguration, OSError):
-        return  # the list needs them; a check of its own
-    listing = find_statuses(place.cwd, check_obsolete=True)
-    for skill, error in listing.problems:
-        text = f"'{short(skill.source)}' can't be used: {error.message}"
-        yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
-    records = read_deployments()
-    for entry in listing.skills:
-        if entry.status == "obsolete":
-            text = f"'{entry.skill.name}' changed since it was built"
-            own = [record for record in records if record.source == entry.skill.source]
-            fix = build_command(entry.skill.reference, own)
-            yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
-        for stub in _damaged_stubs(entry.skill, records):
+        return  # a build needs them; a check of its own
+    skills: list[Skill] = []
+    for skill in stored_skills(place.cwd):
+        if error := find_problem(skill):
+            text = f"'{short(skill.source)}' can't be used: {error.message}"
+            yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
+        else:
+            skills.append(skill)
+    records, backlog = read_deployments(), 0
+    for skill in sorted(skills, key=lambda skill: (skill.scope != PROJECT, skill.name)):
+        status, _ = find_build(skill)
+        own = [record for record in records if record.source == skill.source]
+        repair = partial(rebuild, skill, place.cwd)
+        backlog += status == NOT_BUILT
+        if status == OBSOLETE:
+            text = f"'{skill.name}' changed since it was built"
+            yield Check("builds", WARNING, text, build_command(skill.reference, own), repair)
+        for stub in _damaged_stubs(skill, records):
             text = f"'{short(stub)}', which agents read, is not as it was built"
-            own = [record for record in records if record.source == entry.skill.source]
-            fix = build_command(entry.skill.reference, own, force=True)
-            yield Check("builds", WARNING, text, fix)
-        for manifest in find_damaged_manifests(entry.skill):
+            yield Check("builds", WARNING, text, build_command(skill.reference, own, force=True))
+        for manifest in find_damaged_manifests(skill):
             text = f"'{short(manifest)}', which says what was built, is not as it was written"
-            fix = f"skc build {shell_quote(entry.skill.reference)}"
-            yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
-    backlog = sum(entry.status == "not-built" for entry in listing.skills)
+            yield Check("builds", WARNING, text, f"skc build {shell_quote(skill.reference)}", repair)
     rest = f", {backlog:,} not built" if backlog else ""
-    yield Check("builds", OK, f"{count_of(listing.total, 'skill')} in the stores{rest}")
+    yield Check("builds", OK, f"{count_of(len(skills), 'skill')} in the stores{rest}")
 
 
 def _damaged_stubs(skill: Skill, records: list[DeploymentRecord]) -> list[str]:

@@ -10,24 +10,33 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from fnmatch import fnmatchcase
+from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from skillc import paths
 from skillc.compiler import (
-    SkillStatus,
+    OBSOLETE,
+    find_build,
     find_deployments,
     find_problem,
-    find_status,
-    find_statuses,
     inspect_deployment,
 )
 from skillc.contract import JSON, KEY, hidden, optional
 from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
 from skillc.install.foreign import ForeignSkill, find_foreign
 from skillc.install.notes import Memo, stamp_files, stamp_folder
-from skillc.library import DeploymentRecord, Skill, locate_installed, read_deployments, read_import
+from skillc.library import (
+    PROJECT,
+    DeploymentRecord,
+    Skill,
+    deployments_by_source,
+    locate_installed,
+    read_import,
+    read_switches,
+    stored_skills,
+)
 from skillc.skills import digest_skill
 from skillc.text import utf8_text
 
@@ -135,23 +144,28 @@ def list_installed(
     check_obsolete: bool = False,
 ) -> InstalledSkills:
     """Return the skills of the stores; one with an unusable SKILL.md is a diagnostic."""
-    survey = _Survey(monotonic() + TIME_OUT)
-    found = find_statuses(
-        cwd,
-        scope=scope,
-        status=status,
-        pattern=pattern,
-        limit=limit,
-        check_obsolete=check_obsolete,
-        find_problem=survey.find_problem,
-    )
+    survey, compare = _Survey(monotonic() + TIME_OUT), check_obsolete or status == OBSOLETE
+    found: list[tuple[Skill, tuple[str, str], str]] = []
+    sources: dict[str, str] = {}  # of the first skill of each name, which is the one that it means
+    diagnostics: list[Diagnostic] = []
+    total = 0
+    for skill in stored_skills(cwd):
+        if error := survey.find_problem(skill):
+            diagnostics.append(warning("W005", error.message, error.code).at(skill.source))
+            continue
+        total += 1
+        first = sources.setdefault(skill.name, skill.source)
+        if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
+            build = find_build(skill, compare=compare)
+            if status in ("all", build[0]):
+                found.append((skill, build, "" if first == skill.source else first))
+    found.sort(key=lambda each: (each[0].scope != PROJECT, each[0].name))  # nearest first stays
     skills = []
-    for each in found.skills:
+    for skill, build, shadow in found[:limit]:
         with suppress(InvalidSkill, OSError):  # another command took it out just now
-            skills.append(survey.describe(each))
-    survey.keep(is_all=len(skills) == found.total)
-    diagnostics = [*found.diagnostics, *survey.diagnostics]
-    return InstalledSkills(skills, found.total, found.filtered, find_foreign(cwd), diagnostics)
+            skills.append(survey.describe(skill, build, shadow))
+    survey.keep(is_all=len(skills) == total)
+    return InstalledSkills(skills, total, len(found), find_foreign(cwd), [*diagnostics, *survey.diagnostics])
 
 
 def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
@@ -163,7 +177,7 @@ def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
     skill = locate_installed(name, here.cwd)
     here.tell(skill.diagnostics)
     survey = _Survey(monotonic() + TIME_OUT)
-    info = survey.describe(find_status(skill), find_deployments(skill))
+    info = survey.describe(skill, find_build(skill), records=find_deployments(skill))
     survey.keep(is_all=False)
     tokens = measure_skill(skill.source)
     try:
@@ -194,14 +208,9 @@ class _Survey:
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
         self._stores: dict[str, _Store] = {}
+        self._switches = read_switches()
+        self._deployments = cache(deployments_by_source)
         self.diagnostics: list[Diagnostic] = []
-
-    @cached_property
-    def _deployments(self) -> dict[str, list[DeploymentRecord]]:
-        records: dict[str, list[DeploymentRecord]] = {}
-        for record in read_deployments():
-            records.setdefault(record.source, []).append(record)
-        return records
 
     def find_problem(self, skill: Skill) -> SkillcError | None:
         """Return what is wrong with a SKILL.md; of a new one nothing is known once time is over."""
@@ -213,9 +222,17 @@ class _Survey:
             store = self._stores[skill.root] = _Store(skill.root, self.diagnostics)
         return store
 
-    def describe(self, status: SkillStatus, records: Sequence[DeploymentRecord] | None = None) -> SkillInfo:
-        """Return what is known of a skill; without `records`, its deployments are those on record."""
-        skill = status.skill
+    def describe(
+        self,
+        skill: Skill,
+        build: tuple[str, str],
+        shadow: str = "",
+        records: Sequence[DeploymentRecord] | None = None,
+    ) -> SkillInfo:
+        """Return what is known of a skill; without `records`, its deployments are those on record.
+
+        `build` is its status and its runtime directory, `shadow` the folder that its name means here.
+        """
         store = self._store_of(skill)
         entry, is_edited = store.entries.get(skill.name if skill.is_stored else "", (None, False))
         known = store.latest.get(entry.name) if entry else None
@@ -223,7 +240,8 @@ class _Survey:
         if error := main.get("error"):
             raise InvalidSkill(skill.source, error[0])
         if records is None:
-            records = self._deployments.get(utf8_text(skill.source), ())
+            records = self._deployments().get(utf8_text(skill.source), ())
+        switch = self._switches.get(utf8_text(skill.source))
         agents = tuple(store.inspect(skill, records))
         version, is_outdated, latest = _describe_version(entry, known, main["version"])
         others = [each.path for each in agents if each.state == OTHER]
@@ -232,9 +250,9 @@ class _Survey:
             id=skill.name,
             name=skill.name,
             scope=skill.scope,
-            status=status.status,
+            status=build[0],
             source_path=skill.source,
-            runtime_path=status.runtime,
+            runtime_path=build[1],
             description=main["description"],
             version=version,
             origin=_describe_origin(skill, entry) if entry else main["origin"],
@@ -249,8 +267,8 @@ class _Survey:
             latest=latest,
             checked=known.time if known else None,
             conflicts=(*others, *(store.find_marks(skill) if is_edited else ())),
-            disabled=status.disabled,
-            shadowed_by=status.shadow,
+            disabled=switch.text if switch else "",
+            shadowed_by=shadow,
             is_locked=entry is not None,
         )
 
