@@ -79,7 +79,7 @@ def change_listing_record(change: Callable[[ListingRecord], object]) -> ListingR
         change(record)
         record.tables = {name: table for name, table in record.tables.items() if table}
         if records.digest(record.tables) != before:
-            records.write_record(path, {"version": VERSION, **record.tables})
+            records.write_record(path, {"version": VERSION, **record.tables}, private=True)
     return record
 
 

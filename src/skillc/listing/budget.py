@@ -33,13 +33,15 @@ class Fit:
     needed: int
 
 
-def fit_listing(rule: Rule, candidates: Sequence[Candidate], window: int) -> Fit:
-    """Return what the agent shows of each skill, in the order in which it lists them."""
+def fit_listing(rule: Rule, candidates: Sequence[Candidate], budget: int | None) -> Fit:
+    """Return what the agent shows of each skill, in the order in which it lists them.
+
+    `budget` is the most that its listing may take, or None.
+    """
     lines = [Line(rule, each) for each in candidates]
     listed = [line for line in lines if line.is_listed]
     names = {line.candidate.name for line in listed}
     own = own_lines(rule, names)
-    budget = rule.characters(window)
     everything = own + listed
     needed = sum(line.cost(line.wanted) for line in everything)
     if budget is not None and needed > budget:

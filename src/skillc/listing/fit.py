@@ -77,12 +77,15 @@ class Plan:
         self,
         places: Mapping[Rule, Sequence[Place]],
         readers: Mapping[Rule, Sequence[Place]],
+        limits: Mapping[str, int | None],
         settings: Settings,
         record: ListingRecord,
     ) -> None:
-        self.window = settings.window
+        self.limits = limits
         self._readers = readers
-        self.budgets = {rule.agent: budget_of(rule, settings, record) for rule in places}
+        self.budgets = {
+            rule.agent: budget_of(rule.agent, limits[rule.agent], settings, record) for rule in places
+        }
         folders = Folders()
         self.found = {rule: folders.find(rule, each) for rule, each in places.items()}
         self._record = record
@@ -200,10 +203,9 @@ def _has_folder(agent: Agent, folder: str) -> bool:
     return folder.endswith(tuple(own))
 
 
-def budget_of(rule: Rule, settings: Settings, record: ListingRecord) -> int:
-    """Return the characters that a listing may take: the agent's, or else as much as the user gives it."""
-    given = record.tables.get("budgets", {}).get(rule.agent, 0) * CHARACTERS
-    own = rule.characters(settings.window)
+def budget_of(agent: str, own: int | None, settings: Settings, record: ListingRecord) -> int:
+    """Return the characters that a listing may take: the agent's limit, or as much as the user gives it."""
+    given = record.tables.get("budgets", {}).get(agent, 0) * CHARACTERS
     if own is not None:
         return min(own, given) if given else own
     return given or (settings.budget or settings.window // SHARE) * CHARACTERS

@@ -11,6 +11,7 @@ from skillc.errors import Diagnostic, InvalidOption, warning
 from skillc.library import AUTO, read_listing_record
 from skillc.listing.budget import ABSENT, ON_DEMAND, WHOLE, fit_listing
 from skillc.listing.folders import Folders, FoundSkill, all_places, plain_place
+from skillc.listing.limits import find_limit
 from skillc.listing.rules import check_version, find_version, read_rules
 from skillc.settings import load_settings
 from skillc.spelling import did_you_mean
@@ -46,6 +47,7 @@ class AgentListing:
     skills: tuple[ListedSkill, ...]
     display: str = hidden("")
     diagnostics: tuple[Diagnostic, ...] = hidden(())
+    setting: str = hidden("")
 
     @property
     def listed(self) -> int:
@@ -126,13 +128,14 @@ def _list_agent(agent: compiler.Agent, cwd: str, window: int, folders: Folders) 
         return AgentListing(agent.name, None, window, None, 0, 0, None, tuple(skills), agent.display)
     version = find_version(rule)
     found = folders.find(rule, all_places(rule, cwd))
-    fit = fit_listing(rule, [each.candidate for each in found], window)
+    budget = find_limit(rule, window, cwd)
+    fit = fit_listing(rule, [each.candidate for each in found], budget)
     choice = read_listing_record().choice
     return AgentListing(
         agent=agent.name,
         version=version,
         window=window,
-        budget=rule.characters(window),
+        budget=budget,
         needed=fit.needed,
         used=fit.used,
         measured=rule.measured.isoformat(),
@@ -142,6 +145,7 @@ def _list_agent(agent: compiler.Agent, cwd: str, window: int, folders: Folders) 
         ),
         display=agent.display,
         diagnostics=check_version(rule, version),
+        setting=rule.setting,
     )
 
 

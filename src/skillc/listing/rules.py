@@ -42,6 +42,9 @@ class Rule:
     home: tuple[str, ...] = ()
     walk: bool = False
     share: float = 0
+    setting: str = ""
+    settings: tuple[str, ...] = ()
+    variable: str = ""
     budget: int = 0
     overflow: str = ""
     counts: str = "characters"
@@ -53,10 +56,13 @@ class Rule:
     hidden_by: str = ""
     own: Mapping[str, int] = field(default_factory=dict)
 
-    def characters(self, window: int) -> int | None:
-        """Return how many characters a listing may have; None for an agent that lists all."""
+    def characters(self, window: int, share: float | None = None) -> int | None:
+        """Return how many characters a listing may have; None for an agent that lists all.
+
+        `share` is the part of the window that the user's settings give it.
+        """
         if self.share:
-            return int(window * self.share) * CHARACTERS
+            return int(window * (share or self.share)) * CHARACTERS
         return self.budget or None
 
     def measure(self, text: str) -> int:
@@ -69,14 +75,24 @@ class Rule:
 
     def user_folders(self) -> Iterator[str]:
         """Yield the folders in the user's home where it looks for skills."""
-        home = paths.user_home()
-        if home is None:
-            return
-        variable, own = self.home or ("", "")
+        return filter(None, map(self._place, self.user))
+
+    def settings_files(self, cwd: str = "") -> Iterator[str]:
+        """Yield the files of its settings: first those of the project in `cwd`, then the user's."""
+        own, *others = self.settings or ("",)
+        for name in others if cwd else ():
+            yield os.path.join(cwd, name)
+        if own and (path := self._place(own)):
+            yield path
+
+    def _place(self, path: str) -> str:
+        """Return where a path below the home is, unless a variable moves it; empty without a home."""
+        home, (variable, own) = paths.user_home(), self.home or ("", "")
         moved = os.environ.get(variable, "") if variable else ""
-        for folder in self.user:
-            top, _, rest = folder.partition("/")
-            yield os.path.join(moved, rest) if moved and top == own else os.path.join(home, folder)
+        top, _, rest = path.partition("/")
+        if moved and top == own:
+            return os.path.join(os.path.abspath(moved), rest)
+        return os.path.join(home, path) if home else ""
 
     def project_folders(self, cwd: str) -> Iterator[str]:
         """Yield the folders around the working directory where it looks for skills, the nearest first."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from skillc import listing
 from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
-from skillc.cli.lines import FAINT, GOOD, STRONG, WARNING, WORDS, Line, Mark
-from skillc.cli.output import table
+from skillc.cli.listings import show_listings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action, unknown_choice
 from skillc.library import CHOICES
 from skillc.text import count_of, one_line
 
 MAX_PATHS = 20
-STYLES = {listing.WHOLE: GOOD, listing.CUT: WARNING, listing.NAME: WARNING, listing.ABSENT: WARNING}
 COMMAND = Command(
     "listing",
     arguments=(
@@ -29,7 +25,11 @@ COMMAND = Command(
             "These agents, with commas between them (default: those that are here).",
             "agents",
         ),
-        Option("--budget <n>", "With fit: tokens that a listing may take.", maximum=100_000_000),
+        Option(
+            "--budget <n>",
+            "With fit: tokens that a listing may take, more than the agent gives it where it has a setting.",
+            maximum=100_000_000,
+        ),
         Option("--project", "With fit and reset: the project's folders, not the user's."),
         Option("--dry-run", "With fit: say what would change, and change nothing."),
         Option("--yes", "With fit: do not ask."),
@@ -52,6 +52,7 @@ COMMAND = Command(
         "skc listing --agent claude --skills",
         "skc listing --window 1000000 --format json",
         "skc listing fit",
+        "skc listing fit --agent claude --budget 6000",
         "skc listing set pdf always --agent claude",
         "skc listing reset",
     ),
@@ -70,7 +71,7 @@ def run(arguments: Arguments) -> int:
     here = workspace()
     result = here.listing(arguments.optional("agent") or "", arguments.count("window"))
     here.tell(result.diagnostics)
-    return show(arguments, result, _lines(result, with_skills=arguments.has("skills")))
+    return show(arguments, result, show_listings(result, with_skills=arguments.has("skills")))
 
 
 def _fit(arguments: Arguments) -> int:
@@ -101,59 +102,3 @@ def _reset(arguments: Arguments) -> int:
 def _show_choice(arguments: Arguments, result: listing.ListingChoice, start: str) -> int:
     show(arguments, result, map(one_line, (start, *(f"  {path}" for path in result.changed[:MAX_PATHS]))))
     return 1 if result.failures else 0
-
-
-def _lines(result: listing.Listings, *, with_skills: bool) -> Iterator[str]:
-    if not result.agents:
-        yield "No agent that skc knows is here; 'skc listing --agent claude' asks about one all the same."
-    rows = [_row(each) for each in result.agents]
-    yield from (
-        table(("AGENT", "SKILLS", "WHOLE", "CUT", "NAME", "ON DEMAND", "USED", "BUDGET"), rows)
-        if rows
-        else ()
-    )
-    for each in result.agents:
-        yield from _advise(each)
-    for each in result.agents if with_skills else ():
-        yield ""
-        yield Line(Mark(f"{each.display}: ", STRONG), count_of(len(each.skills), "skill"))
-        cells = [(_state(skill), f"{skill.shown:,}", f"{skill.length:,}", skill.id) for skill in each.skills]
-        yield from table(("STATE", "SHOWN", "OF", "SKILL"), cells) if cells else ()
-
-
-def _row(each: listing.AgentListing) -> tuple[str, ...]:
-    if each.measured is None:
-        return one_line(each.display), str(len(each.skills)), *["?"] * 4, "?", "not measured"
-    counts = [
-        sum(skill.state == state for skill in each.skills)
-        for state in (listing.CUT, listing.NAME, listing.ON_DEMAND)
-    ]
-    budget = "none" if each.budget is None else f"{each.budget:,}"
-    cut = [
-        Mark(str(count), WARNING) if count and place < 2 else str(count) for place, count in enumerate(counts)
-    ]
-    return each.display, str(len(each.skills)), str(each.whole), *cut, f"{each.used:,}", budget
-
-
-def _advise(each: listing.AgentListing) -> Iterator[str]:
-    """Say what it costs where a listing is too long, and what would be needed."""
-    missing = sum(skill.state == listing.ABSENT for skill in each.skills)
-    if each.overflows:
-        yield Line(
-            Mark(f"{each.display}: ", WARNING),
-            f"the model sees {each.whole} of {each.listed + missing} descriptions whole; all would take"
-            f" {each.needed:,} characters, and there are {each.budget or 0:,} with a window of"
-            f" {each.window:,} tokens",
-            breaks=WORDS,
-        )
-    elif each.measured and each.budget is None and each.skills:
-        tokens = each.used // listing.CHARACTERS
-        yield Line(
-            Mark(
-                f"{each.display} cuts nothing: every conversation pays about {tokens:,} tokens for it", FAINT
-            )
-        )
-
-
-def _state(skill: listing.ListedSkill) -> str:
-    return Mark(skill.state, STYLES[skill.state]) if skill.state in STYLES else skill.state or "?"

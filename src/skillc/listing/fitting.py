@@ -1,0 +1,198 @@
+"""Fit agents' listings: choose what each lists, show it, and deploy skills so [D75, D76]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from skillc.compiler import agents_by_name, change_states
+from skillc.contract import Result, hidden
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
+from skillc.library import LISTED, ON_DEMAND, ListingRecord, change_listing_record, read_listing_record
+from skillc.listing.budget import WHOLE, fit_listing
+from skillc.listing.fit import Choice, Plan
+from skillc.listing.folders import project_places, user_places
+from skillc.listing.limits import NewShare, find_limit, plan_share
+from skillc.listing.listing import find_agents
+from skillc.listing.more_skills import keep_more_skills
+from skillc.listing.rules import Rule, check_version, find_version, read_rules
+from skillc.settings import load_settings
+from skillc.surface import UNATTENDED, Person
+from skillc.text import count_of, one_line, utf8_text
+
+MAX_LINES = 20  # skills of one agent that a text names
+USUAL = ("short", "no room")  # reasons that come last in it
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFit:
+    """What an agent lists when its listing is fitted; sizes are characters."""
+
+    agent: str
+    budget: int
+    used: int
+    listed: tuple[str, ...]
+    on_demand: tuple[str, ...]
+    display: str = hidden("")
+    choices: tuple[Choice, ...] = hidden(())
+    whole: tuple[str, ...] = hidden(())
+    setting: str = hidden("")
+    elsewhere: int = hidden(0)  # skills that it lists though they are on demand for others
+
+    def lines(self) -> Iterator[str]:
+        """Yield the choice with its reasons, for people."""
+        yield (
+            f"{self.display}: {len(self.listed)} listed, {len(self.on_demand)} on demand;"
+            f" {self.used:,} of {self.budget:,} characters"
+        )
+        if self.setting:
+            yield f"  setting    {self.setting}"
+        if self.elsewhere:
+            text = "on demand for the agent whose folder it is, which this one lists all the same"
+            yield f"  {count_of(self.elsewhere, 'skill')} {text}"
+        elif self.used > self.budget:
+            yield "  what skc did not put there, or has to list always, takes more: not all is shown whole"
+        for state, verb in ((True, "listed"), (False, "on demand")):
+            choices = [each for each in self.choices if (each.state == LISTED) == state]
+            choices.sort(key=lambda each: each.reason in USUAL)
+            yield from (f"  {verb:9}  {each.id} ({each.reason})" for each in choices[:MAX_LINES])
+            if len(choices) > MAX_LINES:
+                yield f"  {verb:9}  … and {len(choices) - MAX_LINES:,} more"
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting(Result):
+    """Listings that were fitted, or would be; `changes` are skills in agents' folders."""
+
+    agents: tuple[AgentFit, ...]
+    changes: int = hidden(0)
+    is_preview: bool = hidden(False)
+    diagnostics: tuple[Diagnostic, ...] = hidden(())
+    failures: tuple[SkillcError, ...] = hidden(())
+
+    def lines(self) -> Iterator[str]:
+        for each in self.agents:
+            yield from map(one_line, each.lines())
+        if not self.agents:
+            yield "No agent whose listing was measured is here; 'skc listing' says what there is."
+        elif self.is_preview:
+            yield f"{count_of(self.changes, 'change')} would be made"
+        else:
+            yield f"{count_of(self.changes, 'change')} made; 'skc listing reset' takes all of it back"
+
+
+def fit_listings(
+    cwd: str,
+    agents: str = "",
+    *,
+    budget: int = 0,
+    in_project: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    is_automatic: bool = False,
+    person: Person = UNATTENDED,
+) -> Fitting:
+    """Choose what agents list, and once a person agrees, deploy skills so.
+
+    `budget` is in tokens, and stays. With `is_automatic` nothing is asked, and an agent that is newer than
+    the one that was measured stays as it is. `in_project` is about the project's folders, else the user's.
+    """
+    rules, diagnostics = _find_rules(agents, is_automatic=is_automatic)
+    record, window = read_listing_record(), load_settings(cwd).window
+    shares: dict[str, NewShare] = {}
+    if budget:
+        record.table("budgets").update({rule.agent: budget for rule in rules})
+        plans = ((rule.agent, plan_share(rule, budget, window)) for rule in rules if not in_project)
+        shares = {agent: share for agent, share in plans if share is not None}
+    plan = _plan(rules, cwd, record, shares, in_project=in_project)
+    fits = tuple(_describe(plan, rule, shares.get(rule.agent)) for rule in rules)
+    changes = {each.path: each.state for each in plan.choices.values() if each.is_change}
+    count = len(changes) + len(shares)
+    preview = Fitting(fits, count, True, diagnostics)
+    if dry_run or not rules:
+        return preview
+    if count and not (yes or is_automatic):
+        text = "\n".join([*(each.line() for each in diagnostics), *preview.lines()])
+        if not (person.can_answer and person.confirm(text, "Change it?")):
+            raise InvalidOption(
+                "nothing changed; 'skc listing fit --yes' fits without asking, --dry-run shows the choice"
+            )
+    for share in shares.values():  # before anything else: an agent's file may be none that can be changed
+        share.write()
+    if budget:
+        change_listing_record(lambda new: new.table("budgets").update({rule.agent: budget for rule in rules}))
+    problems, failures = apply_states(changes)
+    if not in_project:
+        note_whole({each.agent: each.whole for each in fits})
+    return Fitting(fits, count, False, (*diagnostics, *problems), tuple(failures))
+
+
+def _find_rules(agents: str, *, is_automatic: bool) -> tuple[list[Rule], tuple[Diagnostic, ...]]:
+    """Return the rules of the agents that can be fitted, and what is to be said of them."""
+    rules: list[Rule] = []
+    diagnostics: list[Diagnostic] = []
+    for agent in find_agents(agents):
+        rule = read_rules().get(agent.name)
+        if rule is None:
+            diagnostics += [warning("W101", agent.display)] if agents else []
+            continue
+        newer = check_version(rule, find_version(rule))
+        diagnostics += newer
+        if not (newer and is_automatic):
+            rules.append(rule)
+    return rules, tuple(diagnostics)
+
+
+def _plan(
+    rules: Sequence[Rule],
+    cwd: str,
+    record: ListingRecord,
+    shares: Mapping[str, NewShare],
+    *,
+    in_project: bool,
+) -> Plan:
+    settings = load_settings(cwd)
+    limits = {
+        rule.agent: shares[rule.agent].limit(settings.window)
+        if rule.agent in shares
+        else find_limit(rule, settings.window, cwd if in_project else "")
+        for rule in rules
+    }
+    here = [rule for rule in read_rules().values() if rule.is_installed() or rule in rules]
+    readers = {rule: project_places(rule, cwd) if in_project else user_places(rule) for rule in here}
+    return Plan({rule: readers[rule] for rule in rules}, readers, limits, settings, record)
+
+
+def _describe(plan: Plan, rule: Rule, share: NewShare | None) -> AgentFit:
+    candidates = plan.candidates(rule)
+    fit = fit_listing(rule, candidates, plan.limits[rule.agent])
+    here = {found.path for found in plan.found[rule]}
+    seen = [choice for path, choice in plan.choices.items() if path in here]
+    # Only what is not in its folders is on demand for an agent that has no other way to it.
+    elsewhere = [] if rule.hidden_by else [each.id for each in seen if each.state == ON_DEMAND]
+    choices = [each for each in seen if rule.hidden_by or each.state != ON_DEMAND]
+    whole = [each.folder for each, (state, _) in zip(candidates, fit.states, strict=True) if state == WHOLE]
+    return AgentFit(
+        rule.agent,
+        plan.budgets[rule.agent],
+        fit.used,
+        (*(each.id for each in choices if each.state == LISTED), *elsewhere),
+        tuple(each.id for each in choices if each.state != LISTED),
+        agents_by_name()[rule.agent].display,
+        tuple(choices),
+        tuple(whole),
+        share.what if share else "",
+        len(elsewhere),
+    )
+
+
+def apply_states(changes: Mapping[str, str]) -> tuple[list[Diagnostic], list[SkillcError]]:
+    diagnostics, failures = change_states(changes) if changes else ([], [])
+    return [*diagnostics, *keep_more_skills()], failures
+
+
+def note_whole(names: Mapping[str, Sequence[str]]) -> None:
+    """Put on record what agents show whole, which a hook need not say again."""
+    lists = {agent: list(map(utf8_text, each)) for agent, each in names.items()}
+    if not lists.items() <= read_listing_record().table("whole").items():
+        change_listing_record(lambda record: record.table("whole").update(lists))
