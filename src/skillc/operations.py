@@ -66,6 +66,7 @@ class SetupChoice(TypedDict, total=False):
     mcp: bool
     hook: bool
     permission: bool
+    listing: bool
     dry_run: bool
     yes: bool
     undo: bool
@@ -296,7 +297,11 @@ class Operations:
 
     def setup(self, *agents: str, **options: Unpack[SetupChoice]) -> Setups:
         """Make agents use skc, those that are named or all that are here, or take that back with `undo`."""
-        return install.set_up(agents, install.SetupOptions(**options), self.person)
+        result = install.set_up(agents, install.SetupOptions(**options), self.person, self.cwd)
+        self.tell(result.diagnostics)
+        for error in result.failures:
+            self.report(error.text())
+        return result
 
     def doctor(self, *, fix: bool = False) -> Examination:
         """Return what is wrong with this installation; with `fix`, repair what is safe first."""

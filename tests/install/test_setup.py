@@ -46,6 +46,8 @@ TEXTS = {
     "windows": OTHERS.replace("\n", "\r\n").replace("    ", "\t"),
     "odd": '\ufeff{ "hooks":{},\n\n"a":1.0 }  ',
 }
+CONFIG = ".skillc/config.toml"
+MEASURED = ("claude", "codex", "gemini", "opencode")  # agents whose listings can be fitted
 TOML = {"none": None, "empty": ""}
 
 
@@ -68,7 +70,7 @@ def here(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 def snapshot(home: Path) -> dict[str, bytes]:
     """The files of agents, and the link."""
-    names = [*(path for paths in FILES.values() for path in paths), ".local/bin/skc"]
+    names = [*(path for paths in FILES.values() for path in paths), ".local/bin/skc", CONFIG]
     return {name: (home / name).read_bytes() for name in names if (home / name).exists()}
 
 
@@ -82,8 +84,9 @@ def test_there_and_back(here: World, agent: str, name: str) -> None:
             (here.home / path).write_bytes(text.encode())
     before = snapshot(here.home)
     result = json.loads(here.ok("setup", agent, "--yes", "--format", "json").stdout)
+    config = (CONFIG,) if agent in MEASURED else ()
     assert {change["path"] for change in result["agents"][0]["changes"]} == {
-        str(here.home / path) for path in (*FILES[agent], ".local/bin/skc")
+        str(here.home / path) for path in (*FILES[agent], ".local/bin/skc", *config)
     }
     after = snapshot(here.home)
     for path in FILES[agent]:
@@ -170,7 +173,7 @@ def test_folders_that_variables_move(here: World) -> None:
         "x/hooks.json",
         "g/opencode/opencode.json",
     }
-    assert snapshot(here.home).keys() == {".local/bin/skc"}
+    assert snapshot(here.home).keys() == {".local/bin/skc", CONFIG}
     here.ok("setup", "--undo", "--yes", env=env)
     assert not [path for path in moved.rglob("*.*") if path.is_file()]
 

@@ -44,6 +44,7 @@ from skillc.install import (
     find_registrations,
     find_root,
     is_home,
+    is_ignored,
     list_names,
     lock_file,
     verify_store,
@@ -62,6 +63,7 @@ from skillc.library import (
 from skillc.listing import list_agents
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
+from skillc.shared_files import read_text
 from skillc.skills import parse, read_main_file, read_metadata
 from skillc.text import count_of
 
@@ -271,6 +273,11 @@ def check_hooks(place: Place) -> Iterator[Check]:
         if not os.access(program, os.X_OK):
             text = f"the hook in '{short(path)}' starts '{short(program)}', which does not exist any more"
             yield Check("hooks", WARNING, text, f"skc setup {agent}")
+        if is_ignored(agent, read_text(path)):
+            text = (
+                f"'{short(path)}' has comments or a comma too many, so that {agent} ignores it with its hooks"
+            )
+            yield Check("hooks", WARNING, text)
     agents = ", ".join(dict.fromkeys(agent for agent, *_ in hooks))
     yield Check("hooks", OK, f"set up for {agents}" if agents else "no agent has a hook of skc's")
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from skillc.install.download import open_download
     from skillc.install.foreign import ForeignSkill, advise_first_skill, find_foreign
     from skillc.install.foreign_locks import import_locks
-    from skillc.install.hooks import find_hooks
+    from skillc.install.hooks import find_hooks, is_ignored
     from skillc.install.import_plan import Skip, Step
     from skillc.install.import_skills import ImportResult, import_folders
     from skillc.install.install import apply_plan

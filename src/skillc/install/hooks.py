@@ -6,6 +6,7 @@ fail nothing.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -30,10 +31,11 @@ class Hooks:
     prompt: str
     permission: str = ""
     next: str = ""
+    is_strict: bool = False  # it reads no file with comments, or a comma too many
 
 
 HOOKS: Mapping[str, Hooks] = {
-    "claude": Hooks(".claude/settings.json", "UserPromptSubmit", "PreToolUse"),
+    "claude": Hooks(".claude/settings.json", "UserPromptSubmit", "PreToolUse", is_strict=True),
     "codex": Hooks(".codex/hooks.json", "UserPromptSubmit", next="trust the hook when it asks"),
     "gemini": Hooks(
         ".gemini/settings.json", "BeforeAgent", next="its hook follows its documentation, untried"
@@ -97,6 +99,15 @@ def hook_entry(program: str, kind: str, agent: str, matcher: str = "", condition
     return ({"matcher": matcher} if matcher else {}) | {
         "hooks": [hook | ({"if": condition} if condition else {})]
     }
+
+
+def is_ignored(agent: str, text: str) -> bool:
+    """Return whether an agent does not read a file with our hooks, though people can."""
+    try:
+        json.loads(text.removeprefix("\ufeff") or "{}")
+    except (ValueError, RecursionError):
+        return HOOKS[agent].is_strict
+    return False
 
 
 def find_hooks() -> Iterator[tuple[str, str, str]]:

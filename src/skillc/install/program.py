@@ -1,18 +1,33 @@
-"""The program `skc`: where it is, and whether agents find it on the PATH that they have."""
+"""The program `skc`: where it is, whether agents find it on the PATH that they have, and a link there."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 from contextlib import suppress
+from dataclasses import dataclass
+
+from skillc import paths
+from skillc.errors import SkillcError
 
 SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")
 SHELL_SECONDS = 5.0  # for the user's profile
 MAX_PATH = 1 << 20  # bytes of what a shell prints
 MINIMAL_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"  # what a desktop gives to what it starts
+PATH_LINE = 'export PATH="$HOME/.local/bin:$PATH"'
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to `skc` that is to be made, or to go, at `path`; `line` is one for the shell's profile."""
+
+    path: str = ""
+    target: str = ""
+    line: str = ""
 
 
 def find_script() -> str:
@@ -52,3 +67,35 @@ def read_login_path() -> str | None:
         return None
     text = output[-MAX_PATH:].decode("utf-8", "surrogateescape").rpartition("\n")[2]
     return text if process.returncode == 0 and text.startswith("/") else None
+
+
+def own_link() -> str:
+    """Return where the link to `skc` is that setup makes."""
+    home = paths.user_home()
+    return os.path.join(home, ".local", "bin", "skc") if home else ""
+
+
+def find_program(link: Link) -> str:
+    """Return the path of `skc` by which hooks start it: our link, which stays when skc is updated."""
+    script, own = find_script(), own_link()
+    if not script or any(part.startswith("archive-v") for part in script.split(os.sep)):
+        text = "skc is not installed: it runs from a cache, or has no program"
+        raise SkillcError(text, "hint: 'uv tool install skillc' or 'pipx install skillc' installs it")
+    return own if link.path or (own and os.path.realpath(own) == os.path.realpath(script)) else script
+
+
+def plan_link() -> Link:
+    """Return the link by which a login shell finds this `skc`; an empty one where it finds one already."""
+    script, own, login = find_script(), own_link(), read_login_path()
+    path = login if login is not None else os.environ.get("PATH", "")
+    if not script or not own or os.name == "nt" or shutil.which("skc", path=path):
+        return Link()
+    line = "" if os.path.dirname(own) in path.split(os.pathsep) else PATH_LINE
+    return Link(line=line) if os.path.lexists(own) else Link(own, script, line)
+
+
+def plan_unlink(target: str | None) -> Link:
+    """Return the link that setup made to a target, if it is as it was made."""
+    path = own_link()
+    is_ours = target and os.path.islink(path) and os.readlink(path) == target
+    return Link(path, target or "") if is_ours else Link()

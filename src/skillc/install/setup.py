@@ -7,27 +7,25 @@ byte stays (`hooks`, `clients`, `setup_record`).
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from skillc import paths
 from skillc.contract import Result, hidden
-from skillc.errors import InvalidOption, SkillcError
+from skillc.errors import Diagnostic, InvalidOption, SkillcError
 from skillc.install import clients
-from skillc.install.hooks import HOOKS, Part, hook_entry, hook_part
-from skillc.install.program import find_script, read_login_path
-from skillc.install.setup_record import FileRecord, change_file_records, read_file_records
-from skillc.jsonc import cut_value, find_value, parse_settings
+from skillc.install.hooks import HOOKS, Part, hook_entry, hook_part, is_ignored
+from skillc.install.program import Link, find_program, own_link, plan_link, plan_unlink
+from skillc.install.setup_edits import Edit, SetupChange, write_edits
+from skillc.install.setup_listing import ListingPlan, config_path, plan_listing
+from skillc.install.setup_record import FileRecord, read_file_records
 from skillc.listing import read_rules
-from skillc.shared_files import read_file, read_text, replace_file, rewrite_file
-from skillc.startup import sha256_hex
+from skillc.shared_files import read_text
 from skillc.surface import UNATTENDED, Person
 
 # What the hook that permits reading is asked about: matchers of tools, each with a condition.
 PERMISSIONS = (("Bash", "Bash(skc *)"), (f"mcp__{clients.NAME}__.*", ""))
-PATH_LINE = 'export PATH="$HOME/.local/bin:$PATH"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +35,10 @@ class SetupOptions:
     mcp: bool = True
     hook: bool = True
     permission: bool = True
+    listing: bool = True
     dry_run: bool = False
     yes: bool = False
     undo: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SetupChange:
-    """What changes in a file."""
-
-    path: str
-    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,86 +57,91 @@ class Setups(Result):
 
     agents: tuple[AgentSetup, ...]
     is_written: bool = hidden(True)
+    diagnostics: tuple[Diagnostic, ...] = hidden(())
+    failures: tuple[SkillcError, ...] = hidden(())
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """The change of a file."""
-
-    agent: str
-    path: str
-    parts: tuple[Part, ...]
-    record: FileRecord | None
-    undo: bool
-
-    def apply(self, text: str) -> str | None:
-        """Return the text as it is to be; None where the file goes."""
-        try:
-            if self.undo:
-                return take_out(text, self.parts, self.record or FileRecord())
-            for part in self.parts:
-                text = part.put(text)
-            return text
-        except (ValueError, IndexError, RecursionError, TypeError) as error:
-            reason = f"skc can't change it ({error}); nothing was written"
-            raise SkillcError(f"'{self.path}' is not as {self.agent} reads it, and {reason}") from None
-
-    def changes(self) -> Iterator[SetupChange]:
-        """Yield what changes in the file."""
-        text = read_text(self.path)
-        for part in self.parts:
-            if (part.cut(text) if self.undo else part.put(text)) != text:
-                yield SetupChange(self.path, part.what)
-
-    def is_needed(self) -> bool:
-        text = read_file(self.path)
-        return not (self.undo and text is None) and self.apply(text or "") != text
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link to `skc` that is to be made, or to go, at `path`; `line` is one for the shell's profile."""
-
-    path: str = ""
-    target: str = ""
-    line: str = ""
-
-
-def set_up(names: Sequence[str], options: SetupOptions, person: Person = UNATTENDED) -> Setups:
+def set_up(
+    names: Sequence[str], options: SetupOptions, person: Person = UNATTENDED, cwd: str | None = None
+) -> Setups:
     """Set agents up, those that are named or all that are here; with `undo`, take it back.
 
     The changes are shown and agreed to first. Raises InvalidOption for an agent that is not known, and where
     no one can answer.
     """
+    if options.undo and not (options.mcp and options.hook and options.permission and options.listing):
+        raise InvalidOption("--undo takes all of it out; leave --no-mcp and the like away")
     recorded = read_file_records()
     agents = list(dict.fromkeys(_find_agent(name, options) for name in names)) or _find_agents(
         options, recorded
     )
-    link = Link() if options.undo else _plan_link()
-    program = "" if options.undo else _find_program(link)
-    plan = [edit for agent in agents for edit in _plan(agent, options, recorded, program)]
-    edits = [edit for edit in plan if edit.is_needed()]
-    link = _plan_unlink(recorded, edits) if options.undo else link
-    changes = {
-        agent: [c for edit in edits if edit.agent == agent for c in edit.changes()] for agent in agents
-    }
-    if agents and link.path:
-        changes[agents[0]].insert(0, SetupChange(link.path, f"link to {link.target}"))
-    agreed = _agree(edits, link, options, person)
-    if agreed:
-        _write_all(edits, link, options.undo)
+    plan = _make_plan(agents, options, recorded, cwd or paths.current_directory())
+    changes: dict[str, list[SetupChange]] = {agent: [] for agent in agents}
+    if agents and plan.link.path:
+        changes[agents[0]].append(SetupChange(plan.link.path, f"link to {plan.link.target}"))
+    for edit in plan.edits:
+        changes[edit.agent] += edit.changes()
+    for agent, change in plan.listing.changes():
+        changes[agent].append(change)
+    agreed = _agree(plan, options, person)
+    diagnostics, failures = plan.write() if agreed else ((), ())
     return Setups(
         tuple(
             AgentSetup(
                 agent,
                 tuple(changes[agent]),
-                _advise(agent, link, options, bool(changes[agent])),
+                _advise(agent, plan.link, options, bool(changes[agent])),
                 _display(agent),
             )
             for agent in agents
         ),
-        is_written=agreed,
+        agreed,
+        tuple(diagnostics),
+        tuple(failures),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that changes: files, the link, the listings. To undo, files in `forgotten` have no record then."""
+
+    edits: Sequence[Edit]
+    link: Link
+    listing: ListingPlan
+    forgotten: Sequence[str] | None
+    cwd: str
+
+    def write(self) -> tuple[Sequence[Diagnostic], Sequence[SkillcError]]:
+        write_edits(self.edits, self.link, self.forgotten)
+        return self.listing.write(self.cwd)
+
+    def lines(self) -> Iterator[str]:
+        if self.link.path:
+            yield f"{paths.short_path(self.link.path)}: link to {self.link.target}\n"
+        for edit in self.edits:
+            before = read_text(edit.path)
+            yield f"{paths.short_path(edit.path)}:\n{clients.compare(before, edit.apply(before) or '')}\n"
+        yield from self.listing.lines()
+
+
+def _make_plan(
+    agents: Sequence[str], options: SetupOptions, recorded: Mapping[str, FileRecord], cwd: str
+) -> Plan:
+    link = Link() if options.undo else plan_link()
+    program = "" if options.undo else find_program(link)
+    edits = [edit for agent in agents for edit in _plan(agent, options, recorded, program)]
+    shared = {own_link(), config_path()}  # which go with the last agent
+    is_over = options.undo and not recorded.keys() - {edit.path for edit in edits} - shared
+    forgotten = [edit.path for edit in edits]
+    if is_over:
+        record = recorded.get(own_link())
+        link, forgotten = plan_unlink(record.before if record else None), [*forgotten, *shared]
+    listing = ListingPlan(())
+    if options.listing and (is_over or not options.undo):
+        listing = plan_listing(agents, recorded, cwd, undo=options.undo, yes=options.yes)
+    every = [*edits, listing.edit] if listing.edit else edits
+    needed = [edit for edit in every if edit.is_needed()]
+    return Plan(needed, link, listing, forgotten if options.undo else None, cwd)
 
 
 def _find_agent(name: str, options: SetupOptions) -> str:
@@ -164,7 +160,8 @@ def _find_agent(name: str, options: SetupOptions) -> str:
 def _find_agents(options: SetupOptions, recorded: Mapping[str, FileRecord]) -> list[str]:
     """Return the agents that are here; to undo, those whose files were changed."""
     if options.undo:
-        return [key for key in clients.AGENTS if recorded.keys() & set(_files(key))]
+        changed = [key for key in clients.AGENTS if recorded.keys() & set(_files(key))]
+        return changed or [key for key in clients.AGENTS if recorded and _is_here(key)]
     agents = [key for key in clients.AGENTS if _is_here(key)]
     if not agents:
         raise SkillcError("no agent that skc can set up is here", "hint: install one, and start it once")
@@ -217,42 +214,10 @@ def _server_part(client: clients.Agent, path: str) -> Part:
     return Part("MCP server", put, cut, () if path.endswith(".toml") else ((client.key,),))
 
 
-def _own_link() -> str:
-    home = paths.user_home()
-    return os.path.join(home, ".local", "bin", "skc") if home else ""
-
-
-def _find_program(link: Link) -> str:
-    """Return the path of `skc` by which hooks start it: our link, which stays when skc is updated."""
-    script, own = find_script(), _own_link()
-    if not script or any(part.startswith("archive-v") for part in script.split(os.sep)):
-        text = "skc is not installed: it runs from a cache, or has no program"
-        raise SkillcError(text, "hint: 'uv tool install skillc' or 'pipx install skillc' installs it")
-    return own if link.path or (own and os.path.realpath(own) == os.path.realpath(script)) else script
-
-
-def _plan_link() -> Link:
-    """Return the link by which a login shell finds this `skc`; an empty one where it finds one already."""
-    script, own, login = find_script(), _own_link(), read_login_path()
-    path = login if login is not None else os.environ.get("PATH", "")
-    if not script or not own or os.name == "nt" or shutil.which("skc", path=path):
-        return Link()
-    line = "" if os.path.dirname(own) in path.split(os.pathsep) else PATH_LINE
-    return Link(line=line) if os.path.lexists(own) else Link(own, script, line)
-
-
-def _plan_unlink(recorded: Mapping[str, FileRecord], edits: Sequence[Edit]) -> Link:
-    """Return the link that was made for agents, once none of them needs it."""
-    path = _own_link()
-    target = recorded[path].before if path in recorded else None
-    others = recorded.keys() - {edit.path for edit in edits} - {path}
-    is_ours = target and os.path.islink(path) and os.readlink(path) == target
-    return Link(path, target or "") if is_ours and not others else Link()
-
-
 def _advise(agent: str, link: Link, options: SetupOptions, is_changed: bool) -> str | None:
     """Return what the user has to do next."""
-    advice = [f"restart {_display(agent)}, which reads this when it starts"] if is_changed else []
+    advice = [advice] if not options.undo and (advice := _advise_file(agent, options)) else []
+    advice += [f"restart {_display(agent)}, which reads this when it starts"] if is_changed else []
     if is_changed and options.hook and not options.undo and agent in HOOKS:
         advice += [HOOKS[agent].next] if HOOKS[agent].next else []
     if link.line:
@@ -260,11 +225,20 @@ def _advise(agent: str, link: Link, options: SetupOptions, is_changed: bool) -> 
     return "; ".join(advice) or None
 
 
-def _agree(edits: Sequence[Edit], link: Link, options: SetupOptions, person: Person) -> bool:
+def _advise_file(agent: str, options: SetupOptions) -> str:
+    """Return what is to be done with the file of an agent's hooks, so that it is read."""
+    path = clients.agent_file(HOOKS[agent].file) if agent in HOOKS else ""
+    if not path or not (options.hook or options.permission) or not is_ignored(agent, read_text(path)):
+        return ""
+    text = f"{_display(agent)} ignores a file with comments, or with a comma before a bracket"
+    return f"take those out of '{paths.short_path(path)}': {text}"
+
+
+def _agree(plan: Plan, options: SetupOptions, person: Person) -> bool:
     """Show the changes, and return whether to write them."""
-    if not edits and not link.path:
+    text = "\n".join(plan.lines())
+    if not text and not plan.listing.lists_all:
         return True
-    text = "\n".join(_describe(edits, link))
     if options.dry_run or options.yes:
         person.show(text)
         return options.yes and not options.dry_run
@@ -273,63 +247,3 @@ def _agree(edits: Sequence[Edit], link: Link, options: SetupOptions, person: Per
             "setup asks before it writes, and no one can answer here; give --yes or --dry-run"
         )
     return person.confirm(text, "Write this?")
-
-
-def _describe(edits: Iterable[Edit], link: Link) -> Iterator[str]:
-    if link.path:
-        yield f"{paths.short_path(link.path)}: link to {link.target}\n"
-    for edit in edits:
-        before = read_text(edit.path)
-        yield f"{paths.short_path(edit.path)}:\n{clients.compare(before, edit.apply(before) or '')}\n"
-
-
-def _write_all(edits: Sequence[Edit], link: Link, undo: bool) -> None:
-    """Write all files or none: what was written is put back where a later one fails."""
-    written: list[tuple[Edit, str | None, str | None]] = []
-    try:
-        for edit in edits:
-            written.append((edit, *rewrite_file(edit.path, edit.apply)))
-        if link.path and undo:
-            os.unlink(link.path)
-        elif link.path:
-            os.makedirs(os.path.dirname(link.path), exist_ok=True)
-            os.symlink(link.target, link.path)
-        changes = {
-            edit.path: None if undo else _record(edit, before, after) for edit, before, after in written
-        }
-        change_file_records(
-            changes | ({link.path: None if undo else FileRecord(before=link.target)} if link.path else {})
-        )
-    except (OSError, SkillcError) as error:
-        for edit, before, after in written:
-            if read_file(edit.path) == after:
-                replace_file(edit.path, before)
-        if isinstance(error, SkillcError):
-            raise
-        place = error.filename or link.path
-        raise SkillcError(f"can't write '{place}': {error.strerror}; nothing was changed") from None
-
-
-def take_out(text: str, parts: Sequence[Part], record: FileRecord) -> str | None:
-    """Return a text without our entries, as it was before where nothing else changed; None for no file."""
-    if record.before is not None and record.after == sha256_hex(text.encode()):
-        return record.before
-    for part in reversed(parts):
-        text = part.cut(text)
-    for path in record.created:
-        if find_value(parse_settings(text), path) in ({}, []):
-            text = cut_value(text, path)
-    return None if record.is_new and text.strip() in ("", "{}") else text
-
-
-def _record(edit: Edit, before: str | None, after: str | None) -> FileRecord:
-    """Return how a file was before, as far as cutting our entries does not give that back."""
-    old = edit.record or FileRecord(is_new=before is None)
-    base = before if edit.record is None else take_out(before or "", edit.parts, old)
-    value = {} if edit.path.endswith(".toml") else parse_settings(before or "")
-    around = [path for part in edit.parts for path in part.containers]
-    created = {*old.created, *(path for path in around if find_value(value, path) is None)}
-    record = FileRecord(old.is_new, tuple(sorted(created, key=len, reverse=True)))
-    if take_out(after or "", edit.parts, record) == base:
-        return record
-    return FileRecord(record.is_new, record.created, base, sha256_hex((after or "").encode()))

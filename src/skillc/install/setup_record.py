@@ -21,10 +21,12 @@ class FileRecord:
     created: tuple[tuple[str, ...], ...] = ()
     before: str | None = None  # where cutting our entries would not give it back
     after: str = ""  # the digest of the file as we wrote it
+    fits: bool = False  # whether it had listings fitted that were not before
 
     def as_json(self) -> dict[str, Any]:
         rest = {} if self.before is None else {"before": self.before, "after": self.after}
-        return {"is_new": self.is_new, "created": [list(path) for path in self.created], **rest}
+        fits = {"fits": True} if self.fits else {}
+        return {"is_new": self.is_new, "created": [list(path) for path in self.created], **rest, **fits}
 
 
 def read_file_records() -> dict[str, FileRecord]:
@@ -38,7 +40,8 @@ def read_file_records() -> dict[str, FileRecord]:
 
 def _parse_record(entry: Mapping[str, Any]) -> FileRecord:
     created = tuple(tuple(map(str, path)) for path in entry["created"])
-    return FileRecord(bool(entry["is_new"]), created, entry.get("before"), str(entry.get("after", "")))
+    text, digest, fits = entry.get("before"), str(entry.get("after", "")), entry.get("fits") is True
+    return FileRecord(bool(entry["is_new"]), created, text, digest, fits)
 
 
 def change_file_records(changes: Mapping[str, FileRecord | None]) -> None:

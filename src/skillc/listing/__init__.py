@@ -11,7 +11,13 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.listing.budget import ABSENT, CUT, NAME, ON_DEMAND, WHOLE
-    from skillc.listing.choices import ListingChoice, choose_listing, renew_listings, reset_listings
+    from skillc.listing.choices import (
+        ListingChoice,
+        choose_listing,
+        has_fitted,
+        renew_listings,
+        reset_listings,
+    )
     from skillc.listing.fitting import AgentFit, Fitting, fit_listings
     from skillc.listing.listing import AgentListing, ListedSkill, Listings, list_agents
     from skillc.listing.more_skills import is_more_skills

@@ -81,10 +81,20 @@ def _find_records(skill: Skill, agents: str, cwd: str) -> list[DeploymentRecord]
     return own or [each for each in records if os.path.dirname(each.path) in folders]
 
 
-def reset_listings(cwd: str, *, in_project: bool = False) -> ListingChoice:
+def has_fitted() -> bool:
+    """Return whether skills are on demand that no person chose: listings were fitted."""
+    record = read_listing_record()
+    return any(
+        each.state != LISTED and record.choice(each.path) == AUTO and not is_more_skills(each)
+        for each in read_deployments()
+    )
+
+
+def reset_listings(cwd: str, *, in_project: bool = False, keeps_choices: bool = False) -> ListingChoice:
     """List every skill again, forget choices and budgets, and take out what skc put there for it.
 
-    `in_project` is about the folders of the project here, else about all others.
+    `in_project` is about the folders of the project here, else about all others. With `keeps_choices`, what a
+    person chose stays.
     """
     project = next(paths.project_roots(cwd), None)
 
@@ -98,12 +108,19 @@ def reset_listings(cwd: str, *, in_project: bool = False) -> ListingChoice:
             record.tables.pop("budgets", None)
             record.tables.pop("whole", None)
 
-    change_listing_record(forget)
-    failures = [] if in_project else _restore_shares()
+    record = ListingRecord({})
+    if keeps_choices:
+        record = read_listing_record()
+    else:
+        change_listing_record(forget)
+    failures = [] if in_project or keeps_choices else _restore_shares()
     changes = {
-        record.path: LISTED
-        for record in read_deployments()
-        if record.state != LISTED and is_meant(record.path) and not is_more_skills(record)
+        each.path: LISTED
+        for each in read_deployments()
+        if each.state != LISTED
+        and is_meant(each.path)
+        and record.choice(each.path) == AUTO
+        and not is_more_skills(each)
     }
     diagnostics, problems = apply_states(changes)
     return ListingChoice(None, AUTO, tuple(changes), tuple(diagnostics), (*failures, *problems))

@@ -18,15 +18,17 @@ COMMAND = Command(
         Option("--no-mcp", "Leave the MCP server out."),
         Option("--no-hook", "Leave the hook out that tells the agent which skills fit a prompt."),
         Option("--no-permission", "Leave the permission out to read installed skills without a question."),
+        Option("--no-listing", "Leave the listings of skills as they are."),
         Option("--dry-run", "Show the changes, and write nothing."),
         Option("--yes", "Write without asking."),
         Option("--undo", "Take out what this command put in."),
     ),
     description=(
         "Makes agents use the skills that are installed: a link to skc on the PATH that agents have, the MCP"
-        " server, a hook that names the skills that fit a prompt, and the permission to read skills that are"
-        " installed. The changes are shown first. All else in the agents' files stays, to the byte; profiles"
-        " of shells are never changed. docs/setup.md says what each agent gets."
+        " server, a hook that names the skills that fit a prompt, the permission to read skills that are"
+        " installed, and listings in which every description is whole ('skc listing fit'). The changes are"
+        " shown first. All else in the agents' files stays, to the byte; profiles of shells are never"
+        " changed. docs/setup.md says what each agent gets."
     ),
     examples=(
         "skc setup",
@@ -45,6 +47,7 @@ def run(arguments: Arguments) -> int:
         mcp=not arguments.has("no_mcp"),
         hook=not arguments.has("no_hook"),
         permission=not arguments.has("no_permission"),
+        listing=not arguments.has("no_listing"),
         dry_run=arguments.has("dry_run"),
         yes=arguments.has("yes"),
         undo=arguments.has("undo"),

@@ -1,0 +1,112 @@
+"""What setup does to files: put entries into a text or cut them from it, and give every byte back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from skillc.errors import SkillcError
+from skillc.install.hooks import Part
+from skillc.install.program import Link
+from skillc.install.setup_record import FileRecord, change_file_records
+from skillc.jsonc import cut_value, find_value, parse_settings
+from skillc.shared_files import read_file, read_text, replace_file, rewrite_file
+from skillc.startup import sha256_hex
+
+
+@dataclass(frozen=True, slots=True)
+class SetupChange:
+    """What changes in a file."""
+
+    path: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The change of a file."""
+
+    agent: str
+    path: str
+    parts: tuple[Part, ...]
+    record: FileRecord | None
+    undo: bool
+    fits: bool = False  # whether this has listings fitted that were not before
+
+    def apply(self, text: str) -> str | None:
+        """Return the text as it is to be; None where the file goes."""
+        try:
+            if self.undo:
+                return take_out(text, self.parts, self.record or FileRecord())
+            for part in self.parts:
+                text = part.put(text)
+            return text
+        except (ValueError, IndexError, RecursionError, TypeError) as error:
+            reason = f"skc can't change it ({error}); nothing was written"
+            raise SkillcError(f"'{self.path}' is not as {self.agent} reads it, and {reason}") from None
+
+    def changes(self) -> Iterator[SetupChange]:
+        """Yield what changes in the file."""
+        text = read_text(self.path)
+        for part in self.parts:
+            if (part.cut(text) if self.undo else part.put(text)) != text:
+                yield SetupChange(self.path, part.what)
+
+    def is_needed(self) -> bool:
+        text = read_file(self.path)
+        return not (self.undo and text is None) and self.apply(text or "") != text
+
+    def make_record(self, before: str | None, after: str | None) -> FileRecord:
+        """Return how a file was before, as far as cutting our entries does not give that back."""
+        old = self.record or FileRecord(is_new=before is None, fits=self.fits)
+        base = before if self.record is None else take_out(before or "", self.parts, old)
+        value = {} if self.path.endswith(".toml") else parse_settings(before or "")
+        around = [path for part in self.parts for path in part.containers]
+        created = {*old.created, *(path for path in around if find_value(value, path) is None)}
+        record = FileRecord(old.is_new, tuple(sorted(created, key=len, reverse=True)), fits=old.fits)
+        if take_out(after or "", self.parts, record) == base:
+            return record
+        return replace(record, before=base, after=sha256_hex((after or "").encode()))
+
+
+def write_edits(edits: Sequence[Edit], link: Link, undo: Collection[str] | None = None) -> None:
+    """Write all files and their records, or none: what was written is put back where a later one fails.
+
+    To undo, give the files that have no record afterwards.
+    """
+    written: list[tuple[Edit, str | None, str | None]] = []
+    try:
+        for edit in edits:
+            written.append((edit, *rewrite_file(edit.path, edit.apply)))
+        if link.path and undo is not None:
+            os.unlink(link.path)
+        elif link.path:
+            os.makedirs(os.path.dirname(link.path), exist_ok=True)
+            os.symlink(link.target, link.path)
+        if undo is not None:
+            change_file_records(dict.fromkeys(undo))
+        else:
+            records = {edit.path: edit.make_record(before, after) for edit, before, after in written}
+            new = {link.path: FileRecord(before=link.target)} if link.path else {}
+            change_file_records(records | new)
+    except (OSError, SkillcError) as error:
+        for edit, before, after in written:
+            if read_file(edit.path) == after:
+                replace_file(edit.path, before)
+        if isinstance(error, SkillcError):
+            raise
+        place = error.filename or link.path
+        raise SkillcError(f"can't write '{place}': {error.strerror}; nothing was changed") from None
+
+
+def take_out(text: str, parts: Sequence[Part], record: FileRecord) -> str | None:
+    """Return a text without our entries, as it was before where nothing else changed; None for no file."""
+    if record.before is not None and record.after == sha256_hex(text.encode()):
+        return record.before
+    for part in reversed(parts):
+        text = part.cut(text)
+    for path in record.created:
+        if find_value(parse_settings(text), path) in ({}, []):
+            text = cut_value(text, path)
+    return None if record.is_new and text.strip() in ("", "{}") else text
