@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -90,13 +91,18 @@ def look(agent: str, home: Path, descriptions: dict[str, str]) -> Seen:
     """Run an agent once, and count what its model got."""
     shown = read_listing(agent, ask(agent, home))
     states = [
-        "whole" if _same(text, descriptions[name]) else "cut" if text else "name"
+        "whole" if _same(text, description) else "cut" if text else "name"
         for name, text in shown.items()
-        if name in descriptions
+        if (description := descriptions.get(_plain(name)))
     ]
     size = sum(len(name) + len(text) for name, text in shown.items())
     has_more = any("more-skills" in name and text for name, text in shown.items())
     return Seen(states.count("whole"), states.count("cut"), states.count("name"), size, has_more)
+
+
+def _plain(name: str) -> str:
+    """Return a name as Copilot CLI writes it, which has a hyphen for what is not of a name."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name)
 
 
 def _same(shown: str, description: str) -> bool:
@@ -104,7 +110,7 @@ def _same(shown: str, description: str) -> bool:
 
 
 def measure(agent: str, skills: Sequence[Skill]) -> str:
-    descriptions = {skill.name(agent): skill.description for skill in skills}
+    descriptions = {_plain(skill.name(agent)): skill.description for skill in skills}
     with new_home() as home:
         folder = home / FOLDERS[agent]
         for skill in skills:

@@ -130,7 +130,7 @@ class Place:
         return Client(server, mode="2026-07-28")
 
     def ours(self) -> Client:
-        return self.client("-m", "skillc", "mcp")
+        return self.client("-m", "skillc", "mcp", "--tools", "all")
 
 
 async def medians(place: Place, calls: int) -> list[tuple[str, float, float]]:

@@ -1,7 +1,7 @@
-"""Draw docs/terminal.svg: a real terminal with the example skill, as README shows it.
+"""Draw README's pictures: docs/terminal.svg, a real terminal with the example skill, and docs/listing.svg.
 
 `.venv/bin/python scripts/picture.py` runs the commands on a terminal of their own, in an empty home, and
-draws what it showed.
+draws what it showed. What agents see of 199 skills is drawn from the table in docs/agents.md.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -22,7 +23,10 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "docs" / "terminal.svg"
+PICTURE, LISTING = ROOT / "docs" / "terminal.svg", ROOT / "docs" / "listing.svg"
+SKILLS, AGENTS = "199", ("Claude Code", "Codex")
+CELL, IN_ROW = 7, 67  # skills are squares: so wide with the gap, and so many in a row
+GREEN, AMBER, GREY, BLUE = "#1a7f4b", "#d98a00", "#b8bec6", "#8fb8e8"
 COLUMNS = 96
 COMMANDS = (
     ("find", "write the notes of a release", "--limit", "1"),
@@ -70,6 +74,48 @@ def draw() -> str:
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
 
 
+def draw_listing() -> str:
+    """Draw a square for each skill, in the colour of what the model is told of it."""
+    text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    parts: list[str] = []
+    top = 24
+    for agent in AGENTS:
+        cells = re.search(rf"^\| {agent} \| {SKILLS} \| (.*) \|$", text, re.MULTILINE)
+        assert cells is not None, agent
+        whole, cut, name, absent, _, after, rest, demand, _ = map(int, cells[1].replace(",", "").split(" | "))
+        before = {
+            "whole": (whole, GREEN),
+            "cut": (cut, AMBER),
+            "by name alone": (name, GREY),
+            "not told": (absent, GREY),
+        }
+        then = {
+            "whole": (after, GREEN),
+            "cut": (rest, AMBER),
+            "on demand: found when a task needs it": (demand, BLUE),
+        }
+        for label, counts in ((f"{agent}, {SKILLS} skills", before), ("with skc", then)):
+            parts += _draw_row(top, label, counts)
+            top += 22 + (int(SKILLS) + IN_ROW - 1) // IN_ROW * CELL + 14
+        top += 10
+    width = IN_ROW * CELL + 24
+    box = f'viewBox="0 0 {width} {top - 10}" role="img" style="font: 13px system-ui, sans-serif"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>'
+    title = "<title>What the model is told of 199 skills, without and with skc</title>"
+    back = f'<rect width="{width}" height="{top - 10}" rx="6" fill="#fff"/>'
+    return "\n".join((head, title, back, *parts, "</svg>", ""))
+
+
+def _draw_row(top: int, title: str, counts: dict[str, tuple[int, str]]) -> Iterator[str]:
+    words = ", ".join(f"{count} {what}" for what, (count, _) in counts.items() if count)
+    yield f'<text x="12" y="{top}" fill="#1f2328"><tspan font-weight="600">{title}</tspan>: {words}</text>'
+    squares = [color for count, color in counts.values() for _ in range(count)]
+    for number, color in enumerate(squares):
+        x, y = 12 + number % IN_ROW * CELL, top + 8 + number // IN_ROW * CELL
+        yield f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{CELL - 2}" fill="{color}"/>'
+
+
 if __name__ == "__main__":
+    LISTING.write_text(draw_listing(), encoding="utf-8")
     PICTURE.write_text(draw(), encoding="utf-8")
-    print(f"Wrote {PICTURE.relative_to(ROOT)}")
+    print(f"Wrote {LISTING.relative_to(ROOT)} and {PICTURE.relative_to(ROOT)}")

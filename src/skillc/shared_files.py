@@ -36,7 +36,10 @@ def rewrite_file(path: str, change: Callable[[str], str | None]) -> tuple[str | 
         before = read_file(path)
         after = change(before or "")
         if after != before and read_file(path) == before:
-            replace_file(path, after)
+            try:
+                replace_file(path, after)
+            except OSError as error:
+                raise SkillcError(f"can't write '{path}': {error.strerror}; nothing was changed") from None
         if read_file(path) == after:
             return before, after
     raise SkillcError(f"'{path}' is written by another program all the time; close the agent, and try again")

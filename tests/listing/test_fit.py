@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +256,17 @@ def test_a_newer_agent_is_left_alone(world: World) -> None:
     assert "on-demand" in shown(world).values()
     run = world.ok("listing", "fit", "--agent", "cursor", "--yes", cwd=world.home)
     assert "warning[W101]" in run.stderr
+
+
+def test_a_folder_that_can_not_be_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: What agents see] it is one line, and what was not done is not counted as done."""
+    install(world, 60)
+    folder = world.home / ".claude" / "skills"
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(folder) and access(path, mode))
+    run = world.skc("listing", "fit", "--yes", cwd=world.home)
+    assert (run.returncode, run.stderr.count("error[")) == (1, 1)
+    assert f"can't write '{folder}'" in run.stderr
+    assert "0 changes made" in run.stdout
+    assert "on-demand" not in shown(world).values()
+    assert not (folder / "more-skills").is_symlink()

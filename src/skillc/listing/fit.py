@@ -93,7 +93,7 @@ class Plan:
         self.choices: dict[str, Choice] = {}
         self._choose({})
         if any(choice.state != LISTED for choice in self.choices.values()):
-            self._choose({rule.agent: _more_cost(rule) for rule in places})
+            self._choose({rule.agent: _more_cost(rule, each) for rule, each in places.items()})
 
     def _find_items(self) -> dict[str, _Item]:
         items: dict[str, _Item] = {}
@@ -155,8 +155,8 @@ class Plan:
                 demand.setdefault(folder, []).append(name)
             is_hidden = choice.state == LEFT_OUT or (choice.state == ON_DEMAND and bool(rule.hidden_by))
             result.append(replace(each.listed, is_hidden=is_hidden or each.listed.is_hidden))
-        for names in list(demand.values())[:1]:
-            result.append(Candidate(NAME, describe(names), NAME, NAME, "user"))
+        for folder, names in list(demand.items())[:1]:
+            result.append(_more_skills(folder, describe(names)))
         return result
 
 
@@ -211,9 +211,15 @@ def budget_of(agent: str, own: int | None, settings: Settings, record: ListingRe
     return given or (settings.budget or settings.window // SHARE) * CHARACTERS
 
 
-def _more_cost(rule: Rule) -> int:
-    line = Line(rule, Candidate(NAME, "x" * MAX_DESCRIPTION, NAME, NAME, "user"))
-    return line.cost(line.wanted)
+def _more_cost(rule: Rule, places: Sequence[Place]) -> int:
+    """Return what the way to skills on demand takes at most, in the folder whose line is the longest."""
+    lines = [Line(rule, _more_skills(folder, "x" * MAX_DESCRIPTION, "skc-")) for folder, _ in places]
+    return max((line.cost(line.wanted) for line in lines), default=0)
+
+
+def _more_skills(folder: str, description: str, start: str = "") -> Candidate:
+    name = f"{start}{NAME}"
+    return Candidate(name, description, os.path.join(folder, name, "SKILL.md"), name, "user")
 
 
 def score_use() -> Callable[[str], float]:

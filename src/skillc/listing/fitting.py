@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillc.compiler import agents_by_name, change_states
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
-from skillc.library import LISTED, ON_DEMAND, ListingRecord, change_listing_record, read_listing_record
+from skillc.library import (
+    LISTED,
+    ON_DEMAND,
+    ListingRecord,
+    change_listing_record,
+    read_deployments,
+    read_listing_record,
+)
 from skillc.listing.budget import WHOLE, fit_listing
 from skillc.listing.fit import Choice, Plan
 from skillc.listing.folders import project_places, user_places
@@ -16,6 +24,7 @@ from skillc.listing.limits import NewShare, find_limit, plan_share
 from skillc.listing.listing import find_agents
 from skillc.listing.more_skills import keep_more_skills
 from skillc.listing.rules import Rule, check_version, find_version, read_rules
+from skillc.quotes import shell_quote
 from skillc.settings import load_settings
 from skillc.surface import UNATTENDED, Person
 from skillc.text import count_of, one_line, utf8_text
@@ -122,9 +131,10 @@ def fit_listings(
     if budget:
         change_listing_record(lambda new: new.table("budgets").update({rule.agent: budget for rule in rules}))
     problems, failures = apply_states(changes)
-    if not in_project:
+    if not (in_project or failures):
         note_whole({each.agent: each.whole for each in fits})
-    return Fitting(fits, count, False, (*diagnostics, *problems), tuple(failures))
+    done = len(shares) + sum(each.state == changes.get(each.path) for each in read_deployments())
+    return Fitting(fits, done, False, (*diagnostics, *problems), tuple(failures))
 
 
 def _find_rules(agents: str, *, is_automatic: bool) -> tuple[list[Rule], tuple[Diagnostic, ...]]:
@@ -187,8 +197,17 @@ def _describe(plan: Plan, rule: Rule, share: NewShare | None) -> AgentFit:
 
 
 def apply_states(changes: Mapping[str, str]) -> tuple[list[Diagnostic], list[SkillcError]]:
+    """Deploy skills in their new states, but for those in folders that can't be written."""
+    closed = {
+        folder: SkillcError(
+            f"can't write '{folder}'; its skills stay as they are", f"hint: chmod u+rwx {shell_quote(folder)}"
+        )
+        for folder in sorted(set(map(os.path.dirname, changes)))
+        if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK)
+    }
+    changes = {path: state for path, state in changes.items() if os.path.dirname(path) not in closed}
     diagnostics, failures = change_states(changes) if changes else ([], [])
-    return [*diagnostics, *keep_more_skills()], failures
+    return [*diagnostics, *keep_more_skills(closed)], [*closed.values(), *failures]
 
 
 def note_whole(names: Mapping[str, Sequence[str]]) -> None:

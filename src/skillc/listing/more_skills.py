@@ -39,12 +39,13 @@ MAX_DESCRIPTION = 480  # characters
 MAX_TOPICS = 40  # in the text
 MAX_NAMES = 60  # up to so many skills, the text has their names
 _DULL = """\
-a add advanced agent agents ai an analysis and api app apps architecture automation basic best build by
-change cli code common configuration core create custom customize data design dev development eval first for
-from full general generate generator get guide help helper how implement implementation in integration io it
-main make manage management manager my new of on optimization or pattern patterns practices pro process
-project review run sdk service services setup simple skill skills strategies strategy system systems
-template templates the to tool tools use using with work workflow workflows write"""
+a add advanced after agent agents ai an analysis and api app apps architecture automation basic before best
+build builder by change cli code common configuration core create custom customize data design dev
+development eval first for from full general generate generator get guide handling help helper how implement
+implementation in integration into io it main make manage management manager multi my new of on optimization
+or pattern patterns platform practices pro process project review run sdk service services setup simple
+skill skills strategies strategy system systems template templates the to tool tools use using via with
+without work workflow workflows write"""
 DULL = frozenset(_DULL.split())  # words of names that say nothing of what a skill is about
 
 _START = "Leads to {} on this computer that this list leaves out: "
@@ -111,7 +112,7 @@ def describe(names: Collection[str]) -> str:
 def find_topics(names: Collection[str]) -> list[str]:
     """Return words that stand for the names, those of most names first; names where they are few.
 
-    Each word counts the names that no word before it has.
+    Each word counts the names that no word before it has. A word of one name says less than that name.
 
     >>> find_topics([f"azure-{number}" for number in range(20)])
     ['azure']
@@ -125,6 +126,8 @@ def find_topics(names: Collection[str]) -> list[str]:
         if not counts:
             break
         topic = min(counts, key=lambda word: (-counts[word], word))
+        if counts[topic] == 1:
+            return topics + sorted(words, key=lambda name: (len(name), name))
         topics.append(topic)
         words = {name: each for name, each in words.items() if topic not in each}
     return topics
@@ -143,8 +146,11 @@ def write_text(name: str, names: Collection[str]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def keep_more_skills() -> list[Diagnostic]:
-    """Put the skill into each folder that has skills on demand, and take it out of the other ones."""
+def keep_more_skills(closed: Collection[str] = ()) -> list[Diagnostic]:
+    """Put the skill into each folder that has skills on demand, and take it out of the other ones.
+
+    Folders in `closed` can't be written.
+    """
     diagnostics: list[Diagnostic] = []
     records = read_deployments()
     wanted: dict[str, list[str]] = {}
@@ -158,7 +164,7 @@ def keep_more_skills() -> list[Diagnostic]:
         ):
             wanted.setdefault(folder, []).append(name)
     here = {os.path.dirname(record.path): record for record in records if is_more_skills(record)}
-    for folder in dict.fromkeys([*here, *wanted]):
+    for folder in [each for each in dict.fromkeys([*here, *wanted]) if each not in closed]:
         old, name = here.get(folder), ""
         if folder in wanted:
             name = choose_name(folder, old)
