@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from skillc.listing import CHARACTERS
 from skillc.listing.more_skills import MAX_DESCRIPTION, describe
 from skillc.skills import parse
