@@ -10,7 +10,7 @@ import pytest
 
 from skillc.skills import parse
 from tests.agents.programs import FOLDERS, ask, new_home, read_listing
-from tests.agents.test_listing import WINDOWS, predict, write_skills
+from tests.agents.skills import WINDOWS, predict, write_skills
 
 pytestmark = pytest.mark.slow
 

@@ -16,6 +16,7 @@ from skillc.errors import SkillcError
 from skillc.install.setup import SetupOptions, set_up
 from skillc.surface import Unattended
 from tests.conftest import World, save as write
+from tests.support.agents import FILES
 
 OTHERS = """\
 {
@@ -30,13 +31,6 @@ OTHERS = """\
     "model": "x",
 }
 """
-FILES = {  # of an agent, below the home
-    "claude": (".claude/settings.json", ".claude.json"),
-    "codex": (".codex/hooks.json", ".codex/config.toml"),
-    "gemini": (".gemini/settings.json",),
-    "opencode": (".config/opencode/opencode.json",),
-    "cursor": (".cursor/mcp.json",),
-}
 TEXTS = {
     "none": None,
     "empty": "",
@@ -54,18 +48,6 @@ TOML = {"none": None, "empty": ""}
 def save(path: Path, text: str) -> Path:
     write(path, text)
     return path
-
-
-@pytest.fixture
-def here(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A home in which agents are, with a login shell whose PATH has no skc."""
-    for path in (path for paths in FILES.values() for path in paths):
-        (world.home / path).parent.mkdir(parents=True, exist_ok=True)
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "SHELL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    world.env["PATH"] = "/usr/bin:/bin"
-    return world
 
 
 def snapshot(home: Path) -> dict[str, bytes]:

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import World
-from tests.install.test_setup import here  # noqa: F401 -- a fixture
-from tests.listing.states import states
-from tests.listing.test_fit import TEXT, install, snapshot
+from tests.listing.states import TEXT, install, snapshot, states
 
 CONFIGS = {
     "none": None,
@@ -30,7 +28,7 @@ def config(world: World) -> Path:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_config_there_and_back(here: World, name: str) -> None:  # noqa: F811
+def test_config_there_and_back(here: World, name: str) -> None:
     """[SURFACES: What agents see] one line more, two runs are one, and --undo gives back every byte."""
     text, path = CONFIGS[name], config(here)
     if text is not None:
@@ -46,7 +44,7 @@ def test_config_there_and_back(here: World, name: str) -> None:  # noqa: F811
     assert (path.read_bytes().decode() if path.exists() else None) == text
 
 
-def test_config_that_others_change(here: World) -> None:  # noqa: F811
+def test_config_that_others_change(here: World) -> None:
     """[D76] a line that was added since stays, and ours goes."""
     path = config(here)
     here.ok("setup", "claude", "codex", "--yes")
@@ -60,7 +58,7 @@ def test_config_that_others_change(here: World) -> None:  # noqa: F811
 @pytest.mark.parametrize(
     "text", ["[listing]\nfit = false\n", "listing.fit = false", "listing = {fit = true}"]
 )
-def test_what_the_user_chose(here: World, text: str) -> None:  # noqa: F811
+def test_what_the_user_chose(here: World, text: str) -> None:
     """[SURFACES: What agents see] a value that is there stays."""
     path = config(here)
     path.write_text(text)
@@ -75,7 +73,7 @@ def test_what_the_user_chose(here: World, text: str) -> None:  # noqa: F811
 @pytest.mark.parametrize(
     "text", ["[listing", "listing = 3", "listing.window = 1000\n", "\ufeff[listing]\n", "a = '\x00'"]
 )
-def test_a_config_that_can_not_be_changed(here: World, text: str) -> None:  # noqa: F811
+def test_a_config_that_can_not_be_changed(here: World, text: str) -> None:
     """[SURFACES: What agents see] it is refused, and nothing is written; --no-listing does the rest."""
     path = config(here)
     path.write_text(text, encoding="utf-8")
@@ -86,7 +84,7 @@ def test_a_config_that_can_not_be_changed(here: World, text: str) -> None:  # no
     assert (here.home / ".claude.json").exists()
 
 
-def test_fitted_and_taken_back(here: World) -> None:  # noqa: F811
+def test_fitted_and_taken_back(here: World) -> None:
     """[SURFACES: What agents see] the choice is shown, kept, and undone but for what a person chose."""
     names = install(here, 60)
     here.ok("listing", "set", names[0], "demand", cwd=here.home)
@@ -109,7 +107,7 @@ def test_fitted_and_taken_back(here: World) -> None:  # noqa: F811
     assert snapshot(folder) == before
 
 
-def test_a_fit_from_before_stays(here: World) -> None:  # noqa: F811
+def test_a_fit_from_before_stays(here: World) -> None:
     """[SURFACES: What agents see] --undo lists nothing that was on demand before."""
     install(here, 60)
     here.ok("listing", "fit", "--yes", cwd=here.home)
@@ -120,7 +118,7 @@ def test_a_fit_from_before_stays(here: World) -> None:  # noqa: F811
     assert snapshot(folder) == before
 
 
-def test_undo_is_whole(here: World) -> None:  # noqa: F811
+def test_undo_is_whole(here: World) -> None:
     """[SURFACES: What agents see] it takes no parts, and goes on where a file is gone."""
     here.ok("setup", "claude", "--yes")
     assert "--undo" in here.fails("E100", "setup", "--undo", "--no-hook", "--yes").stderr
@@ -131,7 +129,7 @@ def test_undo_is_whole(here: World) -> None:  # noqa: F811
     assert json.loads((here.home / ".skillc" / "setup.json").read_text())["files"] == {}
 
 
-def test_a_file_that_the_agent_ignores(here: World) -> None:  # noqa: F811
+def test_a_file_that_the_agent_ignores(here: World) -> None:
     """[SURFACES: What agents see] Claude Code reads no settings with comments, and that is told."""
     path = here.home / ".claude" / "settings.json"
     path.write_text('{"a": 1} // mine\n')

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,37 +11,9 @@ from skillc.listing import CHARACTERS
 from skillc.listing.more_skills import MAX_DESCRIPTION, describe
 from skillc.skills import parse
 from tests.conftest import World
-from tests.listing.states import put, states
+from tests.listing.states import TEXT, fit, install, put, shown, snapshot
 from tests.support.cases import each
 from tests.support.terminal import on_terminal
-
-TEXT = "---\nname: {0}\ndescription: {1}\n{2}---\n# {0}\n\n## Usage\n\nText.\n"
-
-
-def install(world: World, count: int, *targets: str, length: int = 200, first: int = 0) -> list[str]:
-    """Put skills of the home into agents' folders; return their names."""
-    names = [f"s{number:03d}" for number in range(first, first + count)]
-    for name in names:
-        world.skill(name, TEXT.format(name, name * (length // 4), ""), store=world.global_store)
-    for target in targets or ("claude",):
-        (world.home / f".{target}").mkdir(exist_ok=True)
-    world.ok("build", "--all", "--target", ",".join(targets or ("claude",)), cwd=world.home)
-    return names
-
-
-def fit(world: World, *words: str) -> dict[str, dict[str, Any]]:
-    run = world.ok("listing", "fit", *words, "--format", "json", cwd=world.home)
-    return {each["agent"]: each for each in json.loads(run.stdout)["agents"]}
-
-
-def shown(world: World, agent: str = "claude") -> dict[str, str]:
-    return states(world, agent, cwd=world.home)
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    """Return what agents have in a folder, files behind links included."""
-    files = (path for path in sorted(folder.glob("*/**/*")) if path.is_file())
-    return {str(path): path.read_bytes() for path in files if ".skillc-meta" not in path.parts}
 
 
 def test_fit(world: World) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from skillc.shared_files import read_file
 from tests.conftest import World
-from tests.listing.states import listing
-from tests.listing.test_fit import fit, install, shown
+from tests.listing.states import fit, install, listing, shown
 
 KEY = "skillListingBudgetFraction"
 TEXTS = {
