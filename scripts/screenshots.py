@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.support.browser import running_browser, why_not
-from tests.support.pages import fill, make_admin, make_person, serving, use
+from tests.support.pages import fill, make_admin, make_person, publish, publish_thief, serving, use
 
 from skillc.registry import (
     SYSTEM,
@@ -28,11 +28,17 @@ LOOKS = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "narrow": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"},
+    "narrow-dark": {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"},
 }
 PAGES = {
     "home": "/",
     "collection": "/c/payments",
     "find": "/find?q=pay+money+back",
+    "find-start": "/find",
+    "find-nothing": "/find?q=zzzz",
+    "blocked": "/s/finance/wallet-helper",
+    "blocked-audit": "/audit/finance/wallet-helper",
+    "long": "/s/engineering/handbook",
     "skill": "/s/payments/refunds",
     "old-version": "/s/payments/refunds@1.0.0",
     "file": "/s/payments/refunds@1.2.0/scripts/refund.py",
@@ -57,6 +63,16 @@ PAGES = {
 OPEN = ("people", "versions-for-maintainers")  # pages whose forms are unfolded
 
 
+def write_handbook() -> bytes:
+    """Return a long SKILL.md with a long description."""
+    description = "How we build and run software here. " * 12
+    code = "```python\ndef check(name: str) -> bool:  # one\n    return name in {'a', 'b'}\n```\n"
+    text = "We write small things and read them twice. " * 30
+    chapters = (f"# Chapter {number}\n\n{text}\n\n{code}" for number in range(90))
+    head = f"---\nname: handbook\nlicense: MIT\ndescription: {description}\n---\n"
+    return (head + "\n".join(chapters)).encode()
+
+
 def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".cache/screenshots")
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,6 +84,8 @@ def main() -> int:
         open_registry(f"{place}/registry.db", "", CONFIG) as registry,
     ):
         fill(registry)
+        publish_thief(registry)
+        publish(registry, "engineering/handbook", {"SKILL.md": write_handbook()})
         use(registry)
         token = make_admin(registry)
         publisher = make_person(registry, "Pia", Role.PUBLISHER, "support")

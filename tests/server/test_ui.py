@@ -47,6 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     (folder / "scripts").mkdir()
     (folder / "scripts" / "fill.sh").write_text("curl https://forms.dev/x\n")
     (folder / ".hidden").write_text("secret")
+    skill(world.home, ".claude/skills/theirs")
     skill(world.project, ".skillc/skills/billing/refunds")
     world.ok("build", "pdf")
     world.ok("show", "pdf", "--section", "Fill in a form")
@@ -82,7 +83,7 @@ def test_pages(site: httpx2.Client) -> None:
     assert 'href="/c/billing"' in home
     page = site.get("/s/pdf").text
     assert '<h3 id="s-fill-in-a-form">' in page
-    assert "Version <strong>1.2.0</strong>" in page
+    assert ">version</span> <strong>1.2.0</strong>" in page
     assert "forms.dev" in page
     assert 'href="/s/pdf@1.2.0/scripts/fill.sh"' in page
     assert "more.md" not in re.findall(r'href="([^"]*)"', page)
@@ -95,9 +96,19 @@ def test_pages(site: httpx2.Client) -> None:
     assert "nonsense" in site.get("/statistics").text
 
 
+def test_agents(site: httpx2.Client) -> None:
+    """[SURFACES: Registry] `skc ui` shows what agents see of each skill, and the commands that change it."""
+    page = site.get("/agents").text
+    assert "Claude Code" in page
+    assert "theirs" in page
+    assert "not from skc" in page
+    assert "skc listing fit --dry-run" in page
+    assert 'aria-current="page">Agents' in page
+
+
 def test_no_changes(site: httpx2.Client) -> None:
     """[SURFACES: Registry] own skills can only be read: no account, no form that changes something."""
-    for path in ("/", "/s/pdf", "/files/pdf", "/audit/pdf", "/statistics"):
+    for path in ("/", "/s/pdf", "/files/pdf", "/audit/pdf", "/statistics", "/agents"):
         assert 'method="post"' not in site.get(path).text
     headers = {"Accept": "text/html", "Origin": str(site.base_url).rstrip("/")}
     for path in ("/account", "/publish", "/versions/nothing", "/s/.hidden", "/s/pdf@latest/.hidden"):

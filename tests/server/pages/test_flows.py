@@ -42,7 +42,7 @@ def test_read(visitor: Visitor) -> None:
     page.click("text=refunds")
     assert page.inner_text("h1") == "refunds"
     assert page.inner_text("article h2") == "Refunds"
-    assert f"skc add {visitor.url}/payments/refunds" in page.inner_text(".install pre code")
+    assert f"skc add {visitor.url}/payments/refunds" in page.inner_text(".get pre code")
     assert "--target claude" in page.inner_html(".agents")
     assert "PAYMENTS_KEY" in page.inner_text("aside")
     page.click("nav.outline >> text=Write the letter")
@@ -171,7 +171,7 @@ def test_tags(visitor: Visitor, admin: str, registry: Registry) -> None:
         page.wait_for_selector(f"li:has-text('{tag} points at {version}')")
         assert registry.skill(SYSTEM, "payments/refunds").resolve(tag).version == version
     visitor.go("/s/payments/refunds")
-    assert "Version 1.0.0 latest" in visitor.text
+    assert "version 1.0.0 tag latest" in visitor.text
     visitor.go("/versions/payments/refunds")
     page.click("li:has-text('stable points at') button")
     page.wait_for_selector("li:has-text('stable points at')", state="detached")
@@ -359,7 +359,7 @@ def test_usage(visitor: Visitor, registry: Registry, admin: str) -> None:
     assert visitor.page.locator(".time rect").count() == 20
     visitor.page.click("table >> text=payments/refunds")
     assert visitor.path == "/statistics/payments/refunds"
-    unread = visitor.page.inner_text("section:has-text('Sections nobody reads')")
+    unread = visitor.page.inner_text("section:has-text('Sections that were never read')")
     assert "When it fails" in unread
     assert "Look up" not in unread
     visitor.page.select_option("select", "30")

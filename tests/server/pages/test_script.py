@@ -35,10 +35,10 @@ def test_search_as_one_types(visitor: Visitor) -> None:
     page.keyboard.press("/")
     page.keyboard.type("release notes")
     page.wait_for_selector("#results >> text=engineering/release-notes")
-    assert not page.is_visible("text=Collections")
+    assert not page.is_visible("text=All skills")
     assert visitor.path == "/"
     page.fill("#q", "")
-    page.wait_for_selector("text=Collections")
+    page.wait_for_selector("text=All skills")
     visitor.go("/find?q=slides")
     page.fill("#q", "postmortem")
     page.wait_for_selector("#results >> text=engineering/incidents/postmortem")
@@ -61,7 +61,7 @@ def test_outline_follows(visitor: Visitor, local_registry: Registry) -> None:
 def test_copy(visitor: Visitor) -> None:
     """[SURFACES: Registry] a button copies the command for an agent."""
     visitor.go("/s/payments/refunds")
-    visitor.page.click(".install pre .copy")
+    visitor.page.click(".get pre .copy")
     visitor.page.wait_for_selector("text=Copied")
     copied = visitor.page.evaluate("navigator.clipboard.readText()")
     assert copied == f"skc add {visitor.url}/payments/refunds"

@@ -57,6 +57,7 @@ class FoundSkill:
         self.id = candidate.skill_id
         self.name = candidate.skill_id.rpartition("/")[2]
         self.description: str = candidate.description
+        self.tags = tuple(candidate.tags)
         self.score = candidate.score
         self.confidence = confidence
         self.source_name = source_name

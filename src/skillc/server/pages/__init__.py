@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from skillc.server.pages import account, assets, home, login, maintenance, publish, skill, usage
+from skillc.server.pages.agents import show_agents
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.local_catalog import LocalSite
 from skillc.server.pages.registry_catalog import RegistrySite
@@ -40,7 +41,7 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
 def create_ui_app(workspace: Workspace) -> Starlette:
     """Return the application of `skc ui`: the pages of the skills that a workspace has."""
     site = LocalSite(workspace)
-    routes = [*_routes(site, READING), *assets.routes(site.assets)]
+    routes = [*_routes(site, {**READING, "/agents": show_agents}), *assets.routes(site.assets)]
     app = Starlette(routes=routes, exception_handlers={HTTPException: refuse(site)})
     app.router.redirect_slashes = False
     return app

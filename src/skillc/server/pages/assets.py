@@ -9,16 +9,20 @@ from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from skillc.palette import write_palette
+from skillc.server.pages.code_colours import reveal_hidden
 from skillc.startup import sha256_hex
 from skillc.text import cut, size_of
 
 _FOLDER = os.path.dirname(__file__)
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_STYLE = "pages.css"
 _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 
 
@@ -28,6 +32,8 @@ class Asset:
     def __init__(self, name: str) -> None:
         with open(os.path.join(_FOLDER, "static", name), "rb") as file:
             self.data = file.read()
+        if name == _STYLE:
+            self.data = write_palette().encode() + self.data
         stem, extension = os.path.splitext(name)
         self.name = f"{stem}.{sha256_hex(self.data)[:12]}{extension}"
         self.type = _TYPES[extension]
@@ -49,8 +55,13 @@ def create_environment(assets: Mapping[str, Asset]) -> Environment:
     environment.globals["static"] = lambda name: f"/static/{assets[name].name}"
     environment.filters |= {"size": size_of, "number": show_number, "cut": cut, "path": quote_path}
     environment.filters |= {"day": show_day, "minute": show_minute, "plural": show_plural}
-    environment.filters["short_digest"] = shorten_digest
+    environment.filters |= {"short_digest": shorten_digest, "reveal": reveal}
     return environment
+
+
+def reveal(text: str) -> Markup:
+    """Return text of a skill as HTML that shows its hidden characters."""
+    return Markup(reveal_hidden(escape(text)))  # noqa: S704
 
 
 def shorten_digest(text: str) -> str:

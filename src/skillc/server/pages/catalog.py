@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from skillc.audit import Audit
-from skillc.index.skills import FoundSkills
+from skillc.index.skills import FoundSkills, Scope
 from skillc.registry import Review, Version, VersionSource
 
 MAX_AUDITS = 256  # that a process keeps; the oldest goes first
@@ -38,7 +38,7 @@ class Catalog(VersionSource, Protocol):
         """Return every collection with the number of skills below it."""
         ...
 
-    def find(self, task: str, limit: int) -> FoundSkills: ...
+    def find(self, task: str, limit: int, scope: Scope) -> FoundSkills: ...
 
     def audit(self, version: Version) -> Audit | None:
         """Return what a version asks for; None where it is too large to look at."""

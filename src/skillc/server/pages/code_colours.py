@@ -107,6 +107,7 @@ _LANGUAGES = {
 _FAMILIES = {language: family for family, languages in _LANGUAGES.items() for language in languages.split()}
 _BLOCK = re.compile(r'(<pre[^<>]*><code) class="language-([\w+#.-]{1,40})[^"]{0,200}">([^<]*)</code>')
 _CLASS = re.compile(r'(<code) class="[^"]*"')
+_SPAN = re.compile(r'<span class="c-\w+">|</span>')
 _PIECE = re.compile(r'<(?:[^<>"]|"[^"]*")*>|[^<]+|<')
 
 
@@ -149,6 +150,25 @@ def colour_code(text: str, language: str) -> str:
         pieces.append(f'<span class="c-{kind}">{escape(code, quote=False)}</span>')
         position = match.end()
     return "".join(pieces) + escape(text[position:], quote=False)
+
+
+def colour_lines(lines: list[str], language: str, limit: int) -> list[str]:
+    """Return each line of a file as HTML; what makes it longer than `limit` is left out: first the colours.
+
+    >>> colour_lines(["/* a", "b */ 1"], "c", 1000)[1]
+    '<span class="c-comment">b */</span> <span class="c-number">1</span>'
+    """
+    text = "\n".join(lines)
+    plain = colour_code(text, "")
+    choices = (reveal_hidden(colour_code(text, language)), reveal_hidden(plain))
+    html = next((made for made in choices if len(made) <= limit + 40 * len(lines)), plain)
+    coloured, opened = [], ""
+    for line in html.split("\n"):
+        line = opened + line
+        last = "".join(_SPAN.findall(line)[-1:])
+        opened = last if last != "</span>" else ""
+        coloured.append(line + ("</span>" if opened else ""))
+    return coloured
 
 
 @cache  # one for each family

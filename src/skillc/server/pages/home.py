@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from skillc.errors import EmptyQuery, SkillNotFound
+from skillc.errors import EmptyQuery, SkillcError, SkillNotFound
+from skillc.index.skills import FoundSkill, FoundSkills, Scope
+from skillc.registry import Skill
 from skillc.server.pages.markdown import PREFIX, slugify
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId
 from skillc.text import cut
 
 PAGE = 40  # skills of a list
-MAX_RESULTS = 20  # of a search
+MAX_RESULTS = 20  # of a search, on its page
+MAX_FOUND = 100  # of a search, which are counted, filtered and sorted
+MAX_FACETS = 12  # collections, and tags, that a search can be filtered by
 MAX_QUERY = 500  # characters
 MAX_WORDS = 8  # of a reason
 MAX_COLLECTIONS = 60  # of a page; the others are counted
+
+
+RELEVANCE, USED, UPDATED = "", "used", "updated"
+SORTS = {RELEVANCE: "Best match", USED: "Most used", UPDATED: "Last updated"}
 
 
 def show_home(visit: Visit) -> Response:
@@ -54,32 +65,95 @@ def _is_in(name: str, path: str) -> bool:
 
 def show_results(visit: Visit) -> Response:
     """Show the skills that fit a task, and why: a page, or only its results for a page that is typed into."""
-    query = visit.query("q").strip()[:MAX_QUERY]
+    search = Search.read(visit)
     is_part = visit.query("part") == "results"
-    results, corrections = _find(visit, query)
     template = "results.html" if is_part else "find.html"
-    return visit.page(template, query=query, results=results, corrections=corrections)
+    return visit.page(template, search=search, sorts=SORTS, **_find(visit, search))
 
 
-def _find(visit: Visit, query: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    catalog = visit.catalog
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a visitor looks for: a task, a collection and a tag that results must have, and their order."""
+
+    query: str
+    collection: str = ""
+    tag: str = ""
+    sort: str = ""
+
+    @classmethod
+    def read(cls, visit: Visit) -> Search:
+        sort = visit.query("sort")
+        return cls(
+            visit.query("q").strip()[:MAX_QUERY],
+            visit.query("collection").strip("/")[:MAX_QUERY],
+            visit.query("tag")[:MAX_QUERY],
+            sort if sort in SORTS else "",
+        )
+
+    def address(self, **changes: str) -> str:
+        """Return the address of this search, with another filter or order."""
+        search = replace(self, **changes)
+        values = {"q": search.query, "collection": search.collection, "tag": search.tag, "sort": search.sort}
+        return f"/find?{urlencode({name: value for name, value in values.items() if value})}"
+
+
+def _find(visit: Visit, search: Search) -> dict[str, Any]:
+    """Return the results of a search, how many there are, and what they can be filtered by."""
+    nothing = {"results": [], "total": 0, "corrections": {}, "collections": [], "tags": []}
     try:
-        found = catalog.find(query, MAX_RESULTS)
+        scope = Scope(collection=search.collection, tag=search.tag)
+        found = visit.catalog.find(search.query, MAX_FOUND, scope)
     except EmptyQuery:  # nothing yet, or no word in it
-        return [], {}
-    results = [
-        {
-            "id": skill.id,
-            "description": cut(" ".join(skill.description.split()), 300),
-            "words": [word for word, _ in skill.matched[:MAX_WORDS]],
-            "fields": sorted({field for _, fields in skill.matched for field in fields}),
-            "section": skill.section,
-            "anchor": f"#{PREFIX}{slugify(skill.section)}" if skill.section and not skill.file else "",
-            "copies": [skill_id for _, skill_id in skill.copies[:5]],
-        }
-        for skill in found
-    ]
-    return results, dict(found.corrections)
+        return nothing
+    skills: dict[str, Skill | None] = {}
+    chosen = found if search.sort == RELEVANCE else _sort(visit, found, search.sort, skills)
+    depth = search.collection.count("/") + 1 if search.collection else 0
+    deeper = (skill.id.split("/")[: depth + 1] for skill in found if skill.id.count("/") > depth)
+    return {
+        "results": [_describe(visit, each, skills) for each in chosen[:MAX_RESULTS]],
+        "total": len(found),
+        "corrections": dict(found.corrections),
+        "collections": Counter(map("/".join, deeper)).most_common(MAX_FACETS),
+        "tags": Counter(tag for skill in found for tag in skill.tags).most_common(MAX_FACETS),
+    }
+
+
+def _sort(visit: Visit, found: FoundSkills, sort: str, skills: dict[str, Skill | None]) -> list[FoundSkill]:
+    """Return results by use or by the time of their latest version, the best first where that is the same."""
+    if sort == USED:
+        counts = dict(visit.catalog.usage().skills)
+        return sorted(found, key=lambda skill: -counts.get(skill.id, 0))
+    times = {each.id: _published_at(_load(visit, each.id, skills)) for each in found}
+    return sorted(found, key=lambda skill: times[skill.id], reverse=True)
+
+
+def _published_at(skill: Skill | None) -> float:
+    version = skill and (skill.latest or next(iter(skill.versions), None))
+    return version.published_at.timestamp() if version else 0
+
+
+def _load(visit: Visit, skill_id: str, skills: dict[str, Skill | None]) -> Skill | None:
+    """Return a skill that was found; none where it was taken away since."""
+    if skill_id not in skills:
+        try:
+            skills[skill_id] = visit.catalog.skill(SkillId(skill_id))
+        except SkillcError:
+            skills[skill_id] = None
+    return skills[skill_id]
+
+
+def _describe(visit: Visit, found: FoundSkill, skills: dict[str, Skill | None]) -> dict[str, Any]:
+    skill = _load(visit, found.id, skills)
+    return {
+        "id": SkillId(found.id),
+        "version": skill and (skill.latest or next(iter(skill.versions), None)),
+        "description": cut(" ".join(found.description.split()), 300),
+        "words": [word for word, _ in found.matched[:MAX_WORDS]],
+        "fields": sorted({field for _, fields in found.matched for field in fields}),
+        "section": found.section,
+        "anchor": f"#{PREFIX}{slugify(found.section)}" if found.section and not found.file else "",
+        "copies": [skill_id for _, skill_id in found.copies[:5]],
+    }
 
 
 PAGES = {"/": show_home, "/c/{path:path}": show_collection, "/find": show_results}

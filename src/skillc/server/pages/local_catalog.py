@@ -14,7 +14,7 @@ from skillc import usage
 from skillc.audit import Audit, audit_folder
 from skillc.errors import FileNotFound, SkillcError
 from skillc.gateway import read_outline
-from skillc.index.skills import FoundSkills
+from skillc.index.skills import FoundSkills, Scope
 from skillc.library import Skill as FolderSkill, SkillDescriptor, SkillDocument, stored_skills
 from skillc.registry import Skill, StoredFile, Version
 from skillc.server.caches import Cache
@@ -41,6 +41,7 @@ class LocalSite:
         self.url = ""
         self.assets = read_assets()
         self.environment = create_environment(self.assets)
+        self.workspace = workspace
         self._catalog = LocalCatalog(workspace)
 
     async def open(self, request: Request) -> Visit:
@@ -91,8 +92,8 @@ class LocalCatalog:
         except OSError:
             raise FileNotFound(path) from None
 
-    def find(self, task: str, limit: int) -> FoundSkills:
-        return self._workspace.find(task, limit)
+    def find(self, task: str, limit: int, scope: Scope) -> FoundSkills:
+        return self._workspace.find(task, limit, scope)
 
     def audit(self, version: Version) -> Audit | None:
         directory = self._directory(version)

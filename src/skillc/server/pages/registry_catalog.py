@@ -11,7 +11,7 @@ from starlette.requests import Request
 from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
-from skillc.index.skills import EVERYTHING, FoundSkills
+from skillc.index.skills import FoundSkills, Scope
 from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, CollectionCounts, Review, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.assets import create_environment, read_assets
@@ -40,8 +40,8 @@ class RegistryCatalog(CallerSource):
     def collections(self) -> dict[str, int]:
         return self._site.counts.count(self._caller)
 
-    def find(self, task: str, limit: int) -> FoundSkills:
-        return self._service.search(self._caller, task, limit, EVERYTHING)
+    def find(self, task: str, limit: int, scope: Scope) -> FoundSkills:
+        return self._service.search(self._caller, task, limit, scope)
 
     def audit(self, version: Version) -> Audit | None:
         """Return the audit that was stored when a version was published, or one that is made now."""

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
@@ -23,13 +24,17 @@ from starlette.responses import Response
 from skillc.audit import KINDS, Audit, compare_audits
 from skillc.compiler import read_agents
 from skillc.errors import FileNotFound, SkillNotFound
+from skillc.lint import estimate
 from skillc.paths import SKILL_FILES
 from skillc.registry import APPROVED, Skill, StoredFile, Version, make_archive
+from skillc.server.caches import Cache
 from skillc.server.pages.assets import describe, quote_path
+from skillc.server.pages.code_colours import colour_lines, language_of
 from skillc.server.pages.diff import MAX_TEXT, compare_files, read_text
 from skillc.server.pages.markdown import PREFIX, Entry, Links, Text, render_markdown, slugify
 from skillc.server.pages.visit import HEADERS, Visit, redirect
 from skillc.skills import SkillId, parse
+from skillc.text import cut
 from skillc.versions import LATEST
 
 MAX_FILES = 400  # of a list; the others are counted
@@ -43,9 +48,18 @@ MAX_FINDINGS = 100
 MAX_NEW_FINDINGS = 20  # of a comparison
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".avif")
 MARKDOWN = (".md", ".markdown", ".mdx")
-# Agents that most people have come first; the others follow by name.
+# Agents that most people have.
 FIRST_AGENTS = ("claude", "codex", "cursor", "gemini-cli", "github-copilot", "opencode")
 
+MAX_SUMMARY = 200  # characters of a description's first sentence
+MAX_COUNTED = 64 << 10  # bytes of SKILL.md that tokens are counted in; more is estimated
+NO_FINDING = "none"
+
+# The first sentence: a dot within a short word or a name is no end of it.
+_SENTENCE = re.compile(
+    r"(?:[^.!?。！？]|[.!?](?!\s)|(?<=\b[a-zA-Z]\.[a-zA-Z])\.|(?<=\betc)\.){1,400}[.!?。！？]"
+)
+_TOKENS: Cache[int] = Cache(2000)  # by skill and digest; the longest unused go first
 _RAW_HEADERS = HEADERS | {"Content-Security-Policy": "default-src 'none'; sandbox"}
 _KEPT = {"Cache-Control": "private, max-age=31536000, immutable"}
 
@@ -118,18 +132,12 @@ def show_text(visit: Visit) -> Response:
     text = None
     if is_main or file.path.lower().endswith(MARKDOWN):
         text = _render(subject, file.path, data, _number(visit.query("part")))
-    plain = None if text else _plain(data)
+    plain = None if text else _plain(file.path, data)
     values: dict[str, Any] = {"file": file, "text": text, "plain": plain, "is_image": _is_image(file)}
     if not is_main:
         return visit.page("file.html", **describe_skill(visit, subject, "files"), **values)
-    size = sum(stored.size for stored in subject.files)
-    audit = visit.catalog.audit(subject.version) if size <= MAX_QUICK_AUDIT else None
-    more: dict[str, Any] = {
-        "audit": audit,
-        "kinds": KINDS,
-        "agents": list_agents(),
-        "install": _install_target(visit, subject),
-    }
+    audit = _audit_quickly(visit, subject)
+    more: dict[str, Any] = {"audit": audit, "kinds": KINDS}
     return visit.page("skill.html", **describe_skill(visit, subject, "text"), **values, **more)
 
 
@@ -147,7 +155,49 @@ def describe_skill(visit: Visit, subject: Subject, tab: str) -> dict[str, Any]:
         "is_latest": latest is not None and latest.version == subject.version.version,
         "latest": latest,
         "review": visit.catalog.review(subject.version),
+        "level": _find_level(visit, subject),
+        "summary": summarise(subject.description),
+        "licence": str(subject.version.frontmatter.get("license") or "").strip(),
+        "tokens": _count_tokens(visit, subject),
+        "agents": list_agents() if visit.site.is_registry else (),
+        "install": _install_target(visit, subject),
     }
+
+
+def _audit_quickly(visit: Visit, subject: Subject) -> Audit | None:
+    """Return the audit of a skill that is small, or was audited when it was published."""
+    size = sum(stored.size for stored in subject.files)
+    is_quick = bool(subject.version.audit) or size <= MAX_QUICK_AUDIT
+    return visit.catalog.audit(subject.version) if is_quick else None
+
+
+def _find_level(visit: Visit, subject: Subject) -> str:
+    """Return the level of a version's worst finding; "none" without one, empty where it was not audited."""
+    if subject.version.audit:
+        return subject.version.audit
+    audit = _audit_quickly(visit, subject)
+    return (audit.level or NO_FINDING) if audit is not None else ""
+
+
+def summarise(description: str) -> str:
+    """Return the first sentence of a description.
+
+    >>> summarise("Fill PDF forms, e.g. of a bank. Use it when a form is mentioned.")
+    'Fill PDF forms, e.g. of a bank.'
+    """
+    sentence = _SENTENCE.match(description)
+    return cut(sentence[0] if sentence else description, MAX_SUMMARY)
+
+
+def _count_tokens(visit: Visit, subject: Subject) -> int:
+    """Return an estimate of what SKILL.md costs a model."""
+
+    def count() -> int:
+        data = visit.catalog.read_file(subject.version, subject.main)
+        start = data[:MAX_COUNTED]
+        return estimate(start.decode("utf-8", "replace")) * len(data) // max(len(start), 1)
+
+    return _TOKENS.get((subject.skill.id, subject.version.digest), count)
 
 
 def _render(subject: Subject, path: str, data: bytes, part: int) -> Text:
@@ -186,8 +236,8 @@ def _render(subject: Subject, path: str, data: bytes, part: int) -> Text:
     return render_markdown(document.data, document.body, part, make_links)
 
 
-def _plain(data: bytes) -> dict[str, Any] | None:
-    """Return the first lines of a text file; None for one that is not text."""
+def _plain(path: str, data: bytes) -> dict[str, Any] | None:
+    """Return the first lines of a text file as HTML; None for one that is not text."""
     text = read_text(data)
     if text is None:
         return None
@@ -195,8 +245,8 @@ def _plain(data: bytes) -> dict[str, Any] | None:
     sizes = accumulate(len(line) + 40 for line in every)
     lines = [line for line, size in zip(every, sizes, strict=True) if size <= MAX_TEXT]
     if every and not lines:
-        lines = [f"{every[0][: MAX_TEXT // 2]}…"]
-    return {"lines": lines, "total": len(every)}
+        lines = [f"{every[0][: MAX_TEXT // 3]}…"]
+    return {"lines": colour_lines(lines, language_of(path), MAX_TEXT), "total": len(every)}
 
 
 def _is_image(file: StoredFile) -> bool:
@@ -216,10 +266,9 @@ def _install_target(visit: Visit, subject: Subject) -> str:
 
 
 def list_agents() -> list[tuple[str, str]]:
-    """Return name and display name of each agent, the most common first."""
+    """Return name and display name of the most common agents."""
     agents = {agent.name: agent.display for agent in read_agents()}
-    first = [name for name in FIRST_AGENTS if name in agents]
-    return [(name, agents[name]) for name in [*first, *(name for name in agents if name not in first)]]
+    return [(name, agents[name]) for name in FIRST_AGENTS if name in agents]
 
 
 def show_files(visit: Visit) -> Response:

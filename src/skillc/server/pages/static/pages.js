@@ -21,6 +21,11 @@ for (const field of document.querySelectorAll("[data-live]")) {
   let request = null;
   let shown = field.value.trim();
 
+  const address = (query) => {  // with the filters of the form
+    const values = new URLSearchParams(new FormData(field.form));
+    values.set("q", query);
+    return values;
+  };
   const update = async () => {
     const query = field.value.trim();
     if (query === shown) return;
@@ -31,14 +36,14 @@ for (const field of document.querySelectorAll("[data-live]")) {
     try {
       let html = "";
       if (query) {
-        const answer = await fetch(`/find?part=results&q=${encodeURIComponent(query)}`, { signal });
+        const answer = await fetch(`/find?part=results&${address(query)}`, { signal });
         if (!answer.ok || answer.redirected) return;
         html = await answer.text();
       }
       if (signal.aborted) return;
       place.innerHTML = html;
       if (rest) rest.hidden = query !== "";
-      if (location.pathname === "/find") history.replaceState(null, "", `/find?q=${encodeURIComponent(query)}`);
+      if (location.pathname === "/find") history.replaceState(null, "", `/find?${address(query)}`);
     } catch (error) {
       if (error.name !== "AbortError") shown = "";
     }
