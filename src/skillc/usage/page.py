@@ -9,6 +9,7 @@ from datetime import date
 from posixpath import normpath
 from typing import Any
 
+from skillc.palette import write_palette
 from skillc.text import cut
 from skillc.usage.query import Filters
 from skillc.usage.stats import Stats, describe_results
@@ -76,6 +77,7 @@ def render_page(
     says when and by what it was made.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import, and for pages alone
+    from markupsafe import Markup
 
     environment = Environment(
         loader=FileSystemLoader(os.path.dirname(__file__)),
@@ -92,6 +94,7 @@ def render_page(
     counts = {skill: sum(map(len, files.values())) for skill, files in unread.items()}
     skills = sorted((skill for skill in unread if counts[skill]), key=lambda skill: (-counts[skill], skill))
     return environment.get_template("page.html").render(
+        palette=Markup(write_palette()),  # noqa: S704
         title=title,
         period=period,
         conditions=_name_conditions(summary.filters),
