@@ -106,7 +106,8 @@ def bench_search(bench: Bench) -> None:
     median = statistics.median(ratios)
     print(f"{'search / raw SQL, median of these':<44} {'':>9} {'':>10} {median:>7.2f} {1.3:>6.2f}")
     title = large_skill(home / "copy")[1500][1][5][0]
-    for command, words in (("show", ("--section", title)), ("search", (title,))):
+    commands = {"show": ("--section", title), "search": (title,), "open": ("SKILL.md",), "sources": ()}
+    for command, words in commands.items():
         processes, bare = bench.in_turn(
             10 if bench.quick else 60,
             lambda command=command, words=words: bench.run(bench.skc, command, "large", *words),  # type: ignore[misc]

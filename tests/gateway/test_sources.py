@@ -13,7 +13,7 @@ from skillc.errors import DirectoryNotFound, PathEscapes
 from skillc.gateway import list_sources
 from skillc.gateway.sources import match_paths
 from skillc.library import Skill
-from skillc.skills import list_files
+from skillc.skills import list_file_names, list_files
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
 from tests.support.examples import examples
@@ -150,13 +150,33 @@ def test_names_stay_on_their_line(world: World, run: Run) -> None:
 
 def test_deep_directories(monkeypatch: pytest.MonkeyPatch, cuda: Skill) -> None:
     """[D19] deeper than Python calls functions."""
-    [file] = [file for file in list_files(cuda.source) if file.name == "a.md"]
-    file.name = "d/" * 1500 + "x"
-    monkeypatch.setattr("skillc.gateway.sources.list_files", lambda root: [file])
+    monkeypatch.setattr("skillc.gateway.sources.list_file_names", lambda root: ["d/" * 1500 + "x"])
     tree = list_sources(cuda, limit=10_000)
     assert len(tree.entries) == 1501
     assert len(list(tree.lines())) == 1502
     assert list_sources(cuda, depth=70).entries[69].files == 1
+
+
+def test_cut_tree(cuda: Skill) -> None:
+    """[D19] a cut tree is the beginning of the whole one, and says how many entries are left."""
+    whole = list_sources(cuda)
+    for limit in range(1, len(whole.entries) + 1):
+        tree = list_sources(cuda, limit=limit)
+        assert [node.path for node in tree.entries] == [node.path for node in whole.entries[:limit]]
+        assert [node.last for node in tree.entries] == [node.last for node in whole.entries[:limit]]
+        assert tree.more == len(whole.entries) - limit
+
+
+def test_the_files_of_all_commands(cuda: Skill) -> None:
+    """[D1] [D2] the names are those of the list that every command has, links and dot-files included."""
+    root = Path(cuda.source)
+    (root / ".hidden").write_text("x")
+    (root / "link.md").symlink_to("a.md")
+    (root / "out.md").symlink_to("/etc/hosts")
+    (root / "gone.md").symlink_to("nowhere")
+    (root / "loop").symlink_to(".")
+    os.mkfifo(root / "pipe")
+    assert sorted(list_file_names(cuda.source)) == sorted(file.name for file in list_files(cuda.source))
 
 
 # --pattern

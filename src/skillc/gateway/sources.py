@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors
-from skillc.skills import list_files, resolve_inside
+from skillc.skills import list_file_names, resolve_inside
 from skillc.startup import value
 from skillc.text import utf8_text
 
@@ -81,13 +81,13 @@ def list_sources(
     within one directory, `**` matches any number of them.
     """
     prefix = _read_prefix(skill, directory) if directory is not None else ""
-    names = [utf8_text(file.name) for file in list_files(skill.source)]
+    names = [utf8_text(name) for name in list_file_names(skill.source)]
     if prefix:
         names = [name for name in names if name.startswith(prefix)]
     if pattern is not None:
         names = match_paths(names, pattern)
-    entries = _list_entries(names, prefix, depth)
-    return SourceTree(prefix.rstrip("/") or skill.name, entries[:limit], max(0, len(entries) - limit))
+    entries, total = _list_entries(names, prefix, depth, limit)
+    return SourceTree(prefix.rstrip("/") or skill.name, entries, total - len(entries))
 
 
 def _read_prefix(skill: Skill, directory: str) -> str:
@@ -145,9 +145,10 @@ def _matches(path: list[str], pattern: list[str], tests: Sequence[Callable[[str]
     return len(pattern) in states
 
 
-def _list_entries(names: Iterable[str], prefix: str, depth: int | None) -> list[Node]:
-    """Return every file and directory down to `depth` levels."""
+def _list_entries(names: Iterable[str], prefix: str, depth: int | None, limit: int) -> tuple[list[Node], int]:
+    """Return the first files and directories down to `depth` levels, and how many there are."""
     entries: list[Node] = []
+    total, rest = 0, Node("", 0, False)  # stands for all beyond the limit
     directories: dict[str, Node] = {}  # by path, which ends in a slash
     last: dict[str, Node] = {}  # the last entry of each directory, by the directory's path
     for name in sorted(names, key=_directories_first):
@@ -157,18 +158,26 @@ def _list_entries(names: Iterable[str], prefix: str, depth: int | None) -> list[
             path = name[: end + 1]  # empty for a file
             node = directories.get(path)
             if node is None:
-                node = last[parent] = Node(name[:end] if end >= 0 else name, level, end >= 0)
-                entries.append(node)
+                total += 1
+                node = rest
+                if total <= limit:
+                    node = Node(name[:end] if end >= 0 else name, level, end >= 0)
+                    entries.append(node)
+                last[parent] = node
             if end >= 0:
                 directories[path] = node
                 node.files += level == depth
                 parent, level = path, level + 1
     for node in last.values():
         node.last = True
-    return entries
+    return entries, total
 
 
-def _directories_first(name: str) -> list[tuple[bool, bytes]]:
-    """Return the sort key of a path: at each level directories before files, both bytewise."""
-    *directories, file = name.encode().split(b"/")
-    return [*((False, directory) for directory in directories), (True, file)]
+def _directories_first(name: str) -> bytes:
+    """Return the sort key of a path: at each level directories before files, both bytewise.
+
+    The bytes that mark where a name begins and ends are below all that names can hold after them.
+    """
+    folder, _, file = name.encode().rpartition(b"/")
+    start = b"\1%s\0" % folder.replace(b"/", b"\0\1") if folder else b""
+    return b"%s\2%s" % (start, file)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         SourceFile,
         has_uncounted,
         is_left_out,
+        list_file_names,
         list_files,
         list_tree,
         open_inside,

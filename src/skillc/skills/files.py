@@ -12,6 +12,10 @@ from stat import S_ISDIR, S_ISREG
 from skillc import errors
 from skillc.paths import is_inside
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # Names that are never installed nor counted in the digest [D64]: what version control, Python and skc keep.
 _LEFT_OUT = (".git", ".hg", ".svn", ".origin", "__pycache__")  # and .skillc*
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
@@ -71,10 +75,30 @@ def list_tree(
     As long as the status of every directory is the same, so are the names of the files. A link that leaves
     the root raises PathEscapes, or is skipped where this is not `strict`.
     """
-    real_root = os.path.realpath(root)
     directories = {"": os.stat(root)}
-    files: list[SourceFile] = []
-    links = 0  # to directories
+    files = [
+        SourceFile(name, entry.path, status)
+        for name, entry, status in _walk(root, directories, hidden, strict, has_status=True)
+        if status is not None
+    ]
+    files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
+    return files, directories
+
+
+def list_file_names(root: str) -> list[str]:
+    """Return the names of the files below `root`, in no order, without asking each file for more."""
+    return [name for name, _, _ in _walk(root, {}, hidden=False, strict=False, has_status=False)]
+
+
+def _walk(
+    root: str, directories: dict[str, os.stat_result], hidden: bool, strict: bool, *, has_status: bool
+) -> Iterator[tuple[str, os.DirEntry[str], os.stat_result | None]]:
+    """Yield the name and entry of each file, and its status, if it is wanted or had to be asked for.
+
+    `directories` gets the status of each below the root by its path.
+    """
+    real_root = os.path.realpath(root)
+    files = links = 0  # the latter are to directories
     # Directories still to read: path prefix, path, the real directories on the way (for loops).
     stack: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
     while stack:
@@ -83,11 +107,16 @@ def list_tree(
             name = entry.name
             if is_left_out(name) if hidden else name[0] == ".":
                 continue
+            if not has_status and entry.is_file(follow_symlinks=False):
+                files += 1
+                yield prefix + name, entry, None
+                continue
             status = _follow(entry, prefix + name, real_root, strict)
             if status is None:
                 continue
             if S_ISREG(status.st_mode):
-                files.append(SourceFile(prefix + name, entry.path, status))
+                files += 1
+                yield prefix + name, entry, status
             elif S_ISDIR(status.st_mode):
                 inner = f"{chain[-1]}{os.sep}{name}"
                 real = os.path.realpath(inner) if entry.is_symlink() else inner
@@ -95,9 +124,7 @@ def list_tree(
                     links += entry.is_symlink()
                     stack.append((f"{prefix}{name}/", entry.path, (*chain, real)))
                     directories[prefix + name] = status
-        _check_size(root, len(files), len(directories), links)
-    files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
-    return files, directories
+        _check_size(root, files, len(directories), links)
 
 
 def _check_size(root: str, files: int, directories: int, links: int) -> None:
