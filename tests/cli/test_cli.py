@@ -157,12 +157,6 @@ def test_options_of_overviews(world: World, word: str) -> None:
         assert ok(word).stdout == ok(word, "--verbose").stdout == f"skc {__version__}\n"
 
 
-def test_help_is_text(world: World) -> None:
-    """[RFC-0007] the page of a command is text, whatever its format is."""
-    text = world.ok("help", "list").stdout
-    assert world.ok("list", "--help", "--format=json").stdout == text == world.ok("help", "list", "-h").stdout
-
-
 def test_skc_itself(world: World) -> None:
     """[RFC-0007] the installed command does what `python -m skillc` does."""
     skc = Path(sys.executable).parent / "skc"
@@ -202,13 +196,6 @@ def test_advice(world: World, words: str, advice: str) -> None:
     assert advice in invalid(world, *shlex.split(words))
 
 
-@each("word", ["zzzzz", "", " ", "a\nb", "\x1b[31m", "-", "--", "../x", "é", "-x", "LIST"])
-def test_what_is_no_command(world: World, word: str) -> None:
-    """[RFC-0005] any other word too, on one line."""
-    assert invalid(world, word).isprintable()
-    invalid(world, "help", "zzzzz")
-
-
 def test_an_option_that_is_no_query(world: World) -> None:
     """[D61] where the query is there, or a command takes none, nothing is said about it."""
     for words in (["search", "pdf", "text", "--zebra"], ["outline", "--zebra"], ["list", "-x y"]):
@@ -239,29 +226,6 @@ search | search a | search a two words | completion | completion a b
 def test_what_can_not_be_parsed(world: World, words: str) -> None:
     """[RFC-0005] E100, status 1, exactly one line, nothing on stdout."""
     invalid(world, *shlex.split(words))
-
-
-@each("value", ["0", "-1", "1e3", "９", "٣", "", "+1", " 1", "1.0", "1_0", "0x1", "nan", "1" * 99])
-def test_bad_counts(world: World, value: str) -> None:
-    """[D21] [RFC-0005] what is no positive integer is E100, before anything is read."""
-    for words in (
-        ["list", "--limit"],
-        ["outline", "nothing", "--level"],
-        ["show", "nothing", "--section", "x", "--max-lines"],
-        ["search", "nothing", "x", "--limit"],
-    ):
-        line = invalid(world, *words, value)
-        assert words[-1] in line
-        assert "positive integer" in line
-    invalid(world, "list", f"--limit={value}")
-
-
-def test_levels(world: World) -> None:
-    """[D21] --level is 1 to 6."""
-    world.skill("pdf")
-    assert "from 1 to 6" in invalid(world, "outline", "pdf", "--level", "7")
-    for level in "123456":
-        world.ok("outline", "pdf", "--level", level)
 
 
 def test_where_options_stand(world: World) -> None:
@@ -299,14 +263,6 @@ def test_any_words(world: World, capsys: pytest.CaptureFixture[str], words: list
     assert status in (0, 1)
     assert "Traceback" not in err
     assert (status == 1) == any(line.startswith("error[E") for line in err.splitlines())
-
-
-def test_commands_in_one_process(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """[RFC-0007] a program may call one command after the other."""
-    world.skill("pdf")
-    for words in (["list"], ["build", "pdf"], ["list"], ["outline", "pdf"], ["--help"], ["list"]):
-        assert main(words) == 0
-    assert capsys.readouterr().err == ""
 
 
 # Endings

@@ -21,7 +21,7 @@ from skillc import cli
 from skillc.cli import load
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
-from tests.cli.calls import fails, ok
+from tests.cli.calls import ok
 from tests.conftest import World
 from tests.support.cases import each
 
@@ -307,12 +307,6 @@ def test_script(shelf: World, shell: str) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_unknown_shell(world: World) -> None:
-    """[RFC-0005] another shell is E100 and names those there are."""
-    assert "bash, zsh or fish" in fails("E100", "completion", "tcsh").stderr
-    fails("E100", "completion")
-
-
 def in_bash(world: World, *words: str, setup: str = "") -> list[str]:
     """What bash offers for the last word, as its completion would call the script."""
     script = f"""
@@ -345,13 +339,6 @@ def test_bash_function(shelf: World) -> None:
     assert in_bash(shelf, "list", "--scope", "pro") == ["project"]
     assert in_bash(shelf, "build", "pdf", "--target", "claude,curs") == ["claude,cursor"]
     assert in_bash(shelf, "list", "--nothing") == []
-
-
-@needs_bash
-def test_bash_words_with_spaces(shelf: World) -> None:
-    """[RFC-0007] a heading of several words is one candidate, quoted for the shell."""
-    assert in_bash(shelf, "show", "pdf", "--section", "Fil") == [r"Filling\ forms"]
-    assert in_bash(shelf, "show", "pdf", "--section", r"Filling\ fo") == [r"Filling\ forms"]
 
 
 @pytest.mark.slow

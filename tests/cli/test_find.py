@@ -137,15 +137,6 @@ def test_the_section_to_read_is_named_by_id(library: World) -> None:
         assert ok(*command.split()[1:]).stdout.startswith("## Total\n")
 
 
-def test_words_that_say_nothing(library: World) -> None:
-    """[SURFACES: Library] reasons have no stop words, unless a task has no others."""
-    found = results(library, "write an invoice for the customer")[0]
-    assert {word["term"] for word in found["matched"]} == {"invoice", "write"}
-    assert [word["term"] for word in results(library, "an")[0]["matched"]] == ["an"]
-    terms = [found["matched"][0]["term"] for found in results(library, "write an invoice for the customer")]
-    assert "an" not in terms  # a stop word alone is no reason
-
-
 def test_refusals(library: World) -> None:
     """[D21] [D22] no words are E004, bad options E100, before anything is read."""
     fails("E004", "find", "")
@@ -184,24 +175,6 @@ def test_changes_of_configuration_count_at_once(library: World) -> None:
     fails("E071", "find", "invoice")
     toml.unlink()
     assert results(library, "invoice")[0]["source_name"] == "project"
-
-
-def test_switched_off(library: World) -> None:
-    """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is found, on every surface."""
-    assert results(library, "invoice")
-    (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
-    assert ok("find", "invoice").stdout == "No skills fit.\n"
-
-
-def test_a_repository_that_went_away(library: World) -> None:
-    """[D27] a configured folder that is not there is told, also when it was there before."""
-    folder = skill(library.project, "elsewhere/billing", "---\ndescription: Invoice\n---\n").parent
-    toml = library.project / ".skillc" / "skills.toml"
-    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
-    for _ in range(2):
-        assert [f["id"] for f in results(library, "invoice")] == ["billing"]
-    folder.rename(folder.with_name("moved"))
-    fails("E200", "find", "invoice")
 
 
 def test_a_project_of_the_other_kind(library: World) -> None:

@@ -167,17 +167,6 @@ def test_letters(pdf: World) -> None:
     assert "invalid option: '-g' for" in pdf.skc("outline", "pdf", "-g").stderr
 
 
-def test_errors_as_json(pdf: World) -> None:
-    """[D62] with --format json an error is also JSON on stdout; usage errors keep status 1."""
-    missing = pdf.skc("show", "nothing", "--section", "x", "--format", "json")
-    assert missing.returncode == 1
-    error = json.loads(missing.stdout)["error"]
-    assert (error["code"], sorted(error)) == ("E001", ["code", "hint", "message"])
-    assert missing.stderr.startswith("error[E001]: ")
-    usage = pdf.skc("show", "pdf", "--sektion", "x", "--format=json")
-    assert (usage.returncode, json.loads(usage.stdout)["error"]["code"]) == (1, "E100")
-
-
 class Screen(io.StringIO):
     """A terminal of some columns."""
 

@@ -59,12 +59,6 @@ def test_slow_server(team: World) -> None:
 
 
 @pytest.mark.slow
-def test_piped(team: World) -> None:
-    """[SURFACES: Terminal] Without a terminal nothing is shown, however long it takes."""
-    assert team.ok("find", "form").stderr == ""
-
-
-@pytest.mark.slow
 def test_dumb_terminal(team: World) -> None:
     """[SURFACES: Terminal] Where a line can't be drawn over, as for a screen reader, it is printed once."""
     shown = show_on_terminal(team, "find", "form", env={"TERM": "dumb"}, with_progress=True)

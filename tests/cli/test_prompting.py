@@ -134,16 +134,6 @@ def test_repo_list_and_diagnose(library: World) -> None:
     fails("E100", "repo", "frobnicate")
 
 
-def test_switched_off(library: World) -> None:
-    """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is said, listed or loaded."""
-    (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
-    assert ok("inventory").stdout == "\n"
-    assert ok("browse").stdout == "No skills.\n"
-    assert "skills are switched off" in fails("E001", "load", "pdf-processing").stderr
-    turn = json.loads(ok("turn", "/pdf-processing go", "--format", "json").stdout)
-    assert turn == {"system": "", "message": "/pdf-processing go", "events": [], "notices": []}
-
-
 def test_browse_nothing(world: World) -> None:
     """[SURFACES: Library] where nothing is listed, `browse` says what to do; stdout says it as ever."""
     result = ok("browse", "--query", "xyzzy plugh")

@@ -164,12 +164,6 @@ def test_grant_mistakes(admin: World, words: tuple[str, ...]) -> None:
     fails("E100", "grant", *words)
 
 
-def test_not_an_admin(ada: World, team: Team) -> None:
-    """[SURFACES: Registry] only admins grant; others see their own grants."""
-    fails("E090", "grant", "add", "eve", "reader")
-    assert [each["subject"] for each in as_json(ada, "grant", "list")["grants"]] == ["ada"]
-
-
 def test_text_of_others(world: World, stub: Stub) -> None:
     """[SURFACES: Registry] [SURFACES: Terminal] what a registry says stays on its line."""
     stub.gives(page({"tokens": [{"id": "1\n2", "label": "a\u202eb", "expires_at": 3}, 4]}))

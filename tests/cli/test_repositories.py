@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.calls import fails, ok
+from tests.cli.calls import ok
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -40,32 +40,6 @@ def states(world: World) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.slow
-def test_http_from_configuration(world: World, served: str) -> None:
-    """[LIB: 1. Elephant — SDK with remote skill source] [D28] another `skc serve` as a repository."""
-    configure(world, f'[[repositories]]\nname = "team"\ntype = "http"\nurl = "{served}/"\n')
-    listing = json.loads(ok("browse", "--format", "json").stdout)
-    assert listing["subcollections"] == [
-        {"path": "extraction", "description": "Entities from text", "count": 1}
-    ]
-    assert "Body." in ok("load", "extraction/email-extractor").stdout
-    assert (states(world)["team"]["type"], states(world)["team"]["status"]) == ("http", "ok")
-
-
-@pytest.mark.slow
-def test_git_from_configuration(world: World, repository: Path) -> None:
-    """[LIB: 5. Git repo as skill library] [D29] a tag of a repository, from the cache ever after."""
-    configure(
-        world,
-        f'[[repositories]]\nname = "company"\ntype = "git"\nurl = "{repository.as_uri()}"\n'
-        'git_ref = "v1"\nref_type = "tag"\nskills_root = "skills"\n',
-    )
-    assert "Body." in ok("load", "billing/refunds").stdout
-    assert (states(world)["company"]["type"], states(world)["company"]["skills"]) == ("git", 1)
-    repository.rename(repository.with_name("vanished"))
-    assert "Body." in ok("load", "billing/refunds").stdout
-
-
-@pytest.mark.slow
 def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
     """[D27] the others are served, and the list says what is wrong."""
     configure(
@@ -76,28 +50,6 @@ def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
     )
     assert "billing" in ok("browse").stdout
     assert states(world)["gone"]["status"] == "unavailable"
-
-
-@pytest.mark.slow
-def test_variables_of_what_is_used(world: World) -> None:
-    """[D57] a variable that is not set is named; it makes its repository unavailable, and no other."""
-    unset = '[[repositories]]\nname = "x"\ntype = "http"\nurl = "http://h"\nauth_token = "${NOT_SET_HERE}"\n'
-    configure(world, unset)
-    assert "NOT_SET_HERE" in fails("E200", "browse").stderr
-    world.skill("pdf")
-    configure(world, unset + '[[repositories]]\nname = "own"\ntype = "filesystem"\npath = ".skillc/skills"\n')
-    for command in (("browse",), ("find", "pdf"), ("load", "pdf"), ("inventory",)):
-        run = ok(*command)
-        assert "pdf" in run.stdout
-        assert "warning[W200]: repository 'x' is left out" in run.stderr
-        assert "the variable NOT_SET_HERE is not set" in run.stderr
-    assert [states(world)[name]["status"] for name in ("x", "own")] == ["unavailable", "ok"]
-    configure(
-        world,
-        unset + "required = true\n" + '[[repositories]]\nname = "own"\ntype = "filesystem"\n'
-        'path = ".skillc/skills"\n',
-    )
-    assert "NOT_SET_HERE" in fails("E200", "browse").stderr
 
 
 @pytest.mark.slow

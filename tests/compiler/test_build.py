@@ -18,7 +18,7 @@ from hypothesis import example, given, strategies as st
 from skillc.compiler import build_skill
 from skillc.compiler.build import BuildResult
 from skillc.compiler.read_files import fingerprint, read_all
-from skillc.errors import IndexUnusable, MissingField, PathEscapes
+from skillc.errors import MissingField, PathEscapes
 from skillc.gateway import search_sections, show_section
 from skillc.index import SETTLED_NS
 from skillc.library import resolve
@@ -119,30 +119,6 @@ def test_headings_and_sections(world: World) -> None:
     ]
 
 
-def test_cjk_words_are_found(world: World) -> None:
-    """[RFC-0009] [D13a] words of two characters and more, in the cjk index; the text comes back as it was."""
-    world.skill(
-        "pdf",
-        "---\nname: pdf\ndescription: d\n---\n# 安装指南\n\n如何查看日志文件。한국어 문서, ログを確認する\n",
-    )
-    world.ok("build", "pdf", env={"SKILLC_TOKENIZER": "cjk"})
-    skill = resolve("pdf", str(world.project))
-    assert (
-        dict(rows(index_file(skill.runtime(), skill.source), "SELECT key, value FROM index_meta"))[
-            "tokenizer"
-        ]
-        == "cjk"
-    )
-    for word in ("日志", "查看", "文件", "한국", "文", "ログ", "確認"):
-        found = search_sections(skill, word, tokenizer="cjk").results
-        assert [result.section for result in found] == ["安装指南"], word
-    assert search_sections(skill, "日件", tokenizer="cjk").results == []
-    snippet = search_sections(skill, "日志", tokenizer="cjk").results[0].snippet
-    assert "如何查看[MATCH]日志[/MATCH]文件" in snippet
-    with pytest.raises(IndexUnusable):
-        search_sections(skill, "日志", tokenizer="ascii")
-
-
 def test_local_first_and_global(world: World) -> None:
     """[RFC-0001:C-DEPLOYMENT] where the compiled skill goes, and where readers look for it [D13a]."""
     world.skill("pdf")
@@ -197,14 +173,6 @@ def test_repairs_are_told_every_time(world: World) -> None:
         stderr = world.ok("build", "pdf").stderr
         assert "warning[W011]: SKILL.md: " in stderr
         assert "warning[W010]: old.md: " in stderr
-
-
-def test_lower_case_skill_md(world: World) -> None:
-    """[D4] the reference tool accepts skill.md, and so do we."""
-    folder = world.skill("pdf")
-    (folder / "SKILL.md").rename(folder / "skill.md")
-    world.ok("build", "pdf")
-    assert "- pdf\n  - Usage" in (world.runtime / "pdf" / "SKILL.md").read_text()
 
 
 # Rebuilding
@@ -344,18 +312,6 @@ def test_damaged_index_is_rebuilt(world: World, damage: str) -> None:
     assert search_sections(result.skill, "text").results
 
 
-@pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + b"\xff" * 5000])
-def test_garbage_index_is_rebuilt(world: World, content: bytes) -> None:
-    """[RFC-0004:C-INDEX] readers say E002, build starts anew."""
-    world.skill("pdf")
-    result = built(world)
-    Path(index_of(result)).write_bytes(content)
-    with pytest.raises(IndexUnusable):
-        show_section(result.skill, "usage")
-    built(world)
-    assert search_sections(result.skill, "text").results
-
-
 def test_collision_is_not_overwritten(world: World) -> None:
     """[RFC-0004:C-INDEX] [RFC-0004:C-ERRORS] another source's index is E003 unless forced [D11]."""
     world.skill("pdf")
@@ -368,26 +324,6 @@ def test_collision_is_not_overwritten(world: World) -> None:
         stderr = world.fails("E003", *command).stderr
         assert f"delete .skillc-meta/{Path(index_of(result)).name} and rebuild" in stderr
     world.ok("build", "pdf", "--force")
-    world.ok("search", "pdf", "text")
-
-
-def test_other_indexes_stay(world: World) -> None:
-    """[RFC-0004:C-INDEX] no automatic cleanup of other search-*.db files."""
-    world.skill("pdf")
-    other = Path(built(world).runtime, ".skillc-meta", "search-0123456789abcdef.db")
-    other.write_bytes(b"someone else's")
-    built(world, force=True)
-    assert other.read_bytes() == b"someone else's"
-
-
-def test_a_stale_manifest_is_unusable(world: World) -> None:
-    """[RFC-0004:C-INDEX] a source hash unlike the manifest's is stale: E002."""
-    world.skill("pdf")
-    result = built(world)
-    manifest = Path(result.runtime, ".skillc/manifest.json")
-    manifest.write_text(manifest.read_text().replace(result.source_hash, "0" * 64))
-    world.fails("E002", "search", "pdf", "text")
-    world.ok("build", "pdf")
     world.ok("search", "pdf", "text")
 
 
@@ -540,17 +476,6 @@ def test_hard_documents(world: World, text: bytes) -> None:
     world.skill("any", text)
     with pytest.raises(MissingField):
         built(world, "any")
-
-
-def test_as_a_process_on_bad_bytes(world: World) -> None:
-    """[RFC-0005] the same through the command: status 1 and one line."""
-    world.skill("any", b"\xff\xfe\x00---")
-    world.fails("E011", "build", "any")
-    big = world.skill("big", b"---\ndescription: d\nmeta: " + b"x" * 70_000 + b"\n---\n")
-    assert "W016" in world.fails("E011", "build", "big").stderr
-    os.mkfifo(big / "pipe.md")
-    world.skill("big")
-    world.ok("build", "big")
 
 
 def test_progress_goes_to_stderr_only(world: World) -> None:

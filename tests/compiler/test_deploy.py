@@ -68,15 +68,6 @@ def test_copy(world: World, source: Path) -> None:
         assert (place / part).read_bytes() == (world.runtime / "pdf" / part).read_bytes()
 
 
-def test_every_deployment_is_reported(world: World, source: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] each with its path and method."""
-    out = world.ok("build", "pdf", "--target", "claude,cursor,./x").stdout
-    for path in (".claude/skills/pdf", ".cursor/skills/pdf"):
-        assert f"{world.home / path} (symlink)" in out
-    assert f"{world.project / 'x' / 'pdf'} (symlink)" in out
-    assert "(copy)" in world.ok("build", "pdf", "--copy").stdout
-
-
 def test_global_skill(world: World) -> None:
     """[RFC-0001:C-DEPLOYMENT] a global source is compiled in the home and deployed from there."""
     world.skill("pdf", store=world.global_store)
@@ -269,22 +260,6 @@ def test_default_agents(world: World, source: Path) -> None:
 
 
 # What stands there already
-
-
-def test_real_directory(world: World, source: Path, place: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] E013 for a directory, which stays; --force replaces it."""
-    place.mkdir()
-    (place / "SKILL.md").write_text("mine")
-    result = world.fails("E013", "build", "pdf")
-    assert result.stderr == (
-        f"error[E013]: deploy target exists and is not a link: '{place}' (use --force to replace it)\n"
-        f"hint: 'skc import {place}' takes the skill there into the store\n"
-    )
-    assert (place / "SKILL.md").read_text() == "mine"
-    assert (world.runtime / "pdf" / "SKILL.md").exists()  # built all the same
-    build(world, "--force")
-    assert place.is_symlink()
-    assert leftovers(place.parent) == []
 
 
 @pytest.mark.slow

@@ -215,15 +215,6 @@ def test_a_folder_that_holds_the_store(world: World, force: bool) -> None:
     assert everything(world.project) == before
 
 
-def test_missing_skill_md(world: World) -> None:
-    """[RFC-0005] a folder without SKILL.md is E010, a path to nothing E001."""
-    (world.root / "empty").mkdir()
-    world.fails("E010", "build", str(world.root / "empty"))
-    world.fails("E001", "build", str(world.root / "nothing"))
-    world.fails("E001", "build", "/etc/hostname")
-    assert os.listdir(world.store) == []
-
-
 def test_unusable_skill_is_not_taken_in(world: World, folder: Path) -> None:
     """[RFC-0001:C-INPUT] [D11] a folder that can't be built leaves nothing; mended, it is imported."""
     text = (folder / "SKILL.md").read_text()
@@ -241,14 +232,6 @@ def test_unusable_skill_replaces_nothing(world: World, folder: Path) -> None:
     (folder / "SKILL.md").write_text("---\nname: pdf\n---\n")
     world.fails("E011", "build", str(folder), "--force")
     assert everything(world.store) == before
-
-
-@pytest.mark.parametrize("name", ["a b", "名前", "UPPER_case", "a\nb"])
-def test_odd_names(world: World, name: str) -> None:
-    """[D10] a folder keeps its name, whatever it is."""
-    folder = world.skill(name, "---\nname: x\ndescription: d\n---\n", store=world.root / "lib")
-    assert imported(world, str(folder))["skill"] == name
-    assert os.listdir(world.store) == [name]
 
 
 def test_a_linked_folder(world: World, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from pathlib import Path
 
@@ -120,15 +119,6 @@ def test_global(world: World, here: Path) -> None:
     world.ok("init", "--global", "pdf", cwd=here, env={"SKILLC_HOME": str(world.root / "x")})
     assert (world.root / "x" / ".skillc" / "skills" / "pdf" / "SKILL.md").is_file()
     assert os.listdir(here) == []
-
-
-def test_json(world: World, here: Path) -> None:
-    """[RFC-0006] --format json gives name and path."""
-    store = here / ".skillc" / "skills"
-    without = json.loads(world.ok("init", "--format", "json", cwd=here).stdout)
-    assert without == {"name": None, "path": str(store)}
-    made = json.loads(world.ok("init", "pdf", "--format=json", cwd=here).stdout)
-    assert made == {"name": "pdf", "path": str(store / "pdf" / "SKILL.md")}
 
 
 @pytest.mark.parametrize("name", ["SKILL.md", "skill.md"])

@@ -306,17 +306,6 @@ def test_what_is_no_skill_is_not_mentioned(world: World) -> None:
     assert (json.loads(result.stdout)["total"], result.stderr) == (0, "")
 
 
-def test_odd_names(world: World) -> None:
-    """[RFC-0007] JSON holds any name; text keeps one line for each skill."""
-    odd = ["a\nb", "\x1b[31mred", "名前", "é", "a b", os.fsdecode(b"\xff")]
-    for name in odd:
-        world.skill(name, "---\nname: x\ndescription: d\n---\n")
-    assert sorted(names(world)) == sorted(odd)
-    lines = world.ok("list").stdout.splitlines()
-    assert len(lines) == 2 + len(odd)  # with a header and the total
-    assert all(line.isprintable() for line in lines)
-
-
 def test_a_store_that_is_a_file(world: World) -> None:
     """[RFC-0007] what is no store holds no skills."""
     world.store.rmdir()

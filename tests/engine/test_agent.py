@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
 
 import skillc
-from skillc.engine import AgentBuildConfig, AgentFactory, SkillEvent, SkillsResolved, SyncSkillEngine
+from skillc.engine import AgentBuildConfig, AgentFactory, SyncSkillEngine
 from skillc.errors import InvalidSkillId, SkillNotFound
 from skillc.library.config import SkillsConfig
 from skillc.library.filesystem import FilesystemSkillSource
@@ -43,15 +42,6 @@ def test_preloading(shelf: Path) -> None:
         run(factory.build_agent(AgentBuildConfig().with_preloaded_skills(["not/there"])))
     with pytest.raises(InvalidSkillId):
         AgentBuildConfig().with_preloaded_skills(["../x"])
-
-
-def test_none_and_empty_are_the_same(shelf: Path) -> None:
-    """[LIB: Wire format alignment] an empty list to preload is None."""
-    assert AgentBuildConfig().with_preloaded_skills([]).preload_skills is None
-    factory = AgentFactory().skill_source(FilesystemSkillSource(shelf))
-    assert run(factory.build_agent(AgentBuildConfig(preload_skills=()))).system_prompt == (
-        run(factory.build_agent()).system_prompt
-    )
 
 
 def test_switched_off(world: World) -> None:
@@ -91,16 +81,6 @@ def test_configuration_of_the_given_project(world: World, monkeypatch: pytest.Mo
     assert agent.prepare_turn_sync("/one go").message.startswith('<skill id="one">')
 
 
-def test_events(shelf: Path) -> None:
-    """[LIB: load_skill tool] loading is an event for whoever observes."""
-    seen: list[SkillEvent] = []
-    agent = run(AgentFactory(observer=seen.append).skill_source(FilesystemSkillSource(shelf)).build_agent())
-    loaded = run(agent.call_tool("load_skill", {"id": "document/pdf-processing"}))
-    run(agent.prepare_turn("/document/pdf-processing"))
-    expected = SkillsResolved(("document/pdf-processing",), len(loaded.text))
-    assert seen == [expected, expected]
-
-
 @each(
     ("name", "arguments", "message"),
     [
@@ -134,16 +114,6 @@ def test_failures_are_results(shelf: Path, name: str, arguments: dict[str, objec
     result = run(agent.call_tool(name, arguments))
     assert result.is_error
     assert result.text.startswith(message)
-
-
-def test_files_of_a_skill(shelf: Path) -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] listed and read, through a composite too."""
-    composite = skillc.CompositeSkillSource([skillc.NamedSource("here", FilesystemSkillSource(shelf))])
-    agent = run(AgentFactory().skill_source(composite).build_agent())
-    listed = json.loads(run(agent.call_tool("list_skill_files", {"id": "document/pdf-processing"})).text)
-    assert listed["files"] == ["SKILL.md", "forms.md"]
-    path = {"id": "document/pdf-processing", "path": "forms.md"}
-    assert run(agent.call_tool("read_skill_file", path)).text == "# Forms\n"
 
 
 def test_tools_are_schemas() -> None:

@@ -10,9 +10,6 @@ from hypothesis import given, strategies as st
 
 from skillc.engine import (
     DefaultSkillEngine,
-    SkillEvent,
-    SkillResolutionFailed,
-    SkillsResolved,
     prepare_turn,
 )
 from skillc.engine.inventory import FLAT_BUDGET, MARKER, render_skill
@@ -225,25 +222,6 @@ def test_resolve_and_render() -> None:
     assert resolved[0].byte_size == len(resolved[0].rendered_body)
     with pytest.raises(SkillNotFound):
         run(engine().resolve_and_render(["pdf-processing", "not/there"]))
-
-
-def test_reference_in_a_message() -> None:
-    """[D31] [LIB: Per-turn /skill-ref processing] the prefix goes, the block comes in front."""
-    seen: list[SkillEvent] = []
-    turn = run(prepare_turn(engine(), "/pdf-processing extract tables\nfrom it", observer=seen.append))
-    block = '<skill id="pdf-processing">\nDo it.\n</skill>'
-    assert turn.message == f"{block}\n\nextract tables\nfrom it"
-    assert turn.events == (SkillsResolved(("pdf-processing",), len(block)),) == tuple(seen)
-    assert turn.notices == ()
-    assert run(prepare_turn(engine(), "/pdf-processing")).message == block
-
-
-def test_reference_that_fails() -> None:
-    """[D31] [LIB: Failure semantics] the text stays, an event and a message say why."""
-    turn = run(prepare_turn(engine(), "/foo/bar do it"))
-    assert turn.message == "/foo/bar do it"
-    assert turn.events == (SkillResolutionFailed("foo/bar", "skill 'foo/bar' not found"),)
-    assert turn.notices == ("skill 'foo/bar' not found",)
 
 
 @each(

@@ -212,15 +212,6 @@ def test_what_is_no_file(world: World, run: Run, monkeypatch: pytest.MonkeyPatch
     assert code(run("open", ".", "loop")) in ("E012", "E021")
 
 
-def test_unreadable(world: World, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0005] no permission: one coded line that says so."""
-    folder = world.skill("pdf")
-    (folder / "locked").write_text("x")
-    (folder / "locked").chmod(0)
-    ran = world.fails("E999", "open", "pdf", "locked", prefix=unprivileged)
-    assert ran.stderr == "error[E999]: cannot read 'locked': Permission denied\n"
-
-
 # No path whatever
 
 SECRET = b"the secret that no skill holds"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sqlite3
 from collections.abc import Callable
@@ -560,12 +559,6 @@ def test_long_phrases(world: World) -> None:
     assert len(search_sections(skill, text, mode="phrase").results) == 2
     assert search_sections(skill, text.replace("word5 ", ""), mode="phrase").results == []
     assert len(search_sections(skill, text.replace(" ", "-")).results) == 2
-
-
-def test_as_an_argument(world: World, library: Skill) -> None:
-    """[D22] the same through a process, with bytes that are no text."""
-    for query in (os.fsdecode(b"\xff\xfe tokens"), "tokens-" * 15_000, '"' * 100_000):
-        assert json.loads(world.ok("search", "lib", query, "--format", "json").stdout)["results"] == []
 
 
 # Long sections

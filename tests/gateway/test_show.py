@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -391,23 +389,6 @@ def test_an_index_that_is_gone(run: Run, skill: Skill) -> None:
             path.unlink()
     assert code(run("show", "pdf", "--section", "usage")) == "E002"
     assert run("outline", "pdf").status == 0
-
-
-def test_an_index_of_another_tokenizer(run: Run, skill: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0002:C-SHOW] [RFC-0004:C-INDEX] a stale index is E002."""
-    monkeypatch.setenv("SKILLC_TOKENIZER", "cjk")
-    assert code(run("show", "pdf", "--section", "usage")) == "E002"
-
-
-def test_headings_come_from_the_index(skill: Skill) -> None:
-    """[RFC-0002:C-SHOW] files that did not change are not parsed: no parser is loaded."""
-    program = (
-        "import sys; from skillc.gateway import show_section; from skillc.library import resolve;"
-        "show_section(resolve('pdf', '.'), 'fields');"
-        "print([m for m in ('pyromark._pyromark', 'yaml') if m in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ran.stdout == "[]\n"
 
 
 def test_a_link_that_leaves(world: World, run: Run, folder: Path) -> None:

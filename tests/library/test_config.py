@@ -55,13 +55,6 @@ def test_project_before_user(tmp_path: Path) -> None:
     assert (config.max_injection_bytes, config.inventory_threshold, config.enabled) == (1000, 3, True)
 
 
-def test_defaults(tmp_path: Path) -> None:
-    """[LIB: Configuration types] without files."""
-    config = SkillsConfig.load_from_paths(None, tmp_path / "nowhere.toml")
-    assert (config.enabled, config.max_injection_bytes, config.inventory_threshold) == (True, 32768, 12)
-    assert config.repositories == ()
-
-
 def test_ours_before_the_documents(world: World) -> None:
     """[D23] .skillc/skills.toml is read, .rkat's where there is no other."""
     write(world.home, "inventory_threshold = 7\n", ".rkat")

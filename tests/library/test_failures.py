@@ -235,14 +235,6 @@ def test_a_skill_that_vanishes_while_it_is_read(tmp_path: Path) -> None:
         run(Late(tmp_path).load(SkillId("here")))
 
 
-def test_a_collection_with_a_slash(tmp_path: Path) -> None:
-    """[LIB: New types] `extraction/` is the collection `extraction`."""
-    skill(tmp_path, "extraction/email")
-    skill(tmp_path, "extractions/other")
-    found = run(FilesystemSkillSource(tmp_path).list(SkillFilter(collection="extraction/")))
-    assert [str(s.id) for s in found] == ["extraction/email"]
-
-
 def test_errors_survive_the_way_to_another_process() -> None:
     """[D33] pickled and copied, with their words: pools of processes send them so."""
     made: list[SkillcError] = [

@@ -718,18 +718,6 @@ def test_too_much(origin: Origin, server: Server, cache: Path, monkeypatch: pyte
 # Secrets, and what is needed.
 
 
-def test_token(origin: Origin, server: Server, cache: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] goes with the user x-access-token; a wrong one is told."""
-    server.token = TOKEN
-    assert ids(GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, auth=HttpsToken(TOKEN))))
-    for number, auth in enumerate((None, HttpsToken("wrong"))):
-        source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / str(number), auth=auth))
-        assert unavailable(source).endswith("git clone failed: authentication failed (HTTP 401)")
-    server.fault = "403"
-    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / "403", auth=HttpsToken(TOKEN)))
-    assert unavailable(source).endswith("authentication failed (HTTP 403)")
-
-
 def test_redirect_carries_no_token(origin: Origin, server: Server, cache: Path) -> None:
     """[D24] a redirect to another host is followed if that was named, without the credentials."""
     host = f"127.0.0.1:{server.server_port}"

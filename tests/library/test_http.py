@@ -509,15 +509,6 @@ def test_credentials_stay_with_their_origin(
     assert [SECRET in str(r.headers) for r in other.requests] == [False]
 
 
-def test_a_user_in_the_url(stub: Stub) -> None:
-    """[D24] [D28] is sent as basic authentication, and is in no URL that anyone sees."""
-    stub.gives(page(LIST))
-    source = HttpSkillSource(stub.url.replace("://", f"://me:{SECRET}%40@"))
-    run(source.list())
-    assert stub.requests[0].headers["authorization"].startswith("Basic ")
-    assert SECRET not in repr(source) + source.base_url
-
-
 def test_never_from_https_to_http() -> None:
     """[D28] a redirect that gives up encryption is refused."""
     with pytest.raises(Failure, match="from https to http"):

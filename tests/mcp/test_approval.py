@@ -54,13 +54,6 @@ def test_a_person_is_asked(era: str, answer: ElicitResult, runs: bool) -> None:
     assert result.content[0].text == words
 
 
-@each("era", ERAS)
-def test_nobody_can_be_asked(era: str) -> None:
-    """[SURFACES: Serving] a client without elicitation gets the refusal, which says how."""
-    (result,) = call_tools(("careful", {"skill": "pdf"}), era=era)
-    assert result.content[0].text.startswith("error[E063]: ")
-
-
 def test_an_approval_fits_one_call() -> None:
     """[SURFACES: Serving] a response with the state of another call, or none of ours, approves nothing."""
     asked: list[str] = []

@@ -107,8 +107,3 @@ def test_no_folder_becomes_the_users_own(pdf: World, place: str, force: bool) ->
     assert (pdf.store / "pdf" / "SKILL.md").read_text() == before
     assert not (pdf.global_store / "pdf").exists()
     assert not (pdf.home / ".claude").exists()
-
-
-def test_own_skills_by_path(pdf: World) -> None:
-    """[RFC-0007] the path of a skill in a store means that skill, as everywhere."""
-    assert build(skill=str(pdf.store / "pdf")).structured_content["skill"] == "pdf"

@@ -225,30 +225,6 @@ def test_what_no_host_takes(team: Team) -> None:
     asyncio.run(check())
 
 
-def test_pages(team: Team) -> None:
-    """[SEP-2640: server] a long list comes in pages, each skill once."""
-    for number in range(120):
-        team.publish(f"many/skill-{number}", "1.0.0")
-    team.settle("many/skill-119")
-
-    async def check() -> None:
-        async with with_token(f"{team.url}/mcp", NEW, token=team.admin) as client:
-            uris: list[str] = []
-            cursor: dict[str, str] = {}
-            while True:
-                page = await ask(client, "skills/list", **cursor)
-                uris += [entry["uri"] for entry in page["skills"]]
-                if "nextCursor" not in page:
-                    break
-                assert len(page["skills"]) == 50
-                cursor = {"cursor": page["nextCursor"]}
-            assert (len(uris), len(set(uris))) == (123, 123)
-            with pytest.raises(MCPError, match="Invalid cursor"):
-                await ask(client, "skills/list", cursor="other")
-
-    asyncio.run(check())
-
-
 def test_skc_repo_add(read_team: Team, world: World) -> None:
     """[SURFACES: Registry protocols] `skc repo add --type mcp`: list, find, load and show, with a token."""
     env = {"TEAM_TOKEN": read_team.token(Role.READER, "payments").secret}

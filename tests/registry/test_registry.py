@@ -312,17 +312,6 @@ def test_a_claim_that_ended(registry: Team, clock: Clock) -> None:
     assert registry.skills(SYSTEM) == []
 
 
-def test_known_files_are_not_written_again(registry: Team, tmp_path: Path) -> None:
-    """[SURFACES: Registry model] of a new version, only what changed is uploaded."""
-    registry.publish(SYSTEM, package(text="a", data__bin=b"large"))
-    written: list[str] = []
-    write = registry._blobs.write_all
-    registry._blobs.write_all = lambda blobs: (written.extend(blobs), write(blobs))[1]  # type: ignore
-    version = registry.publish(SYSTEM, package(text="b", data__bin=b"large"))
-    digests = {file.path: file.digest for file in registry.files(SYSTEM, version)}
-    assert sorted(written) == sorted([digests["SKILL.md"], version.archive])
-
-
 @pytest.mark.slow
 def test_lists(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] skills come by ID, page by page: those of a prefix that one may read."""

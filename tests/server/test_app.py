@@ -115,18 +115,6 @@ def test_one_skill(api: httpx2.Client) -> None:
         error(api.get(bad), 400, "E070")
 
 
-def test_collections(api: httpx2.Client) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] [D26] every prefix, recursive counts, words."""
-    found = api.get("/skill-collections").json()["collections"]
-    words = "Entity and relationship extraction"
-    assert found[0] == {"path": "extraction", "description": words, "count": 4}
-    assert [c["path"] for c in found[1:]] == [
-        "extraction/medical",
-        "extraction/medical/imaging",
-        "formatting",
-    ]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["/skills", "/skills?collection=extraction", "/skills/a", "/skill-collections"]
@@ -267,12 +255,6 @@ def test_none_and_empty_mean_none(api: httpx2.Client) -> None:
     assert (turn["message"], turn["events"], turn["notices"]) == ("go", [], [])
 
 
-def test_a_preload_that_is_not_found(api: httpx2.Client) -> None:
-    """[LIB: Failure semantics] is the caller's mistake: 422."""
-    for skill_id, code in (("not/there", "E001"), ("../x", "E070")):
-        error(api.post("/turns", json={"message": "x", "preload_skills": [skill_id]}), 422, code)
-
-
 @pytest.mark.parametrize(
     ("content", "status"),
     [
@@ -299,20 +281,6 @@ def test_bad_turns(api: httpx2.Client, content: bytes, status: int) -> None:
 def test_half_characters(api: httpx2.Client) -> None:
     """[D31] a message that JSON can hold and UTF-8 can't is answered all the same."""
     assert api.post("/turns", content=b'{"message": "a\\ud800b"}').json()["message"] == "a?b"
-
-
-def test_bodies_without_end(api: httpx2.Client) -> None:
-    """[LIB: Wire format alignment] a body is bounded whatever length it claims."""
-
-    def forever() -> Iterator[bytes]:
-        while True:
-            yield b" " * 65536
-
-    try:
-        answer = api.post("/turns", content=forever())
-    except httpx2.TransportError:
-        return  # the connection was closed in our face, which is as well
-    error(answer, 413, "E100")
 
 
 @pytest.mark.parametrize(

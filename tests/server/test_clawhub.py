@@ -236,13 +236,6 @@ def test_only_what_is_to_be_read(team: Team) -> None:
     assert public.delete(f"{API}/skills/sales.leads").status_code == 401
 
 
-def test_discovery(team: Team) -> None:
-    """[SURFACES: Registry protocols] the address of the API is the one that clients know."""
-    known = client(team, url="https://skills.example.com/")
-    assert known.get("/.well-known/clawhub.json").json()["apiBase"] == "https://skills.example.com"
-    assert client(team).get("/.well-known/clawhub.json").json()["apiBase"] == "http://testserver"
-
-
 def payload(**fields: Any) -> dict[str, Any]:
     return {"slug": "invoices", "ownerHandle": "payments", "version": "1.0.0", "changelog": ""} | fields
 

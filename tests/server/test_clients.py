@@ -114,24 +114,3 @@ def test_repository_and_find(team: Team, secret: str, world: World, path: str, k
     assert "Rules." in world.ok("open", results[0]["id"], "references/rules.md", env=env).stdout
     results = json.loads(world.ok("find", "leads", "--format", "json", env=env).stdout)["results"]
     assert "leads" not in [each["name"] for each in results]
-
-
-def test_clawhub_after_login(team: Team, secret: str, world: World) -> None:
-    """[SURFACES: Registry protocols] [SURFACES: Library] the token that `skc login` stored is used."""
-    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": secret})
-    world.ok("repo", "add", "team", team.url, "--type", "clawhub", "--global")
-    assert "Text." in world.ok("load", "payments/cards/disputes").stdout
-    assert "payments/refunds" in world.ok("browse", "payments").stdout
-    assert "Text." in world.ok("show", "payments/refunds", "--section", "refunds").stdout
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"), [("", "http"), ("/payments", "well-known"), ("", "clawhub"), ("/mcp", "mcp")]
-)
-def test_repository_without_a_token(team: Team, world: World, path: str, kind: str) -> None:
-    """[SURFACES: Registry protocols] without a token a repository is unavailable, and tells of no skill."""
-    world.ok("repo", "add", "team", f"{team.url}{path}", "--type", kind, "--global")
-    states = json.loads(world.ok("repo", "list", "--format", "json").stdout)["repositories"]
-    (state,) = [each for each in states if each["name"] == "team"]
-    assert (state["status"], state["skills"]) == ("unavailable", 0)
-    assert "refunds" not in json.dumps(state)

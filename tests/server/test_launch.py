@@ -242,15 +242,6 @@ def fails(world: World, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable
     os.umask(umask)
 
 
-def test_a_port_that_is_taken(fails: Callable[..., str]) -> None:
-    """[SURFACES: Registry] a port that is taken is an error, also with several workers."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        for count in ("1", "2"):
-            line = fails("--port", port, "--workers", count)
-            assert f"cannot listen on 127.0.0.1 port {port}" in line
-
-
 def test_options(fails: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] wrong options and stores are one coded line, before anything is served."""
     monkeypatch.setattr(postgres, "WAIT_SECONDS", 0.5)

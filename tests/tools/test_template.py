@@ -354,15 +354,6 @@ def test_exactly_the_promised_tokens(tokens: list[list[Any]], values: dict[str, 
     assert argv(template, **values) == ["p", "--", "x", *expected]
 
 
-@pytest.mark.slow
-@given(st.lists(st.sampled_from(list(TYPES)), max_size=5), some_values)
-def test_variables_alone(names: list[str], values: dict[str, Any]) -> None:
-    """[D36] [D38] a value alone in its token is passed verbatim, each item of a list by itself."""
-    template = " ".join(["p", "--", *(f"{{{{{name}}}}}" for name in names)])
-    expected = [text for name in names for text in promised([(name, None)], values)]
-    assert argv(template, **values) == ["p", "--", *expected]
-
-
 @given(words)
 def test_no_value_leaves_its_place_in_a_url(value: str) -> None:
     """[D39] whatever a value holds, scheme, host, and the parts around it stay what they were."""

@@ -401,19 +401,6 @@ def test_damaged_decisions_ask(world: World, mine: SkillLocation) -> None:
     approve_run(bundled, None, store)
 
 
-def test_the_first_run_asks_and_the_next_does_not(world: World, mine: SkillLocation) -> None:
-    """[TOOLS §6.3] [D46] until a file changes; then what changed is shown."""
-    person, store = Person(Answer.ALWAYS), TrustStore()
-    for _ in range(2):
-        approve_run(ready(mine, world), person, store)
-    assert [request.changed for request in person.asked] == [None]
-    (world.global_store / "mine" / "scripts" / "say.sh").write_text("#!/bin/sh\necho evil\n")
-    approve_run(ready(mine, world), person, store)
-    assert person.asked[1].changed == ["changed: scripts/say.sh"]
-    assert "Since you allowed it:\n  changed: scripts/say.sh" in person.asked[1].text()
-    approve_run(ready(mine, world), None, store)
-
-
 def test_once_is_once_and_never_is_never(world: World, mine: SkillLocation) -> None:
     """[D46] an answer for one run is not kept; a denial is, and nobody is asked again."""
     store, once, never = TrustStore(), Person(Answer.ONCE), Person(Answer.NEVER)

@@ -26,7 +26,6 @@ from skillc.usage.schema import create_tables
 from tests.conftest import World
 from tests.support.forks import start_skc
 
-SKC = [sys.executable, "-m", "skillc"]
 COLUMNS = ["id", "timestamp", "run_id", "command", "skill", "skill_path", "cwd", "args", "error"]
 LOGGING_DISABLED = "warning[W002]: logging disabled; run 'skc sync' after session to merge logs\n"
 STALE = "warning[W003]: stale local logs for 'pdf'; run 'skc sync' to upload\n"
@@ -110,15 +109,6 @@ def test_every_command_that_resolves_a_skill(world: World, skill: Path) -> None:
     assert arguments["open"]["path"] == "notes.txt"
     assert arguments["stats"]["group_by"] == "summary"
     assert all(row["error"] is None for row in logged_rows)
-
-
-def test_search_arguments(world: World, skill: Path) -> None:
-    """[RFC-0004:C-LOGGING] `query` as given and `result_count`, and nothing else."""
-    world.ok("build", "pdf")
-    world.ok("search", "pdf", ' "text"  ÜBER ')
-    world.ok("search", "pdf", "text", "--limit", "1")
-    found = [json.loads(row["args"]) for row in rows(primary(world)) if row["command"] == "search"]
-    assert found == [{"query": ' "text"  ÜBER ', "result_count": 0}, {"query": "text", "result_count": 1}]
 
 
 def test_failed_searches(world: World, skill: Path) -> None:
@@ -344,18 +334,6 @@ def test_read_only_everything(
     assert failed.stderr == f"{LOGGING_DISABLED}error[E021]: file not found: 'x'\n"
 
 
-def test_read_only_home(world: World, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0007] a global skill in a home that can't be written."""
-    world.skill("pdf", store=world.global_store)
-    read_only(world.home / ".skillc")
-    read_only(world.home)
-    result = world.skc("outline", "pdf", prefix=unprivileged)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert len(rows(fallback(world.project))) == 1
-    stats = world.skc("stats", "pdf", prefix=unprivileged)
-    assert (stats.returncode, stats.stderr) == (0, "")
-
-
 def read_only(directory: Path) -> None:
     for path in [*directory.rglob("*"), directory]:
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -458,16 +436,6 @@ def test_stale_while_it_is_in_use(world: World, skill: Path) -> None:
     assert len(rows(fallback(world.project))) == 3
 
 
-@pytest.mark.parametrize("env", [{"HOME": "/nonexistent"}, {"PATH": ""}, {"LANG": "C", "PYTHONUTF8": "0"}])
-def test_strange_surroundings(world: World, env: dict[str, str]) -> None:
-    """[RFC-0007] no home, no PATH, no UTF-8: a folder is read and its access noted somewhere."""
-    folder = world.skill("pdf", store=world.root / "lib")
-    result = world.ok("outline", str(folder), env=env)
-    assert result.stdout == "SKILL.md\n  # pdf\n  ## Usage\n"
-    assert result.stderr == ""
-    world.ok("stats", str(folder), env=env, without=("PATH",))
-
-
 def test_no_home_at_all(world: World) -> None:
     """[RFC-0007] a folder from elsewhere would have its log in the home; a project's skill has not."""
     world.skill("pdf")
@@ -478,23 +446,6 @@ def test_no_home_at_all(world: World) -> None:
     result = world.skc("outline", str(folder), env={"HOME": ""})
     assert "Traceback" not in result.stderr
     assert len(rows(fallback(world.project, "other"))) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("closed", [[1], [2], [0, 1, 2]])
-def test_closed_streams(world: World, skill: Path, closed: list[int]) -> None:
-    """[RFC-0007] nobody reads the output: the access is noted, and that is all."""
-    code = f"import os, sys\nfor fd in {closed}: os.close(fd)\nos.execv(sys.argv[1], sys.argv[1:])"
-    for words in (["outline", "pdf"], ["stats", "pdf"], ["stats", "pdf", "--group-by", "commands"]):
-        status = subprocess.run(
-            [sys.executable, "-c", code, *SKC, *words],
-            cwd=world.project,
-            env=world.env,
-            timeout=60,
-            check=False,
-        ).returncode
-        assert status == 0
-    assert [row["command"] for row in rows(primary(world))] == ["outline", "stats", "stats"]
 
 
 # Many at once

@@ -8,7 +8,6 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -319,11 +318,3 @@ def test_where_it_is_written(world: World) -> None:
     world.fails("E031", "stats", "pdf", "--html", "x.html", "--since", "nonsense")
     assert not (world.project / "x.html").exists()
     assert resolve("pdf", str(world.project)).name == "pdf"
-
-
-def test_its_encoding(world: World) -> None:
-    """[RFC-0003] it is UTF-8 whatever the terminal is."""
-    world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# Größe 日本\n")
-    world.ok("sources", "pdf")
-    world.ok("stats", "pdf", "--html", "page.html", env={"LANG": "C", "PYTHONUTF8": "0", "LC_ALL": "C"})
-    assert "Größe 日本" in check(Path(world.project, "page.html").read_text(encoding="utf-8")).seen()

@@ -561,16 +561,6 @@ def test_a_project_and_the_home_have_it(world: World) -> None:
     assert compute_stats([mine, theirs], "commands", every).data == {"outline": 4, "build": 1}
 
 
-def test_sections_of_several_skills(world: World) -> None:
-    """[RFC-0003] a section of one skill is not that of another: a summary of all counts both."""
-    for name in ("docx", "pdf"):
-        world.skill(name)
-        world.ok("build", name)
-        world.ok("show", name, "--section", "Usage")
-    data = json.loads(world.ok("stats", "--format", "json").stdout)["data"]
-    assert (data["unique_sections"], data["unique_files"]) == (2, 2)
-
-
 @pytest.mark.slow
 def test_people_are_counted_apart(world: World) -> None:
     """[RFC-0003] what an author does is not use: build, lint, stats, and what is typed at a terminal."""

@@ -204,11 +204,6 @@ def test_mistakes(notes: World, stub: Stub) -> None:
     assert stub.requests == []
 
 
-def test_local_logs_as_before(world: World) -> None:
-    """[RFC-0007] without --to, local logs are moved, and nothing leaves the machine."""
-    assert world.ok("sync").stdout == "No local logs to sync\n"
-
-
 def test_a_project_that_is_gone(eve: World, team: Team) -> None:
     """[SURFACES: Registry] a project that was removed, or whose lock is damaged, does not matter."""
     use(eve)

@@ -174,25 +174,6 @@ def test_once(client: AppClient, issuer: Issuer) -> None:
         assert fault(mint(client, text)) == (403, "E090")
 
 
-def test_repository_that_was_made_anew(client: AppClient, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] a repository that was deleted and made anew by others is refused."""
-    trust(client, issuer)
-    assert mint(client, issuer.sign(issuer.claims())).status_code == 200
-    response = mint(client, issuer.sign(issuer.claims(repository_id="75")))
-    assert "is another repository" in response.json()["detail"]
-
-
-def test_prefixes(client: AppClient, issuer: Issuer) -> None:
-    """[SURFACES: Sign-in] `prefix` chooses among several trusted publishers."""
-    trust(client, issuer)
-    trust(client, issuer, prefix="billing", environment="release")
-    claims = issuer.claims(environment="release")
-    assert "billing, payments" in mint(client, issuer.sign(claims)).json()["detail"]
-    assert mint(client, issuer.sign(claims), prefix="billing").json()["prefix"] == "billing"
-    assert mint(client, issuer.sign(issuer.claims()), prefix="payments").json()["prefix"] == "payments"
-    assert fault(mint(client, issuer.sign(issuer.claims()), prefix="billing")) == (403, "E090")
-
-
 def test_only_configured_issuers_are_asked(registry: Registry, client: AppClient, issuer: Issuer) -> None:
     """[SURFACES: Sign-in] no request makes the server ask an issuer that is not configured and trusted."""
     with running_issuer() as other:
