@@ -170,12 +170,6 @@ def test_judge(world: World) -> None:
     assert json.loads((world.project / "question.json").read_text())["skill"] == {"id": "good"}
 
 
-def test_terminal(world: World) -> None:
-    """[RFC-0005] text of a skill reaches a terminal without anything that it acts on."""
-    world.skill("bad", fenced("npx 'a\x1b[2Jb\u202e'"))
-    assert "\x1b" not in world.ok("audit", "bad", "--verbose").stdout
-
-
 @pytest.mark.slow
 def test_nothing_is_run(world: World) -> None:
     """[SURFACES: Getting skills] an audit runs nothing and writes nothing."""

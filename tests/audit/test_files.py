@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from skillc.audit import audit_folder
-from skillc.errors import InvalidSkill
 from tests.audit.skills import above_notes, audit, levels, put
 
 
@@ -141,12 +140,6 @@ def test_large_files(tmp_path: Path) -> None:
     assert {"A09", "A10"} <= levels(result).keys()
     data = audit(tmp_path / "data", {"data.csv": "a,b\n" * (1 << 19)})
     assert levels(data) == {"A09": "note"}
-
-
-def test_no_skill(tmp_path: Path) -> None:
-    """[RFC-0005] a folder without SKILL.md is E010."""
-    with pytest.raises(InvalidSkill):
-        audit_folder(str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skillc.compiler import read_agents
-from skillc.install.clients import AGENTS, client_names, command
+from skillc.install.clients import AGENTS, command
 from tests.conftest import World, save
 
 
@@ -108,13 +108,6 @@ def test_comments_are_never_lost(world: World) -> None:
     save(toml, "[mcp_servers.skillc]\ncommand = 'mine'\n")
     world.fails("E999", "mcp", "--install", "codex")
     assert "mine" in toml.read_text()
-
-
-def test_an_unknown_agent(world: World) -> None:
-    """[RFC-0005] E100 that lists the known ones, or names the nearest."""
-    failed = world.fails("E100", "mcp", "--install", "zzzz")
-    assert all(f"{name}," in failed.stderr for name in client_names() if name != "gemini")
-    assert "did you mean 'claude" in world.fails("E100", "mcp", "--install", "cluade").stderr
 
 
 def test_every_name_of_an_agent(world: World) -> None:

@@ -181,28 +181,3 @@ def test_damaged_file(world: World, pdf: Path) -> None:
     assert str(file) in stderr
     assert "'skc disable' again" in stderr
     assert present(world) == set()
-
-
-def test_every_byte_of_the_file(world: World, pdf: Path) -> None:
-    """[D11] one bit that is another gives no disabled skill back: it is E071, or all is as before."""
-    call(world, "disable", "pdf")
-    file = world.home / ".skillc/disabled.json"
-    data, sound = file.read_bytes(), read_switches()
-    for place in range(len(data)):
-        file.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :])
-        try:
-            assert read_switches() == sound
-        except InvalidConfiguration:
-            pass
-
-
-def test_file_from_before(world: World, pdf: Path) -> None:
-    """[SURFACES: Getting skills] a file without a digest is obeyed, and gets one with the next change."""
-    call(world, "disable", "pdf")
-    file = world.home / ".skillc/disabled.json"
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({"version": 1, "disabled": content["disabled"]}))
-    assert [switch.everywhere for switch in read_switches().values()] == [True]
-    call(world, "enable", "pdf", "--target", "claude")
-    assert json.loads(file.read_text())["version"] == 2
-    assert present(world) == {"claude"}

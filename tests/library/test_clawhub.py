@@ -21,7 +21,7 @@ from skillc.library import ClawHubSkillSource
 from skillc.remotes import BearerAuth, clawhub as wire
 from skillc.skills import SkillId
 from tests.conftest import World
-from tests.support.clawhub import MAIN, Hub, item, pack
+from tests.support.clawhub import MAIN, Hub, item
 from tests.support.http import Chunks, Request, Stub, page
 from tests.support.skills import run
 
@@ -151,17 +151,6 @@ def test_wrong_slugs(hub: Hub, world: World) -> None:
     assert "slug=PDF_Tools&" in hub.stub.paths()[-1]
 
 
-@pytest.mark.parametrize("name", ["../evil.md", "/evil.md", "a/../../evil.md", "C:evil.md", "a\\..\\evil.md"])
-def test_archive_that_leaves(hub: Hub, world: World, name: str) -> None:
-    """[SURFACES: Library] Nothing of an archive is written with a name that leaves its folder: E083."""
-    hub.archive, hub.version = pack({"SKILL.md": MAIN, name: b"evil"}), {"version": "1.0.0"}
-    source = ClawHubSkillSource(hub.stub.url)
-    with pytest.raises(ArchiveRefused):
-        run(source.load(PDF))
-    names = [file for _, _, files in os.walk(world.home / ".skillc") for file in files]
-    assert not [file for file in names if "evil" in file or file == "SKILL.md"]
-
-
 def test_wrong_files(hub: Hub) -> None:
     """[SURFACES: Library] Files that are not those of the version are E081, and not kept."""
     source = ClawHubSkillSource(hub.stub.url)
@@ -267,15 +256,6 @@ def test_hosts_and_credentials(hub: Hub) -> None:
         run(ClawHubSkillSource(hub.stub.url, allow_hosts=["example.com"]).list())
     with pytest.raises(RepositoryUnavailable, match="over https"):
         run(ClawHubSkillSource("http://example.com").list())
-
-
-def test_refusals(stub: Stub, world: World) -> None:
-    """[D28] A registry that wants a token, or is busy, says so; that is not a registry without a list."""
-    for status in (401, 403, 429, 503):
-        stub.gives(page(b"no", status))
-        with pytest.raises(RepositoryUnavailable, match=f"status {status}"):
-            run(ClawHubSkillSource(stub.url).list())
-    assert set(stub.paths()) == {"/.well-known/clawhub.json"}
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import skillc
 from skillc import (
     AgentFactory,
     BearerAuth,
@@ -140,10 +139,3 @@ def test_passphrase_is_refused() -> None:
     with pytest.raises(InvalidConfiguration, match="add the key to ssh-agent"):
         SshKey("~/.ssh/id", SECRET)
     assert SshKey("~/.ssh/id").passphrase is None
-
-
-def test_repositories_in_python() -> None:
-    """[D33] a repository can be configured without a file; its type is public."""
-    config = skillc.SkillsConfig(repositories=(SkillRepositoryConfig("x", "http", {"url": "https://h"}),))
-    (first, *_) = skillc.resolve_repositories(config).sources
-    assert (first.name, getattr(first.source, "kind", "")) == ("x", "http")

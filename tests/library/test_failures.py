@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import copy
-import json
-import os
 import pickle
-import sys
 import threading
 from pathlib import Path
 
@@ -133,28 +130,6 @@ def test_the_time_out_can_be_set(world: World, stub: Stub, how: str) -> None:
     assert "answer in" in str(states[0].error)
 
 
-@pytest.mark.slow
-def test_a_server_that_hangs_and_the_command(world: World, stub: Stub) -> None:
-    """[D27] every command for prompts serves the others, and says what is wrong."""
-    stub.gives(30.0)
-    skill(world.store, "one")
-    file = world.project / ".skillc" / "skills.toml"
-    file.write_text(CONFIGURED.format(url=stub.url, more="timeout_seconds = 1"))
-    assert "one" in world.ok("browse").stdout
-    assert "hangs: repository 'hangs' unavailable: no " in world.ok("doctor", "--library").stdout
-    assert '<skill id="one">' in world.ok("turn", "/one go").stdout
-
-
-@pytest.mark.slow
-def test_a_mute_program_and_its_time_out(world: World) -> None:
-    """[D27] a refresh, too, waits for a program no longer than its repository says."""
-    command = json.dumps([sys.executable, "-c", "import time; time.sleep(60)"])
-    text = f'[[repositories]]\nname = "mute"\ntype = "mcp"\ncommand = {command}\ntimeout_seconds = 1\n'
-    (world.home / ".skillc").mkdir(exist_ok=True)
-    (world.home / ".skillc" / "skills.toml").write_text(text)
-    assert "no whole answer in 0.83 s" in world.fails("E200", "repo", "sync", "mute").stderr
-
-
 @pytest.mark.parametrize("value", ["0", "-1", "true", '"5"', "1.5"])
 def test_time_outs_that_are_none(world: World, value: str) -> None:
     """[D23a] a time-out is a positive integer, or E071."""
@@ -190,22 +165,6 @@ def test_sources_without_names(tmp_path: Path) -> None:
     assert [named.name for named in both.sources] == ["filesystem", "filesystem-2", "memory"]
     assert run(both.states())[1].shadowed == 1
     assert run(both.directory(SkillId("x"))) == str(tmp_path / "a" / "x")
-
-
-def test_one_bad_skill(tmp_path: Path) -> None:
-    """[D25] [LIB: Existing (updated)] it is quarantined with its reason, whatever is wrong with it."""
-    skill(tmp_path, "good")
-    skill(tmp_path, "no-description", "# nothing\n")
-    skill(tmp_path, "huge", "---\ndescription: x\n---\n" + "x" * (1 << 20))
-    skill(tmp_path, "bytes").joinpath("SKILL.md").write_bytes(b"\xff\xfe\x00\x01" * 100)
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    (tmp_path / "a-file").write_text("x")
-    os.mkfifo(tmp_path / "COLLECTION.md")  # opening it would wait for ever
-    (tmp_path / "pipe").mkdir()
-    os.mkfifo(tmp_path / "pipe" / "SKILL.md")
-    source = FilesystemSkillSource(tmp_path)
-    assert [str(s.id) for s in run(source.list())] == ["good"]
-    assert source.quarantined == 3
 
 
 @pytest.mark.slow

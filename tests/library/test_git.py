@@ -24,7 +24,6 @@ from dulwich.objects import Blob, ObjectID, Tree
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
 from skillc.library import GitSkillSource
-from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillScope, SkillSource
 from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey, tree as files
 from skillc.remotes.git.transport import Watchdog
@@ -128,18 +127,6 @@ def test_strict_and_quarantine(origin: Origin, cache: Path) -> None:
     assert (len(ids(lax)), lax.quarantined) == (3, 0)
     assert (len(ids(strict)), strict.quarantined) == (2, 1)
     assert "breaks the Agent Skills format" in run(strict.diagnostics())[-1].message
-
-
-def test_in_a_composite(origin: Origin, server: Server, cache: Path) -> None:
-    """[D27] a repository that can't be reached takes no other down."""
-    good = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
-    bad = GitSkillSource(GitSkillConfig(server.url + "-not", cache_dir=cache))
-    both = CompositeSkillSource([NamedSource("bad", bad), NamedSource("good", good)])
-    assert ids(both) == ["extraction/email", "pdf"]
-    assert [(state.name, state.type, state.status) for state in run(both.states())] == [
-        ("bad", "git", "unavailable"),
-        ("good", "git", "ok"),
-    ]
 
 
 # Refs and refreshing.

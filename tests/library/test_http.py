@@ -215,17 +215,6 @@ def test_stale_documents(stub: Stub, clock: Clock) -> None:
     assert source.status == "ok"
 
 
-def test_the_server_goes_away(stub: Stub) -> None:
-    """[D28] stale service when nothing listens any more."""
-    stub.gives(page(LIST))
-    source = HttpSkillSource(stub.url, cache_ttl=0.0)
-    good = run(source.list())
-    source._remote.session.address = "http://127.0.0.1:1"
-    source._remote.session.hosts = None
-    assert run(source.list()) == good
-    assert source.error == "Connection refused"
-
-
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 DRIP: tuple[bytes | float, ...] = (b"x", 0.02) * 1000
 REDIRECT = b"HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\n"

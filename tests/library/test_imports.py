@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -15,7 +14,6 @@ from skillc.tools import find_skill, locate_in_source
 from skillc.tools.trust import TrustLevel
 from tests.conftest import World
 from tests.support.git import Origin
-from tests.support.mcp import near
 from tests.support.tools import executable, skill_md, tool
 
 
@@ -73,20 +71,6 @@ def test_of_a_cloned_project_and_a_checkout(world: World, outside: Path) -> None
     subprocess.run(["git", "clone", "-q", str(origin.bare), str(clone)], check=True, env=world.env)
     world.ok("build", str(clone / "tools" / "demo"), cwd=outside)
     assert level("demo", outside) is TrustLevel.UNTRUSTED
-
-
-def test_over_mcp(world: World, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D46] [SURFACES: Serving] an agent can't import a folder at all."""
-    monkeypatch.chdir(outside)
-    folder = executable(outside / "from", "theirs")
-
-    async def talk() -> None:
-        async with near("legacy") as client:
-            result = await client.call_tool("skc_build", {"skill": str(folder)})
-            assert result.is_error
-
-    asyncio.run(talk())
-    assert not (world.global_store / "theirs").exists()
 
 
 def test_replacing_one_of_your_own(world: World, outside: Path) -> None:

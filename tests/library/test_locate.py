@@ -166,11 +166,6 @@ def test_a_skill_in_a_collection_of_a_store_needs_no_repository(world: World) ->
     assert "Usage" in world.ok("show", str(folder), "--section", "usage").stdout
 
 
-def test_embedded_skills_can_be_read(world: World) -> None:
-    """[LIB: remote skills as local folders]"""
-    assert "skc" in world.ok("outline", "skillc").stdout + world.ok("open", "skillc", "SKILL.md").stdout
-
-
 @pytest.mark.parametrize(
     "name", ["../x", "/etc", "a//b", "A/b", "", "a\0b", "x" * 5000, "billing/../refunds"]
 )

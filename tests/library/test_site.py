@@ -75,22 +75,6 @@ def test_wrong_digest(world: World, stub: Stub) -> None:
     assert run(source.load(PDF)).body.endswith("Body.\n")
 
 
-def test_stale(world: World, stub: Stub, caplog: pytest.LogCaptureFixture) -> None:
-    """[D28] [SURFACES: Well-known discovery] Revalidated by ETag; if the site is away, the last index."""
-    serve(stub, SITE, tag='"1"')
-    source = WellKnownSkillSource(stub.url, cache_ttl=0, name="site")
-    run(source.load(PDF))
-    run(source.list())
-    assert stub.requests[-1].headers["if-none-match"] == '"1"'
-    stub.gives(page(b"", 500))
-    assert len(run(source.list())) == 2
-    assert (source.status, run(source.cached_count())) == ("stale", 2)
-    assert run(source.load(PDF)).body.endswith("Body.\n")
-    with pytest.raises(RepositoryUnavailable, match="status 500"):
-        run(source.directory(TOOLS))
-    assert "not refreshed" in caplog.text
-
-
 @pytest.mark.parametrize(
     "index", [b"<h1>Welcome</h1>", {"skills": 5}, {"$schema": "https://x/9", "skills": []}]
 )

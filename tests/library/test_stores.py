@@ -141,17 +141,6 @@ def test_names_do_not_leave_the_store(world: World, name: str) -> None:
         found(world, name)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "\0", "a\0b", "a\nb", "\x1b[31m", "x" * 5000, "a/" * 3000, "~", "*", " "]
-)
-def test_odd_names(world: World, name: str) -> None:
-    """[RFC-0005] any text is answered by E001 on one line."""
-    world.skill("a")
-    with pytest.raises(SkillNotFound) as error:
-        found(world, name)
-    assert error.value.line().isprintable()
-
-
 @given(st.text(st.characters(), max_size=12))
 def test_any_name(world: World, name: str) -> None:
     """[RFC-0005] no text makes the lookup fail otherwise."""
@@ -228,15 +217,6 @@ def test_runtime_places(world: World) -> None:
     home = world.home / ".skillc" / "runtime"
     assert found(world, "pdf").runtimes() == [str(world.runtime / "pdf"), str(home / "pdf")]
     assert found(world, "everywhere").runtimes() == [str(home / "everywhere")]
-
-
-def test_reading_what_was_built_globally(world: World) -> None:
-    """[D13a] after `build --global` a project skill is read from the home's runtime."""
-    world.skill("pdf")
-    world.fails("E002", "search", "pdf", "text")
-    world.ok("build", "pdf", "--global")
-    assert not (world.runtime / "pdf" / "SKILL.md").exists()
-    assert "SKILL.md#Usage" in world.ok("search", "pdf", "text").stdout
 
 
 def test_stored_skills(world: World) -> None:

@@ -7,17 +7,11 @@ from skillc.library import at_path
 from skillc.lint import lint_skill
 from skillc.skills import parse, read_metadata
 from tests.conftest import World
-from tests.lint.skills import FRONT, GOOD, findings, front, places, rules
+from tests.lint.skills import GOOD, findings, front, places, rules
 from tests.support.cases import each
 
 NAME = "name: pdf"
 USE = "description: Use when there is a PDF."
-
-
-def test_a_good_skill(world: World) -> None:
-    """[RFC-0008] nothing is wrong with what follows every rule."""
-    assert rules(world) == []
-    assert rules(world, FRONT + "# Working with a pdf\n") == []
 
 
 def test_every_known_field(world: World) -> None:
@@ -214,10 +208,3 @@ def test_no_repair_is_silent(world: World, fence: str, yaml: str, closing: str) 
         assert "SKL100" in rules(world, text)
         codes.discard("W017")
     assert codes <= causes
-
-
-def test_lower_case_skill_md(world: World) -> None:
-    """[RFC-0008] [D4] skill.md is linted as SKILL.md is."""
-    folder = world.skill("pdf", "# PDF\n")
-    (folder / "SKILL.md").rename(folder / "skill.md")
-    assert places(lint_skill(at_path(str(folder))).findings, "SKL100") == [("skill.md", 1)]

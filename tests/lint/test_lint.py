@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 import tomllib
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -208,16 +206,6 @@ def test_our_own_skills_are_clean(world: World) -> None:
     """[RFC-0008] the example skill breaks no rule."""
     examples = ROOT / "examples"
     assert world.skc("lint", "--all", str(examples), "--strict").returncode == 0
-
-
-def test_logged(world: World) -> None:
-    """[RFC-0007] a named skill's linting is in its log, as every command's is."""
-    put(world, BAD)
-    world.skc("lint", "pdf")
-    with closing(sqlite3.connect(world.runtime / "pdf" / ".skillc-meta" / "logs.db")) as log:
-        (row,) = log.execute("SELECT command, skill, args FROM access_log").fetchall()
-    assert row[:2] == ("lint", "pdf")
-    assert json.loads(row[2]) == {"force": False, "fix": False, "strict": False}
 
 
 # What runs it elsewhere

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,7 +11,6 @@ from hypothesis import given, strategies as st
 from skillc.errors import InvalidSkill, MissingField
 from skillc.skills import Document, Metadata, main_file, parse, read_metadata
 from tests.support.cases import each
-from tests.support.deadline import ends
 
 BOM = b"\xef\xbb\xbf"
 GOOD = b"---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n"
@@ -97,44 +95,6 @@ def test_any_bytes(raw: bytes) -> None:
     json.dumps(found.fields)
 
 
-NASTY = {
-    "long line": b"x" * 1_000_000,
-    "long heading": b"# " + b"x " * 500_000,
-    "long value": b"---\ndescription: " + b"x" * 1_000_000 + b"\n---\n",
-    "blank lines": b"\r\n" * 500_000,
-    "fences": b"---\n" * 250_000,
-    "quotes": b">" * 100_000,
-    "brackets": b"[" * 100_000,
-    "lists": b"- " * 50_000,
-    "emphasis": b"# " + b"*a_ " * 50_000,
-    "html": b"<" * 100_000,
-    "headings": b"# a\n" * 100_000,
-    "not UTF-8": b"\xff" * 1_000_000,
-}
-
-
-@pytest.mark.slow
-@each("raw", NASTY.values())
-@each("start", [b"", b"---\nname: a\ndescription: b\n\n", GOOD])
-def test_nasty_documents(start: bytes, raw: bytes) -> None:
-    """[D5] a megabyte of anything is read in bounded time."""
-    with ends():
-        document = parse(start + raw)
-        document.headings()
-        if start:
-            assert read_metadata(document, "folder").description
-
-
-def test_over_64_kib() -> None:
-    """[D5] a frontmatter over 64 KiB is refused: the skill has no description, and the document says why."""
-    document = parse(b"---\ndescription: x\n" + b"a: b\n" * 14_000 + b"---\n# T\n")
-    assert codes(document) == ["W016"]
-    with pytest.raises(MissingField) as caught:
-        read_metadata(document, "folder")
-    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["W016"]
-    assert [heading.text for heading in document.headings()] == ["T"]
-
-
 # Name and description
 
 
@@ -205,20 +165,6 @@ def test_not_loadable(text: str) -> None:
     with pytest.raises(MissingField) as caught:
         read_metadata(parse(text.encode()), "folder")
     assert caught.value.line() == "error[E011]: missing frontmatter field 'description' in SKILL.md"
-
-
-def test_fields() -> None:
-    """[D4] other keys are kept as they are, those of a repaired block too."""
-    extra: dict[str, Any] = {
-        "license": "MIT",
-        "allowed-tools": "Read, Bash(git:*)",
-        "metadata": {"v": "1", "n": [1.5, None]},
-    }
-    lines = "\n".join(f"{key}: {json.dumps(value)}" for key, value in extra.items())
-    for description in ("x", "x: y"):
-        found = about(f"name: pdf\ndescription: {description}\n{lines}")
-        assert found.fields == {"name": "pdf", "description": description, **extra}
-        assert {diagnostic.path for diagnostic in found.diagnostics} <= {"SKILL.md"}
 
 
 # The file

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import given, strategies as st
 
@@ -203,22 +201,6 @@ def test_any_text_below_frontmatter(text: str) -> None:
     assert [(h.level, h.text, h.line + 4, h.end_line + 4) for h in alone] == [
         (h.level, h.text, h.line, h.end_line) for h in below
     ]
-
-
-@pytest.mark.slow
-@each("eol", ["\n", "\r\n", "\r"])
-def test_ten_thousand(eol: str) -> None:
-    """[D15] ten thousand headings of every level, each with its section."""
-    levels = random.Random(6).choices(range(1, 7), k=10_000)
-    data = eol.join(f"{'#' * level} Heading {n}{eol}text" for n, level in enumerate(levels)).encode()
-    with ends():
-        found = find_headings(data)
-    assert [(h.level, h.text, h.line) for h in found] == [
-        (level, f"Heading {n}", 2 * n + 1) for n, level in enumerate(levels)
-    ]
-    check_sections(data, found[::100])
-    sampled = [(h.level, h.text, h.line) for h in found]
-    assert [h.end_line for h in found] == section_ends(sampled, 20_000)
 
 
 @pytest.mark.slow

@@ -348,13 +348,6 @@ def test_oversized(tmp_path: Path) -> None:
         read_definition(str(folder))
 
 
-@pytest.mark.slow
-def test_many_headings_are_read_in_bounded_time() -> None:
-    """[D35] a document of nothing but tools costs in proportion to its length."""
-    many = "".join(f"### t{n}\n#### Command\n```\nls\n```\n" for n in range(20_000))
-    assert len(define(FRONT + many).tools) == 20_000
-
-
 @given(st.text(st.sampled_from(list("#`~|-{}\n \\abc>*:<"))), st.binary(max_size=60))
 def test_nothing_else_is_raised(text: str, raw: bytes) -> None:
     """[TOOLS §9.1] whatever stands in a SKILL.md, reading it ends in a definition or in E060."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -187,19 +186,7 @@ def test_tags(text: str, meaning: object) -> None:
     assert (type(found), found) == (type(meaning), meaning)
 
 
-def test_tags_run_nothing(tmp_path: Path) -> None:
-    """[D5] the tag that makes an unsafe loader call a function is harmless."""
-    trap = tmp_path / "trap"
-    assert value(f"x: !!python/object/apply:os.mkdir [{trap}]\n") == {"x": [str(trap)]}
-    assert not trap.exists()
-
-
 # Limits
-
-
-def test_alias() -> None:
-    """[D5] an alias is the value it stands for."""
-    assert value("a: &x [1, {b: c}]\nd: *x\n") == {"a": [1, {"b": "c"}], "d": [1, {"b": "c"}]}
 
 
 @each(
