@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from skillc.errors import InvalidSkillId
 from skillc.skills import parse, read_metadata
 from tests.conftest import World
 from tests.support.examples import examples
-from tests.support.terminal import on_terminal
+from tests.support.terminal import Session, on_terminal
 
 
 @pytest.fixture
@@ -210,3 +211,17 @@ def test_a_file_in_the_way(world: World, here: Path, in_the_way: str) -> None:
     result = world.fails("E999", "init", "pdf", cwd=here)
     assert len(result.stderr.splitlines()) == 1
     assert path.read_text() == "mine"
+
+
+def test_left_at_the_question(world: World) -> None:
+    """[RFC-0006] [D11] Ctrl+C at the question leaves nothing behind, nor does too long a description."""
+    with Session(world, "init", "tea") as session:
+        session.wait("when is it to be used?")
+        session.process.send_signal(signal.SIGINT)
+        assert session.finish()[0] == 130
+    assert not (world.store / "tea").exists()
+    with Session(world, "init", "tea") as session:
+        session.wait("when is it to be used?")
+        session.press(f"{'tea ' * 300}\n", "a description has 1 to 1024 characters")
+        assert session.finish()[0] == 1
+    assert not (world.store / "tea").exists()

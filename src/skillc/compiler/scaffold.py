@@ -76,17 +76,23 @@ def create_skill(
     if not is_name(name):
         raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
     directory = os.path.join(paths.skills_store(root), name)
-    if any(os.path.lexists(os.path.join(directory, main)) for main in paths.SKILL_FILES):
-        raise SkillExists(name, f"hint: it is in '{directory}'; edit it, or choose another name")
+    _check_place(name, directory)
+    if description is None:
+        description = person.ask(QUESTION)  # before anything is made: a person may leave here
+        _check_description(name, description or None)
+        _check_place(name, directory)
     create_store(root)
     os.makedirs(directory, exist_ok=True)
-    if description is None:
-        description = person.ask(QUESTION)[: LIMITS["description"]]
     path = os.path.join(directory, paths.SKILL_FILE)
     title = " ".join(word.capitalize() for word in name.split("-"))
     text = _SKILL.format(name=name, description=yaml_quote(description or TO_DO), title=title)
     atomic.write(path, text.encode(), durable=True)
     return Creation(name, path, description)
+
+
+def _check_place(name: str, directory: str) -> None:
+    if any(os.path.lexists(os.path.join(directory, main)) for main in paths.SKILL_FILES):
+        raise SkillExists(name, f"hint: it is in '{directory}'; edit it, or choose another name")
 
 
 def _check_description(name: str | None, description: str | None) -> None:
