@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import sqlite3
@@ -16,6 +17,8 @@ import pytest
 import skillc
 from skillc import startup
 from skillc.startup import Idle, sqlite, sqlite_uri
+from tests.conftest import World
+from tests.listing.offers import TASK, put_library, update
 from tests.support.cases import each
 
 
@@ -40,6 +43,33 @@ def test_sqlite_uri(tmp_path: Path, name: str) -> None:
     with pytest.raises(sqlite.OperationalError):
         reader.execute("CREATE TABLE u (a)")
     reader.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1, -2.5e3, null, true, "\\ud83d\\ude00\\n"]}',
+        " [] ",
+        '"x"',
+        "{}",
+        "-0",
+        "12345678901234567890",
+    ],
+)
+def test_parse_json(text: str) -> None:
+    """JSON is read as `json` reads it."""
+    assert startup.parse_json(text) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1,]", "1 2", '{"a" 1}', '"', "nul", "[" * 100_000, "{} x", "'a'"]
+)
+@pytest.mark.parametrize("first", ["pass", "import json"])
+def test_parse_json_refuses(text: str, first: str) -> None:
+    """What is no JSON is a ValueError, whether `json` is loaded or not."""
+    code = f"{first}\nimport sys; from skillc.startup import parse_json\ntry: parse_json(sys.stdin.read())\n"
+    code += "except ValueError: print('refused')"
+    assert subprocess.check_output([sys.executable, "-c", code], input=text, text=True) == "refused\n"
 
 
 class Thing:
@@ -117,6 +147,35 @@ def test_find_imports_little(tmp_path: Path) -> None:
     ]
     assert outputs[1].splitlines()[0].startswith("pdf  (")
     assert outputs[1].splitlines()[-1] == "[]"
+
+
+def test_a_prompt_hook_imports_little(world: World) -> None:
+    """[D72] `skc hook prompt` answers without modules that load slowly, or rooms for other work."""
+    put_library(world.global_store)
+    update(world)
+    code = (
+        "import sys; from skillc.startup import start; start()\n"
+        "from skillc.cli import main\n"
+        "main(['hook', 'prompt', '--agent', 'claude'])\n"
+        "print()\n"
+        "print(*sys.modules)"
+    )
+    request = json.dumps({"prompt": TASK, "cwd": str(world.project)})
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        input=request,
+        env={**world.env, "PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=world.project,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    answer, modules = run.stdout.splitlines()
+    assert "pdf-forms" in answer
+    slow = {"json", "re", "enum", "functools", "collections", "array", "subprocess", "signal", "dataclasses"}
+    assert not slow & {*modules.split()}
+    rooms = {name.split(".")[1] for name in modules.split() if name.startswith("skillc.")}
+    assert not rooms & {"audit", "compiler", "gateway", "tools", "install", "remotes", "engine", "settings"}
 
 
 def test_values_are_alike() -> None:
@@ -264,8 +323,12 @@ RARE = {
     "gateway.snippets": "sections with thousands of matches",
     "listing": "commands that bring skills in look at listings; those that show help do not",
     "library.locate": "skills of repositories",
+    "listing.hook": "prompts come on standard input, one to a process; the next test tries it",
+    "listing.offer": "likewise",
+    "listing.offer_record": "likewise",
     "tools": "help and completion of commands load no rooms",
     "tools.sandbox.supervisor": "is a program, which starts with every run of a tool",
+    "usage.missed": "prompts that no skill fitted",
     "usage.schema": "the first access to a skill creates its log",
 }
 TRICKS = ("\nTYPE_CHECKING = False", " = front_door(", "import value\n")

@@ -250,9 +250,11 @@ class Operations:
 
         Return how much went by skill, and what failed.
         """
-        from skillc.usage import prune_logs
+        from skillc.usage import prune_logs, prune_missed
 
         def prune(skills: Skill | list[Skill]) -> tuple[dict[str, int], list[SkillcError]]:
+            if isinstance(skills, list):  # prompts that nothing fitted belong to no skill
+                prune_missed(age)
             return prune_logs(skills if isinstance(skills, list) else [skills], age)
 
         return self._count_use(name, {"prune": age}, prune)

@@ -18,11 +18,13 @@ VERSION = 1
 MAX_FILE = 1 << 18  # bytes of a config.toml
 MAX_KEY = 100  # parts of a dotted key in a TOML file
 KEYS = {
-    "": ("version", "registry", "search", "listing", "agents"),
+    "": ("version", "registry", "search", "listing", "agents", "hook"),
     "search": ("tokenizer", "formats"),
     "listing": ("window", "budget", "fit"),
     "agents": ("default",),
+    "hook": ("log_missed",),
 }  # by table
+OWN = ("registry", "listing", "agents", "hook")  # that count in the home's file alone
 TOKENIZERS = ("ascii", "cjk")
 WINDOW = 200_000  # tokens of a model, where nothing else is said
 MAX_WINDOW = 100_000_000
@@ -32,7 +34,9 @@ FORMATS = ("csv", "json", "yaml", "toml", "code")
 class Settings:
     """The settings in force, and diagnostics about the files they came from."""
 
-    __slots__ = ("agents", "budget", "diagnostics", "fit", "formats", "registry", "tokenizer", "window")
+    __slots__ = (
+        "agents", "budget", "diagnostics", "fit", "formats", "log_missed", "registry", "tokenizer", "window",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -44,6 +48,7 @@ class Settings:
         agents: tuple[str, ...] = (),
         budget: int = 0,
         fit: bool = False,
+        log_missed: bool = False,
     ) -> None:
         self.tokenizer = tokenizer
         self.formats = formats
@@ -53,6 +58,7 @@ class Settings:
         self.window = window  # tokens of the model that listings are for
         self.budget = budget  # tokens of a listing where the agent has no budget; 0: a part of the window
         self.fit = fit  # whether listings are kept fitted
+        self.log_missed = log_missed  # whether prompts that no skill fits are kept
         self.agents = agents  # that skills are deployed to where none are named [D70]
 
 
@@ -74,6 +80,7 @@ def load_settings(cwd: str) -> Settings:
         first("agents", ()),
         first("budget", 0),
         first("fit", False),
+        first("log_missed", False),
     )
 
 
@@ -112,7 +119,7 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
         return {}
     if version > VERSION:
         warn(f"version {version} is newer than this skc knows ({VERSION}); reading what is known")
-    own: dict[str, Any] = {key: data.pop(key) for key in ("registry", "listing", "agents") if key in data}
+    own: dict[str, Any] = {key: data.pop(key) for key in OWN if key in data}
     layer = _check(data, warn)
     root = paths.home()
     if root is not None and path == paths.config_file(root):
@@ -137,6 +144,7 @@ def _check_own(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, A
         layer["agents"] = tuple(names)
         for key in agents:
             _warn_unknown(f"agents.{key}", warn)
+    layer |= _check_hook(data.get("hook", {}), warn)
     if not isinstance(listing, dict):
         warn("'listing' must be a table")
         return layer
@@ -149,6 +157,15 @@ def _check_own(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, A
             kind = "true or false" if key == "fit" else "a number of tokens"
             warn(f"listing.{key} must be {kind}, not {value!r}")
     return layer
+
+
+def _check_hook(hook: object, warn: Callable[[str], None]) -> dict[str, Any]:
+    if not isinstance(hook, dict) or type(hook.get("log_missed", False)) is not bool:
+        warn("'hook' must be a table with log_missed, which is true or false")
+        return {}
+    for key in hook.keys() - {*KEYS["hook"]}:
+        _warn_unknown(f"hook.{key}", warn)
+    return {"log_missed": hook.get("log_missed", False)}
 
 
 def _check(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:

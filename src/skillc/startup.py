@@ -9,8 +9,8 @@ everywhere else the code is ordinary Python, which a test holds.
 3. `sqlite`: `_sqlite3` without the Python around it, which imports datetime, and without functools.
    `import_parser`: the same for the Markdown parser.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
-5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes. `Idle` keeps
-   threads apart with the former.
+5. `RLock`, `json_quote` and `parse_json`: the C halves of `threading` and `json`, where that is all it takes.
+   `Idle` keeps threads apart with the first.
 6. Imports inside functions for what only some calls need, each with a comment that says so.
 7. `value` or slotted classes in place of dataclasses, which import `inspect` and compile code at every start.
 8. Error classes load on first use (`skillc.errors`): defining forty takes as long as a search.
@@ -331,6 +331,27 @@ def json_quote(text: str) -> str:
     from _json import encode_basestring_ascii
 
     return encode_basestring_ascii(text)
+
+
+def parse_json(text: str) -> "Any":
+    """Return the value of a JSON text; raise ValueError for any other. Loading `json` takes longer.
+
+    >>> parse_json(' {"a": [1, 2.5, null, "x"]} ')
+    {'a': [1, 2.5, None, 'x']}
+    """
+    from _json import make_scanner  # type: ignore[import-not-found, unused-ignore]
+
+    rules: Any = type(sys.implementation)()  # an empty namespace
+    vars(rules).update(strict=True, object_hook=None, object_pairs_hook=None, memo={})
+    vars(rules).update(parse_int=int, parse_float=float, parse_constant=float)
+    text = text.strip(" \t\n\r")
+    try:
+        value, end = make_scanner(rules)(text, 0)
+    except (StopIteration, RecursionError, SystemError):  # the last where `json` is not loaded
+        raise ValueError("no JSON") from None
+    if end < len(text):
+        raise ValueError("more than one JSON value")
+    return value
 
 
 def collect_rarely() -> None:

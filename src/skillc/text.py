@@ -130,6 +130,18 @@ def fold_line(text: str) -> str:
     return " ".join("".join(c for c in line if c.isprintable() or c == "\u200d").split())
 
 
+def bare_line(text: str) -> str:
+    r"""Return `text` on one line, without anything that can't be seen; visible letters stay as they are.
+
+    >>> bare_line("Fill\u200b in\x1b[2J \n forms\U000e0041 \u3164.")
+    'Fill in[2J forms .'
+    """
+    line = fold_line(text)
+    if line.isascii():
+        return line
+    return " ".join("".join(c for c in line if c.isascii() or visible(f"x{c}") == f"x{c}").split())
+
+
 def utf8_text(text: str, errors: str = "backslashreplace") -> str:
     """Return `text` as UTF-8 can hold it: lone surrogates written out, or with "replace" replaced."""
     return text if text.isascii() else text.encode("utf-8", errors).decode()

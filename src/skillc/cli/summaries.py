@@ -74,6 +74,7 @@ GROUPS = {
     },
     "Set up skc": {
         "setup": "Make agents use the skills that are installed, in one command.",
+        "hook": "Answer the hooks of agents, which 'skc setup' puts in.",
         "doctor": "Check this installation, and say which command puts right what is wrong.",
         "completion": "Print the completion script for a shell.",
     },

@@ -73,8 +73,9 @@ class AgentSkill:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How often agents read of a skill, and when last."""
+    """How often hooks offered a skill, how often agents read of it, and when last."""
 
+    offered: int
     read: int
     last: str | None
 
@@ -172,7 +173,7 @@ def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
     """Return everything about a skill, an installed one first [D69], and what is wrong around it."""
     from skillc.lint import measure_skill  # a list needs none of these
     from skillc.listing import list_agents
-    from skillc.usage import compute_stats
+    from skillc.usage import compute_stats, count_offers_by_day
 
     skill = locate_installed(name, here.cwd)
     here.tell(skill.diagnostics)
@@ -184,7 +185,7 @@ def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
         digest = digest_skill(skill.source).digest
     except SkillcError:  # a link that leaves the folder [D64]
         digest = ""
-    use = compute_stats(skill)
+    use, offers = compute_stats(skill), count_offers_by_day([skill])
     places = {os.path.realpath(each.path) for each in info.agents}
     states = {
         agent.agent: each.state
@@ -197,7 +198,7 @@ def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
         tokens=TokenCounts(tokens.metadata, tokens.body, tokens.in_files) if tokens else None,
         listing=states or None,
         digest=digest,
-        used=Use(use.data["total_accesses"], use.end),
+        used=Use(sum(count for _, count, _ in offers), use.data["total_accesses"], use.end),
     )
     return details, [*survey.diagnostics, *use.diagnostics]
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skillc.library.config import (
         SkillRepositoryConfig,
         SkillsConfig,
+        find_skills_file,
         repositories_in_force,
     )
     from skillc.library.deployments import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
         remove_repository,
     )
     from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.find import describe_result, find_skills, format_results
+    from skillc.library.find import describe_result, find_skills, format_results, list_folders
     from skillc.library.git import GitSkillSource
     from skillc.library.imports import (
         adopt_import,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         choose_repositories,
         refresh_repositories,
         resolve_repositories,
+        source_of,
     )
     from skillc.library.servers import ClawHubSkillSource, HttpSkillSource, WellKnownSkillSource
     from skillc.library.skill_cache import copy_path, list_copies

@@ -135,9 +135,9 @@ class SkillsConfig:
     def load(cls, cwd: str | None = None) -> SkillsConfig:
         """Read the user's and the nearest project's configuration, the project first."""
         directory = cwd or paths.current_directory()
-        project = next((path for root in paths.library_roots(directory) if (path := find(root))), None)
+        project = next(filter(None, map(find_skills_file, paths.library_roots(directory))), None)
         home = paths.home()
-        return cls.load_from_paths(find(home) if home else None, project)
+        return cls.load_from_paths(find_skills_file(home) if home else None, project)
 
     @classmethod
     def load_from_paths(
@@ -152,7 +152,8 @@ class SkillsConfig:
         return config
 
 
-def find(root: str) -> str | None:
+def find_skills_file(root: str) -> str | None:
+    """Return the skills.toml of a project or home that may be obeyed; None without one."""
     folders = (folder for name in DIRECTORIES if paths.is_own(folder := os.path.join(root, name)))
     candidates = (os.path.join(folder, FILE) for folder in folders)
     return next((path for path in candidates if os.path.exists(path)), None)

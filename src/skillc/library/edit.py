@@ -73,7 +73,7 @@ def file_to_edit(cwd: str, for_all: bool = False) -> str:
     roots = [paths.require_home()] if for_all else list(paths.library_roots(cwd))
     if not roots:
         raise InvalidOption("there is no project here; make one with 'skc init', or use --global")
-    files = (path for root in roots if (path := config.find(root)))
+    files = (path for root in roots if (path := config.find_skills_file(root)))
     return next(files, os.path.join(roots[0], paths.DIRECTORY, config.FILE))
 
 

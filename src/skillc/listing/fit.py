@@ -1,7 +1,7 @@
 """Choose what each agent lists, so that every listed description of ours is whole [D75].
 
-First what a person wants always, then what was used, where use fades with age, then the shortest. Skills that
-skc did not put there count and stay as they are.
+First what a person wants always, then what was used or offered by a hook, where use fades with age, then the
+shortest. Skills that skc did not put there count and stay as they are.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from skillc.listing.folders import Folders, FoundSkill, Place
 from skillc.listing.more_skills import MAX_DESCRIPTION, NAME, describe, is_more_skills
 from skillc.listing.rules import CHARACTERS, Rule, read_rules
 from skillc.settings import Settings
-from skillc.usage import count_by_day
+from skillc.usage import count_by_day, count_offers_by_day
 
 HALF_LIFE = 30  # days after which a use counts half
+OFFERED = 0.1  # what an offer of a hook counts, where a read counts 1
+MANY_OFFERS = 10  # after which a skill that was never read of them is no more wanted than any other
 SHARE = 50  # the part of the window that a listing has by default where the agent sets no limit
 UNTOUCHED = (DeploymentState.OTHER, DeploymentState.EDITED, DeploymentState.GONE)
 
@@ -228,7 +230,17 @@ def score_use() -> Callable[[str], float]:
 
     def score(source: str) -> float:
         skill = at_path(source)
-        ages = (((today - date.fromisoformat(day)).days, count) for day, count in count_by_day([skill]))
-        return sum(count * math.exp2(-max(0, age) / HALF_LIFE) for age, count in ages)
+        offers = count_offers_by_day([skill])
+        counts: list[tuple[str, float]] = [*count_by_day([skill])]
+        if sum(reads for _, _, reads in offers) or sum(count for _, count, _ in offers) < MANY_OFFERS:
+            counts += [(day, OFFERED * count) for day, count, _ in offers]
+        return sum(count * math.exp2(-max(0, _age(day, today)) / HALF_LIFE) for day, count in counts)
 
     return score
+
+
+def _age(day: str, today: date) -> int:
+    try:
+        return (today - date.fromisoformat(day)).days
+    except ValueError:  # of a row that another program wrote
+        return 0

@@ -291,10 +291,13 @@ def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
 
 
 def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> Entry:
-    """Allow a skill until a file of it changes; `digest` says which files the user looked at."""
+    """Allow a skill until a file of it changes; `digest` says which files the user looked at.
+
+    One without tools has to be untrusted: prompt hooks offer it once it is allowed.
+    """
     location, files = status.location, status.files
     name = location.argument
-    if not status.skill.tools:
+    if not status.skill.tools and location.level is not TrustLevel.UNTRUSTED:
         raise InvalidTool(name, "no tool definitions found")
     _check_digest(status, digest)
     for other in store.decisions():

@@ -9,7 +9,8 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.usage.log import TERMINAL, LogValue, record_access, run_logged
+    from skillc.usage.log import TERMINAL, LogValue, record_access, record_offer, run_logged
+    from skillc.usage.missed import prune_missed, record_missed
     from skillc.usage.page import find_unread, group_days, render_page
     from skillc.usage.prune import delete_fallback_log, parse_age, prune_log, prune_logs
     from skillc.usage.query import FilterOptions, Filters, find_logs
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         check_group,
         compute_stats,
         count_by_day,
+        count_offers_by_day,
         find_reads,
     )
     from skillc.usage.sync import SyncedLogs, sync_logs

@@ -37,6 +37,7 @@ STEPS = 1_000_000  # of SQLite between two looks at the clock
 STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
 TERMINAL = "terminal "  # before the command of a row: a person typed it
+OFFER = "offer"  # the command of a row: a hook told an agent of the skill
 COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
 INSERT = f"INSERT INTO access_log({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 -- our own words
 
@@ -63,17 +64,7 @@ def fallback_lock(project: str) -> str:
 def record_access(skill: Skill, command: str, arguments: Fields, error: str | None, cwd: str) -> Diagnostics:
     """Log an access. Never fails: a row that can't be written is a diagnostic."""
     now = time()
-    row = (
-        strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
-        utf8_text(os.environ.get("SKC_RUN_ID", ""))
-        or strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex(),
-        command,
-        utf8_text(skill.name),
-        utf8_text(skill.source),
-        utf8_text(os.path.realpath(cwd)),
-        encode_arguments(arguments),
-        error if error is None else utf8_text(error),
-    )
+    row = _make_row(skill, command, arguments, error, cwd, now)
     diagnostics = _check_fallback(fallback_file(cwd, skill.folder), skill.name, now)
     try:
         append_row(log_file(find_runtime(skill)), row)
@@ -87,6 +78,25 @@ def record_access(skill: Skill, command: str, arguments: Fields, error: str | No
         except Exception:
             return (*diagnostics, errors.warning("W002"))
     return diagnostics
+
+
+def record_offer(skill: Skill, cwd: str, agent: str) -> None:
+    """Log that an agent was told of a skill; raise errors of SQLite and the system."""
+    append_row(log_file(find_runtime(skill)), _make_row(skill, OFFER, {"agent": agent}, None, cwd, time()))
+
+
+def _make_row(skill: Skill, command: str, arguments: Fields, error: str | None, cwd: str, now: float) -> Row:
+    return (
+        strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
+        utf8_text(os.environ.get("SKC_RUN_ID", ""))
+        or strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex(),
+        command,
+        utf8_text(skill.name),
+        utf8_text(skill.source),
+        utf8_text(os.path.realpath(cwd)),
+        encode_arguments(arguments),
+        error if error is None else utf8_text(error),
+    )
 
 
 def run_logged(

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from skillc.contract import Result, hidden
 from skillc.errors import InvalidFilter, SkillcError, warning
 from skillc.library import resolve
+from skillc.paths import is_inside
 from skillc.startup import sqlite
 from skillc.text import utf8_text
 from skillc.usage import schema
-from skillc.usage.log import TERMINAL, log_file
+from skillc.usage.log import OFFER, TERMINAL, log_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 DAY, WEEK = 86_400, 604_800  # seconds
 FAILED = ""  # the topic of failures
 EVER = 1 << 40  # more days than a date can count
+READS = ("show", "open", "search", "outline", "sources")  # commands that follow an offer
+READ_SECONDS = 3600  # in which they do
 _AUTHORS = ("build", "lint", "stats")  # commands that only people who write skills have a use for
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -83,6 +86,11 @@ class Filters(Result):
         # A directory as the log writes it; it need not exist any more.
         directories = (os.path.realpath(os.path.join(cwd, project)) for project in projects)
         return cls(first, last, tuple(map(utf8_text, directories)), every)
+
+    def covers(self, time: str, cwd: str) -> bool:
+        """Return whether a time and a directory are in it."""
+        is_in = any(is_inside(cwd, project) for project in self.projects)
+        return (self.since or "") <= time <= (self.until or "~") and (is_in or not self.projects)
 
     def split(self, unit: int) -> Split:
         """Split the time between `since` and `until` into whole units of `unit` seconds, and the rest.
@@ -189,6 +197,11 @@ class Logs(ExitStack):
         for log in self._logs:
             yield from log.kinds(topics)
 
+    def offers(self) -> Iterator[tuple[str, str, int, int]]:
+        """Yield day, arguments, how often hooks offered the skill, and how often it was read soon after."""
+        for log in self._logs:
+            yield from log.offers()
+
 
 class _Log:
     def __init__(
@@ -260,6 +273,23 @@ class _Log:
         for period in rest:
             yield from self._rows(columns, period, tail, *topics)
 
+    def offers(self) -> Iterator[tuple[str, str, int, int]]:
+        since, until = self._filters.since, self._filters.until
+        # A read answers the last offer before it.
+        read = (
+            "SELECT 1 FROM access_log x WHERE x.timestamp >= r.timestamp AND x.timestamp <="  # noqa: S608
+            f" strftime('%Y-%m-%dT%H:%M:%SZ', r.timestamp, '{READ_SECONDS} seconds')"
+            f" AND x.command IN {READS} AND coalesce(x.error, '') = '' AND NOT EXISTS ("
+            " SELECT 1 FROM access_log y WHERE y.command = r.command AND y.id > r.id"
+            " AND y.timestamp >= r.timestamp AND y.timestamp <= x.timestamp AND y.id < x.id)"
+        )
+        return self._query(
+            f"SELECT substr(r.timestamp, 1, 10), r.args, count(*), sum(EXISTS ({read})) FROM access_log r"  # noqa: S608
+            f" WHERE r.command = '{OFFER}' AND r.timestamp >= ? AND r.timestamp <= ? AND {self._where}"
+            " GROUP BY 1, 2",
+            [since[:-1] if since else "", until or chr(0x10FFFF), *self._values],
+        )
+
     def end(self, function: str) -> str | None:
         """Return the time of the first (`min`) or the last (`max`) access."""
         column = f"{function}(r.timestamp)"
@@ -298,7 +328,7 @@ class _Log:
 
 
 # The condition for accesses of agents, on the column `command`.
-_USE = f"(command NOT IN {_AUTHORS} AND command NOT GLOB '{TERMINAL}*')"
+_USE = f"(command NOT IN {(*_AUTHORS, OFFER)} AND command NOT GLOB '{TERMINAL}*')"
 
 
 def _is_skill(path: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import gmtime, strftime
 from typing import Any
 
@@ -23,6 +23,7 @@ from skillc.usage.stats import (
 )
 
 Rows = Sequence[tuple[str, int]]
+SHOWN = GROUPS[:-2]  # on the page: it may be passed on, and is about what was used
 MAX_ROWS = 50  # rows for people where no limit is given; JSON has them all
 
 
@@ -35,7 +36,7 @@ def make_page(
 
     `read_headings` returns a skill's headings as (file, level, heading).
     """
-    stats = {group: compute_stats(skills, group, filters, with_skills=True) for group in GROUPS}
+    stats = {group: compute_stats(skills, group, filters, with_skills=True) for group in SHOWN}
     several = [skills] if isinstance(skills, Skill) else skills
     unread: dict[str, dict[str, list[tuple[int, str]]]] = {}
     diagnostics = [*stats["summary"].diagnostics]
@@ -79,7 +80,7 @@ def render_stats(
             yield ""
             yield from _list_rows(stats.by_skill, draw, limit)
     else:
-        rows = _search_rows(stats.data) if stats.query == "search" else _rows(stats.data)
+        rows = _MAKERS.get(stats.query, _rows)(stats.data)
         yield from _list_rows(rows, draw, limit) if rows else ["  nothing yet"]
 
 
@@ -109,3 +110,18 @@ def _search_rows(searches: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
     texts = [(search["query"] or "(none)", describe_results(search)) for search in searches]
     rows = [f"{query}  ({results})" if results else query for query, results in texts]
     return [(row, search["count"]) for row, search in zip(rows, searches, strict=True)]
+
+
+def _offer_rows(offers: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Return each skill, if there are several, and agent, with how often the skill was offered, then read."""
+    texts = ("  ".join(filter(None, (each.get("skill"), each["agent"] or "(none)"))) for each in offers)
+    return [
+        (f"{text}  (then read {each['read']:,})", each["count"])
+        for text, each in zip(texts, offers, strict=True)
+    ]
+
+
+_MAKERS: Mapping[str, Callable[[Any], Sequence[tuple[str, int]]]] = {
+    "search": _search_rows,
+    "offers": _offer_rows,
+}

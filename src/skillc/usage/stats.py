@@ -10,17 +10,24 @@ from datetime import date
 from typing import Any
 
 from skillc.contract import Result, hidden
-from skillc.errors import Diagnostic, InvalidQueryType
+from skillc.errors import Diagnostic, InvalidOption, InvalidQueryType
 from skillc.library import Skill
 from skillc.spelling import did_you_mean
 from skillc.usage.log import TERMINAL
+from skillc.usage.missed import read_missed
 from skillc.usage.query import FAILED, Filters, Logs
 
 Key = tuple[str, ...]
 Counts = dict[Key, int]
 
-GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search")
-_OF_SKILLS = ("sections", "files", "errors", "search")  # groups whose entries belong to one skill each
+GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search", "offers", "missed")
+_OF_SKILLS = (
+    "sections",
+    "files",
+    "errors",
+    "search",
+    "offers",
+)  # groups whose entries belong to one skill each
 _ALL = Filters()
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 
@@ -74,6 +81,8 @@ def compute_stats(
     A summary of several has the number of each `with_skills`.
     """
     check_group(group)
+    if group == "missed":
+        return _compute_missed(skills, filters)
     name, source = (skills.name, skills.source) if isinstance(skills, Skill) else (None, None)
     several = [skills] if isinstance(skills, Skill) else skills
     with Logs(several, filters) as logs:
@@ -86,6 +95,21 @@ def compute_stats(
         data["unique_files"] = len(_count_by_skill(several, "files", filters))
     counts = count_by_skill(several, filters) if with_skills and name is None and group == "summary" else ()
     return Stats(name, source, group, filters, Period(*period), data, diagnostics, counts)
+
+
+def _compute_missed(skills: Skill | Sequence[Skill], filters: Filters) -> Stats:
+    """Count the prompts that no skill fitted, where they are kept."""
+    if isinstance(skills, Skill):
+        raise InvalidOption("prompts that nothing fitted belong to no skill; leave the skill out")
+    counts: Counter[str] = Counter()
+    times = []
+    for time, cwd, prompt in read_missed():
+        if filters.covers(time, cwd):
+            counts[prompt] += 1
+            times.append(time)
+    data = [{"prompt": prompt, "count": count} for prompt, count in counts.most_common()]
+    period = Period(min(times, default=None), max(times, default=None))
+    return Stats(None, None, "missed", filters, period, data)
 
 
 def count_by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
@@ -141,13 +165,15 @@ class Access:
 
 def list_accesses(logs: Logs, *topics: str) -> Iterator[Access]:
     for command, args, error, count in logs.kinds(*topics):
-        try:
-            arguments = json.loads(args)
-        except (ValueError, RecursionError):  # other programs may write rows
-            arguments = None
-        yield Access(
-            command.removeprefix(TERMINAL), arguments if isinstance(arguments, dict) else {}, error, count
-        )
+        yield Access(command.removeprefix(TERMINAL), _parse_arguments(args), error, count)
+
+
+def _parse_arguments(args: str) -> dict[str, Any]:
+    try:
+        arguments = json.loads(args)
+    except (ValueError, RecursionError):  # other programs may write rows
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 # What a group counts: the key of an access, or None for one that does not count.
@@ -193,11 +219,35 @@ def _count_group(logs: Logs, group: str) -> Any:
         return dict(counts) if group == "commands" else [{"project": cwd, "count": n} for cwd, n in counts]
     if group == "search":
         return _count_searches(logs)
+    if group == "offers":
+        return _count_offers(logs)
     topics, key, names = _LISTS[group]
     step = -1 if group == "sections" else 1  # sections that were read equally often are sorted by file
     items = list(_count(list_accesses(logs, *topics), key).items())
     items.sort(key=lambda item: (-item[1], item[0][::step]))
     return [dict(zip(names, values, strict=True), count=count) for values, count in items]
+
+
+def _count_offers(logs: Logs) -> list[dict[str, Any]]:
+    """Return for each agent how often its hook offered the skill, and how often it was read soon after."""
+    agents: dict[str, list[int]] = {}
+    for _, args, count, reads in logs.offers():
+        entry = agents.setdefault(_parse_arguments(args).get("agent") or "", [0, 0])
+        entry[0] += count
+        entry[1] += reads
+    entries = [{"agent": agent, "count": count, "read": reads} for agent, (count, reads) in agents.items()]
+    return sorted(entries, key=lambda entry: (-entry["count"], entry["agent"]))
+
+
+def count_offers_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple[str, int, int]]:
+    """Return for each day on which hooks offered skills how often they did, and how often reads followed."""
+    days: dict[str, list[int]] = {}
+    with Logs(skills, filters) as logs:
+        for day, _, count, reads in logs.offers():
+            entry = days.setdefault(day, [0, 0])
+            entry[0] += count
+            entry[1] += reads
+    return [(day, count, reads) for day, (count, reads) in sorted(days.items())]
 
 
 def _count_searches(logs: Logs) -> list[dict[str, Any]]:

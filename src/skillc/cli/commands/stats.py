@@ -19,8 +19,8 @@ COMMAND = Command(
     options=(
         Option(
             "--group-by <what>",
-            "Group by summary, sections, files, commands, projects, errors or search.",
-            "summary sections files commands projects errors search",
+            "Group by summary, sections, files, commands, projects, errors, search, offers or missed.",
+            "summary sections files commands projects errors search offers missed",
             default="summary",
         ),
         Option("--since <time>", "Count accesses from this date or time (UTC) on."),
@@ -34,7 +34,10 @@ COMMAND = Command(
         Option("--prune <age>", "Remove log entries older than this: 90d, 12w, 6m, 2y."),
     ),
     description=(
-        "Counts what agents did; --all also counts the author's own commands."
+        "Counts what agents did; --all also counts the author's own commands. 'offers' counts how often the"
+        " hook of an agent named a skill, and how often it was read within the hour. 'missed' lists prompts"
+        " that no skill fitted, which are kept where ~/.skillc/config.toml has 'log_missed = true' below"
+        " '[hook]'."
         " Times are RFC 3339 (2026-03-02T10:00:00Z). A date means the start of that day."
         " Both ends are included."
     ),

@@ -20,6 +20,7 @@ A skill can declare tools: commands that run here, as you. Where a skill comes f
   bundled    comes with skc: read-only tools run without a question, in a sandbox
   user       in ~/.skillc/skills or a folder of your own skills.toml: the first run asks
   untrusted  everything else, imports too: every run asks, and none is without a sandbox
+Agents are offered an untrusted skill of a project ('skc hook') only once you allowed it.
 A decision is about the skill at one path and the digest of everything in its folder: when a file changes,
 skc asks again. 'skc trust prune <skill>' takes a decision back; 'skc trust deny <skill>' forbids a skill.
 """
@@ -91,7 +92,7 @@ def run(arguments: Arguments) -> int:
 def _allow(store: tools.TrustStore, location: tools.SkillLocation, digest: str | None) -> tools.Entry:
     status = tools.trust_status(location, store)
     if digest is None:
-        _confirm(status, "Allow all of its tools, until a file of it changes?")
+        _confirm(status, "Allow all of its tools, and offer it to agents, until a file of it changes?")
     return tools.allow(status, store, digest)
 
 

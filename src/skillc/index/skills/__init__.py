@@ -15,13 +15,21 @@ if TYPE_CHECKING:
         IN_MEMORY,
         Database,
         checksum,
+        library_file,
         read_note,
         select_in,
         verify,
         write_note,
     )
     from skillc.index.skills.explain import FoundSkill, FoundSkills
-    from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
+    from skillc.index.skills.find import (
+        EVERYTHING,
+        RecalledIndex,
+        Scope,
+        Searchable,
+        SkillIndex,
+        skill_index,
+    )
     from skillc.index.skills.folder import Folder
     from skillc.index.skills.invert import Statistics
     from skillc.index.skills.query import read_all_tags

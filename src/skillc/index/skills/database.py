@@ -20,7 +20,7 @@ from marshal import dumps
 from zlib import crc32
 
 from skillc import atomic, paths
-from skillc.startup import RLock, sqlite
+from skillc.startup import RLock, sqlite, sqlite_uri
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ VERSION = 8  # of the tables; a file with another one is rebuilt
 _DAMAGE = ("no such", "malformed", "Could not decode", "unsupported file format")  # beginnings of messages
 _MISREAD = (AttributeError, LookupError, TypeError, ValueError)  # of a value that we did not write
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
+SHORT_WAIT = 0.05  # likewise, for one that can do without
 MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"
 
@@ -243,6 +244,25 @@ class Database:
             self._connection = self._connect()
         except sqlite.Error:
             self.move_to_memory()
+
+
+class RecalledDatabase(Database):
+    """The index of other processes, which is read as it is: any fault is raised."""
+
+    def _connect(self) -> Any:
+        uri = sqlite_uri(self.path, "mode=ro")
+        connection = sqlite.connect(uri, uri=True, timeout=SHORT_WAIT, isolation_level=None)
+        try:
+            connection.execute("PRAGMA mmap_size=1073741824")
+            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                raise damage()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _recover(self, error: Exception) -> None:
+        raise error
 
 
 def checksum(*values: Any) -> int:

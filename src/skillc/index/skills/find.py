@@ -10,7 +10,7 @@ import os
 from itertools import chain
 
 from skillc import errors
-from skillc.index.skills.database import Database, library_file
+from skillc.index.skills.database import Database, RecalledDatabase, library_file
 from skillc.index.skills.explain import FoundSkill, FoundSkills, explain, name_words
 from skillc.index.skills.folder import Folder
 from skillc.index.skills.query import Candidate, FolderReader, Query, allowed_edits
@@ -148,6 +148,33 @@ class SkillIndex:
             if is_current or any(repository.folder.partial for repository in repositories):
                 break  # a folder with more to read than its time allows would take as long again
         return results
+
+
+class RecalledIndex(SkillIndex):
+    """The index as it is: opened for reading alone, never repaired; no folder is looked through."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.database = RecalledDatabase(path)
+
+    def recall(
+        self, repositories: Sequence[Searchable], task: str, limit: int, may_use: MayUse
+    ) -> FoundSkills | None:
+        """Return the skills that fit a task; None where the index lacks a folder, or a folder has changed.
+
+        Raises EmptyQuery for no words, and SQLite's errors.
+        """
+        if not any(map(str.isalnum, task)):
+            raise errors.EmptyQuery
+        pairs = []
+        for repository in repositories:
+            number = repository.folder.recall()
+            if number is None:
+                return None
+            if repository.folder.has_skills(number):  # each folder more takes a look at all results
+                pairs.append((repository, number))
+        results, is_current = _Search(self, pairs, task, limit, may_use, EVERYTHING).run()
+        return results if is_current else None
 
 
 # One for each file and process, as SQLite wants; of those for other homes than the last few, none.

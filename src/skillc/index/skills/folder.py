@@ -74,6 +74,15 @@ class Folder:
                 self.database.write(lambda execute: execute(sql, values), SHORT_TIMEOUT)
             return number
 
+    def recall(self) -> int | None:
+        """Return the folder's number, without a look at its files; None where names in it have changed."""
+        return self.database.read(self._number_if_same)
+
+    def has_skills(self, number: int) -> bool:
+        """Return whether the index has text of any skill of the folder."""
+        sql = "SELECT 1 FROM segments WHERE folder = ? LIMIT 1"
+        return bool(self.database.read(lambda execute: execute(sql, (number,)).fetchone()))
+
     def is_read_by(self, reader: FolderReader) -> bool:
         """Return whether an open index still has this folder under the reader's number."""
         return find_folder(reader.execute, *self.key)[0] == reader.folder
@@ -141,13 +150,28 @@ class Folder:
             return None
         scan_time, cost, check, number = row
         verify(check, number, scan_time, cost)
-        sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
-        directories = execute(sql, (number, FEW_DIRECTORIES + 1)).fetchall()
-        if len(directories) <= FEW_DIRECTORIES:
-            for path, *times in directories:
-                if not has_times(f"{self.root}/{os.fsdecode(path)}", (*times,)):
-                    return None
+        for path, modified, changed in self._few_directories(execute, number):
+            if not has_times(path, (modified, changed)):
+                return None
         return self._number(execute)
+
+    def _number_if_same(self, execute: Any) -> int | None:
+        """Return the folder's number, if no skill came or went, as far as a few directories tell."""
+        number, *_ = find_folder(execute, *self.key)
+        for path, modified, changed in self._few_directories(execute, number):
+            now = stamp_file(path)
+            is_settled = modified != UNSETTLED
+            # What a link leads to has no times at all.
+            if changed and (now is None or now[2] != changed or (is_settled and now[1] != modified)):
+                return None
+        return number
+
+    def _few_directories(self, execute: Any, number: int | None) -> list[tuple[str, int, int]]:
+        """Return the directories with their times, as they were; none if there are too many to check."""
+        sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
+        rows = execute(sql, (number, FEW_DIRECTORIES + 1)).fetchall()
+        few = rows if len(rows) <= FEW_DIRECTORIES else []
+        return [(f"{self.root}/{os.fsdecode(path)}", modified, changed) for path, modified, changed in few]
 
     def _scan(self, with_text: bool, until: float | None = None) -> Snapshot:
         plan = self._plan(self._last_snapshot(), with_text, until)

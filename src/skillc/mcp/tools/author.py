@@ -134,7 +134,7 @@ def skc_stats(
     call: Call,
     skill: Annotated[str | None, Field(description="A skill's name, ID or folder; all without it.")] = None,
     group_by: Annotated[
-        Literal["summary", "sections", "files", "commands", "projects", "errors", "search"],
+        Literal["summary", "sections", "files", "commands", "projects", "errors", "search", "offers"],
         Field(description="What to count by."),
     ] = "summary",
     since: Annotated[str | None, Field(description="From this date or RFC 3339 time on, in UTC.")] = None,

@@ -1,0 +1,60 @@
+"""`skc hook`: what agents call by themselves. It answers on stdout, and never fails."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import Argument, Arguments, Command, Option
+
+EVENTS = "prompt permission update"
+
+COMMAND = Command(
+    "hook",
+    arguments=(
+        Argument(
+            "<event>",
+            "prompt, permission or update.",
+            EVENTS,
+        ),
+    ),
+    options=(
+        Option("--agent <agent>", "The agent that calls it, as 'skc setup' names it.", "clients"),
+        Option("--cwd <path>", "With update: the directory to renew it for."),
+        Option("--first <path>...", "With update: folders of skills to look at first. Can be repeated."),
+    ),
+    form=None,
+    description=(
+        "Agents call this; 'skc setup' tells them to. They give JSON on stdin and take JSON on stdout.\n"
+        "'prompt' names at most three skills that fit the prompt, with the command to read each, or says"
+        " nothing. 'permission' allows the agent to read skills that you installed by their names; about all"
+        " else it says nothing, and the agent asks as usual. 'update' renews what both know, and is started"
+        " in the background where that is out of date.\n"
+        "The status is always 0. What goes wrong is a line in ~/.skillc/hook.log. docs/setup.md says what is"
+        " offered, and docs/security.md what is kept of prompts."
+    ),
+    examples=(
+        'echo \'{"prompt": "fill in the form", "cwd": "/tmp"}\' | skc hook prompt --agent claude',
+        "skc hook update",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    event, agent = arguments.text("event"), arguments.optional("agent") or "claude"
+    if event == "prompt":
+        from skillc.listing import answer_prompt
+
+        answer_prompt(agent)
+    elif event == "permission":
+        from skillc.listing import answer_permission
+
+        answer_permission(agent)
+    elif event == "update":
+        import os
+
+        from skillc.listing import update_offers
+
+        update_offers(arguments.optional("cwd") or os.getcwd(), agent, arguments.texts("first"))
+    else:
+        from skillc.cli.usage_errors import unknown_choice
+
+        raise unknown_choice("<event>", event, EVENTS.split())
+    return 0
