@@ -140,6 +140,7 @@ RESULTS: dict[str, Shape] = {
     "grant add": _texts("subject role prefix registry"),
     "grant list": {"grants": [_texts("subject role prefix")]},
     "grant remove": {"subject": str, "prefix": str, "removed": bool, "registry": str},
+    "hook": {"updated": bool},
     "import": {"imported": [Step], "skipped": [Skip]},
     "info": SkillInfo,
     "init": Creation,

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.model import ScriptedModel
+from tests.agents.model import Answer, ScriptedModel
 
 PROGRAMS = Path(__file__).parents[2] / ".cache" / "agents" / "node_modules" / ".bin"
 FOLDERS = {
@@ -47,21 +47,35 @@ def new_home() -> Iterator[Path]:
 
 
 def ask(
-    agent: str, home: Path, prompt: str = "Say hello.", model: str = "", server: Sequence[str] = ()
+    agent: str,
+    home: Path,
+    prompt: str = "Say hello.",
+    model: str = "",
+    server: Sequence[str] = (),
+    more: Sequence[str] = (),
+    answers: Sequence[Answer] = ("Hello.",) * 5,
 ) -> list[dict[str, Any]]:
-    """Run an agent once, with the command of an MCP server if one is given; return what its model got."""
+    """Run an agent once, with the command of an MCP server if one is given; return what its model got.
+
+    `more` are further options of the agent, and `answers` what the model says.
+    """
     program = COMMANDS[agent].split()[0]
     if not (PROGRAMS / program).exists():
         pytest.skip(f"{program} is not here; scripts/agents fetches it")
-    with ScriptedModel(["Hello."] * 5) as scripted:
+    with ScriptedModel(answers) as scripted:
         env = _configure(agent, home, scripted.url, model or MODELS[agent])
         if server:
             _add_server(agent, home, server)
         words = [w.format(prompt=prompt, model=model or MODELS[agent]) for w in COMMANDS[agent].split()]
         subprocess.run(
-            [str(PROGRAMS / program), *words[1:]],
+            [str(PROGRAMS / program), *words[1:], *more],
             cwd=home / "work",
-            env={"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **env},
+            env={
+                "HOME": str(home),
+                "PATH": f"{home}/.local/bin:{os.environ['PATH']}",
+                "LANG": "C.UTF-8",
+                **env,
+            },
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=120,

@@ -54,6 +54,7 @@ FAILURES = {
     "search": (["pdf", " "], "E004"),
     "serve": (["--port", "x"], "E100"),
     "setup": (["cluade"], "E100"),
+    "hook": (["cluade"], "E100"),
     "show": (["pdf", "--section", "none"], "E020"),
     "sources": (["pdf", "--dir", "none"], "E022"),
     "stats": (["pdf", "--since", "yesterday"], "E031"),

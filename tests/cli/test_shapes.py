@@ -188,6 +188,7 @@ def _bring_in(world: World, check: Check) -> None:
     check("doctor", status=1)  # agents do not find skc here
     check("listing")
     (world.home / ".claude").mkdir(exist_ok=True)
+    assert check("hook", "hook", "update")["updated"]
     assert check("setup", "setup", "claude", "--yes")["agents"][0]["changes"]
     check("listing fit", "listing", "fit", "--yes")
     check("listing set", "listing", "set", "xlsx", "demand")

@@ -127,7 +127,7 @@ def test_everything_about_one(world: World, origin: Path) -> None:
     value = info(world, "pdf")
     assert (value["id"], value["path"]) == ("pdf", str(world.store / "pdf"))
     assert value["tokens"]["files"] > 0
-    assert value["used"] == {"read": 0, "last": None}
+    assert value["used"] == {"offered": 0, "read": 0, "last": None}
     assert len(value["digest"]) == 64
     world.ok("show", "pdf", "--section", "pdf")
     assert info(world, "pdf")["used"]["read"] == 0  # a folder of that name was read

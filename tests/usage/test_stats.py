@@ -130,6 +130,7 @@ DATA: dict[str, Any] = {
         {"query": "b", "count": 1, "results": 1, "empty": 0},
         {"query": "d", "count": 1, "results": None, "empty": 0},
     ],
+    "offers": [],
 }
 
 
@@ -426,6 +427,7 @@ def plain(rows: list[Row], found: Filters) -> dict[str, Any]:
             }
             for q, n in sorted(searches.items(), key=lambda i: (-i[1], i[0]))
         ],
+        "offers": [],
         "period": (min((r[0] for r in kept), default=None), max((r[0] for r in kept), default=None)),
         "days": days,
     }

@@ -58,6 +58,7 @@ ACTIVITIES = {
         "Preparing and running the tool": "run",
         "Reading the headings": "outline",
         "Setting agents up": "setup",
+        "Reading the skills that may be offered": "hook",
     }.items()
     for command in commands.split()
 }

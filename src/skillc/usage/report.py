@@ -23,7 +23,7 @@ from skillc.usage.stats import (
 )
 
 Rows = Sequence[tuple[str, int]]
-SHOWN = GROUPS[:-2]  # on the page: it may be passed on, and is about what was used
+SHOWN = GROUPS[:-1]  # on the page, which is about what was used
 MAX_ROWS = 50  # rows for people where no limit is given; JSON has them all
 
 

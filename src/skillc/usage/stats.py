@@ -20,7 +20,8 @@ from skillc.usage.query import FAILED, Filters, Logs
 Key = tuple[str, ...]
 Counts = dict[Key, int]
 
-GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search", "offers", "missed")
+GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search", "offers")
+MISSED = "missed"  # a group that is of no skill
 _OF_SKILLS = (
     "sections",
     "files",
@@ -63,9 +64,10 @@ class Stats(Result):
 
 
 def check_group(group: str) -> None:
-    if group not in GROUPS:
-        question = did_you_mean(group, GROUPS)
-        listing = f"there are {', '.join(GROUPS)}"
+    names = (*GROUPS, MISSED)
+    if group not in names:
+        question = did_you_mean(group, names)
+        listing = f"there are {', '.join(names)}"
         raise InvalidQueryType(group, f"hint: {question or listing}")
 
 
@@ -81,7 +83,7 @@ def compute_stats(
     A summary of several has the number of each `with_skills`.
     """
     check_group(group)
-    if group == "missed":
+    if group == MISSED:
         return _compute_missed(skills, filters)
     name, source = (skills.name, skills.source) if isinstance(skills, Skill) else (None, None)
     several = [skills] if isinstance(skills, Skill) else skills
@@ -109,7 +111,7 @@ def _compute_missed(skills: Skill | Sequence[Skill], filters: Filters) -> Stats:
             times.append(time)
     data = [{"prompt": prompt, "count": count} for prompt, count in counts.most_common()]
     period = Period(min(times, default=None), max(times, default=None))
-    return Stats(None, None, "missed", filters, period, data)
+    return Stats(None, None, MISSED, filters, period, data)
 
 
 def count_by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillc.cli import show
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 
 EVENTS = "prompt permission update"
@@ -17,10 +18,9 @@ COMMAND = Command(
     ),
     options=(
         Option("--agent <agent>", "The agent that calls it, as 'skc setup' names it.", "clients"),
-        Option("--cwd <path>", "With update: the directory to renew it for."),
-        Option("--first <path>...", "With update: folders of skills to look at first. Can be repeated."),
+        Option("--cwd <path>", "With update: the directory to renew it for.", "directories"),
+        Option("--first <path>...", "With update: skills to look at first. Can be repeated.", "directories"),
     ),
-    form=None,
     description=(
         "Agents call this; 'skc setup' tells them to. They give JSON on stdin and take JSON on stdout.\n"
         "'prompt' names at most three skills that fit the prompt, with the command to read each, or says"
@@ -31,7 +31,7 @@ COMMAND = Command(
         " offered, and docs/security.md what is kept of prompts."
     ),
     examples=(
-        'echo \'{"prompt": "fill in the form", "cwd": "/tmp"}\' | skc hook prompt --agent claude',
+        "skc hook prompt --agent claude",
         "skc hook update",
     ),
 )
@@ -52,7 +52,10 @@ def run(arguments: Arguments) -> int:
 
         from skillc.listing import update_offers
 
-        update_offers(arguments.optional("cwd") or os.getcwd(), agent, arguments.texts("first"))
+        cwd = arguments.optional("cwd") or os.getcwd()
+        is_done = update_offers(cwd, agent, arguments.texts("first"))
+        text = "Renewed what hooks know." if is_done else "Nothing was renewed; ~/.skillc/hook.log says more."
+        return show(arguments, {"updated": is_done}, text)
     else:
         from skillc.cli.usage_errors import unknown_choice
 

@@ -1,0 +1,82 @@
+"""What the prompt hook says reaches the models of real agents, set up by `skc setup`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.agents.programs import ask, new_home
+from tests.listing.offers import TASK, put_library
+
+pytestmark = pytest.mark.slow
+TRUST: dict[str, tuple[str, ...]] = {"claude": (), "codex": ("--dangerously-bypass-hook-trust",)}
+
+
+def skc(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `skc` of this environment in a home."""
+    program = Path(sys.executable).parent / "skc"
+    env = {"HOME": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    return subprocess.run(
+        [str(program), *words], cwd=home / "work", env=env, capture_output=True, text=True, check=True
+    )
+
+
+def prepare(home: Path, agent: str) -> None:
+    """Set an agent up with a few skills, as a user does."""
+    put_library(home / ".skillc" / "skills")
+    (home / f".{agent}").mkdir()
+    skc(home, "setup", agent, "--yes", "--no-mcp")
+    skc(home, "hook", "update", "--agent", agent)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_the_model_is_told(agent: str) -> None:
+    """[SURFACES: What agents see] a skill that fits is in the request; for other prompts nothing is."""
+    with new_home() as home:
+        prepare(home, agent)
+        requests = [json.dumps(request) for request in ask(agent, home, TASK, more=TRUST[agent])]
+        assert "skc open pdf-forms SKILL.md" in requests[0]
+        assert "Fill in PDF forms, merge and split PDF files." in requests[0]
+        (quiet, *_) = ask(agent, home, "thanks, that works now", more=TRUST[agent])
+        assert "skc open" not in json.dumps(quiet)
+        stats = json.loads(skc(home, "stats", "--group-by", "offers", "--format", "json").stdout)
+        assert stats["data"] == [{"skill": "pdf-forms", "agent": agent, "count": 1, "read": 0}]
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_hook_that_fails_says_nothing(agent: str) -> None:
+    """[SURFACES: What agents see] a prompt goes out where the index is cold, damaged, or skc is gone."""
+    with new_home() as home:
+        prepare(home, agent)
+        for name in ("library.db", "offers.db"):
+            (home / ".skillc" / "cache" / name).write_bytes(b"damage")
+        requests = ask(agent, home, TASK, more=TRUST[agent])
+        assert TASK in json.dumps(requests[0])
+        assert "skc open" not in json.dumps(requests[0])
+        end = time.monotonic() + 60
+        while "skc open pdf-forms" not in json.dumps(requests) and time.monotonic() < end:
+            requests = ask(agent, home, TASK, more=TRUST[agent])
+        assert "skc open pdf-forms" in json.dumps(requests)
+        (home / ".local" / "bin" / "skc").unlink()
+        requests = ask(agent, home, TASK, more=TRUST[agent])
+        assert TASK in json.dumps(requests[0])
+
+
+def test_reading_is_permitted() -> None:
+    """[SURFACES: What agents see] Claude Code reads installed skills unasked, but no hidden file."""
+    with new_home() as home:
+        prepare(home, "claude")
+        put = home / ".skillc" / "skills" / "pdf-forms" / ".env"
+        put.write_text("PASSWORD=hidden\n")
+        for path, is_read in (("SKILL.md", True), (".env", False)):
+            call = ("Bash", {"command": f"skc open pdf-forms {path}", "description": "Read"})
+            requests = ask("claude", home, "Go on.", answers=[call, "Done."])
+            assert len(requests) > 1
+            said = json.dumps(requests[-1]["messages"])
+            assert ("## Usage" in said) is is_read
+            assert "PASSWORD" not in said

@@ -1,0 +1,141 @@
+"""`skc hook permission`: agents may read installed skills by their names unasked, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from skillc.listing.permission import is_allowed
+from tests.conftest import World
+from tests.listing.offers import call, hook_log, put_library, put_skill
+
+ALLOWED = """\
+skc open pdf-forms SKILL.md
+skc show pdf-forms --section Usage
+skc show pdf-forms --section "Filling in & more" --file references/a.md --max-lines 20
+skc show pdf-forms --section 'Usage; rm -rf /'
+skc outline pdf-forms --level 2 --format json
+skc search pdf-forms "fill in" --any --limit=3
+skc sources pdf-forms --dir scripts
+skc find "fill in a form"
+skc find form --limit 3 --tag pdf
+"""
+ASKED = """\
+skc open . .env
+skc open pdf-forms .env
+skc open pdf-forms scripts/.secret
+skc open pdf-forms ../other/SKILL.md
+skc open pdf-forms /etc/passwd
+skc open pdf-forms ~/x
+skc open ./pdf-forms SKILL.md
+skc open /etc passwd
+skc open theirs SKILL.md
+skc open local README.md
+skc open nothing SKILL.md
+skc open pdf-forms
+skc open pdf-forms SKILL.md more
+skc show pdf-forms --section Usage --file .env
+skc show pdf-forms --section Usage; rm x
+skc show pdf-forms --section $(id)
+skc show pdf-forms --section "$(id)"
+skc show pdf-forms --section `id`
+skc show pdf-forms --section Usage > out
+skc show pdf-forms --section Usage | sh
+skc show pdf-forms --section Usage && rm x
+skc show pdf-forms --section Usage &
+skc show pdf-forms --section "a
+rm x"
+skc show pdf-forms --section Usage --unknown
+skc run pdf-forms tool
+skc find x --html y
+skc find -
+skc find
+skc remove pdf-forms
+skc stats --html out.html
+skc hook update
+skc
+other open pdf-forms SKILL.md
+X=1 skc open pdf-forms SKILL.md
+cd / && skc open pdf-forms SKILL.md
+skc open pdf-forms *
+skc open pdf-forms SKILL.md #
+"""
+
+
+@pytest.fixture
+def installed(world: World) -> World:
+    """Skills of the user, and others with names in a project."""
+    put_library(world.global_store)
+    put_skill(world.store, "theirs", "A skill of the project.")
+    put_skill(world.project, "local", "A folder here that looks like a skill.")
+    put_skill(world.global_store, "local", "A skill of the user, which a folder here hides.")
+    return world
+
+
+def bash(command: str) -> dict[str, Any]:
+    return {"tool_name": "Bash", "tool_input": {"command": command}}
+
+
+@pytest.mark.parametrize("command", ALLOWED.splitlines())
+def test_what_is_allowed(installed: World, command: str) -> None:
+    """[SURFACES: What agents see] commands that read installed skills by their names need no question."""
+    assert is_allowed(bash(command), str(installed.project))
+
+
+@pytest.mark.parametrize("command", ASKED.replace('"a\n', '"a\0').splitlines())
+def test_what_is_asked(installed: World, command: str) -> None:
+    """[SURFACES: What agents see] about paths, hidden files, other commands and shells nothing is said."""
+    assert not is_allowed(bash(command.replace("\0", "\n")), str(installed.project))
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "expected"),
+    [
+        ("skc_show", {"skill": "pdf-forms", "section": "Usage"}, True),
+        ("skc_open", {"skill": "pdf-forms", "path": "SKILL.md", "max_lines": 3}, True),
+        ("skc_open", {"skill": "pdf-forms", "path": ".env"}, False),
+        ("skc_open", {"skill": ".", "path": "SKILL.md"}, False),
+        ("skc_open", {"skill": 7, "path": "SKILL.md"}, False),
+        ("skc_sources", {"skill": "pdf-forms", "dir": "../.."}, False),
+        ("skc_sources", {"skill": "pdf-forms", "dir": None}, True),
+        ("skc_find", {"task": "fill in a form"}, True),
+        ("load_skill", {"id": "pdf-forms"}, True),
+        ("load_skill", {"id": "theirs"}, False),
+        ("run_tool", {"skill": "pdf-forms"}, False),
+        ("show", {"skill": "pdf-forms"}, False),
+        ("skc_build", {"skill": "pdf-forms"}, False),
+    ],
+)
+def test_tools(installed: World, tool: str, values: dict[str, Any], expected: bool) -> None:
+    """[SURFACES: What agents see] the same holds for our tools over MCP."""
+    request = {"tool_name": f"mcp__skillc__{tool}", "tool_input": values}
+    assert is_allowed(request, str(installed.project)) is expected
+
+
+def test_remotes_are_asked_about(installed: World) -> None:
+    """[SURFACES: What agents see] finding that would ask a network is for the agent to ask about."""
+    (installed.home / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname = "web"\ntype = "http"\nurl = "http://127.0.0.1:9/"\n'
+    )
+    assert not is_allowed(bash("skc find form"), str(installed.project))
+    assert is_allowed(bash("skc open pdf-forms SKILL.md"), str(installed.project))
+
+
+@pytest.mark.parametrize(
+    "odd", [{}, {"tool_name": "Bash"}, {"tool_name": 3, "tool_input": {}}, bash("x" * 99_999)]
+)
+def test_odd_requests(installed: World, odd: dict[str, Any]) -> None:
+    assert not is_allowed(odd, str(installed.project))
+
+
+def test_answers(installed: World) -> None:
+    """[SURFACES: What agents see] the answer is the agent's, or nothing; a fault is a line in the log."""
+    request = json.dumps(bash("skc open pdf-forms SKILL.md") | {"cwd": str(installed.project)}).encode()
+    answer = json.loads(call(installed, request, "permission").stdout)["hookSpecificOutput"]
+    assert (answer["hookEventName"], answer["permissionDecision"]) == ("PreToolUse", "allow")
+    assert call(installed, request.replace(b"SKILL.md", b".env"), "permission").stdout == b""
+    assert hook_log(installed) == ""
+    assert call(installed, b"{", "permission").stdout == b""
+    assert "claude: " in hook_log(installed)
