@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import random
 import shutil
 import subprocess
@@ -158,6 +159,42 @@ def bench_find(bench: Bench, folder: Path | None = None, count: int | None = Non
     bare = lambda: bench.run(bench.python, "-c", "pass")  # noqa: E731
     pair = bench.in_turn(20, lambda: bench.run(bench.skc, "find", "merge two files"), bare)
     bench.report("skc find, a short task / bare interpreter", *pair, 3.0)
+    _hook(bench, paths)
+
+
+def _hook(bench: Bench, paths: list[Path]) -> None:
+    """`skc hook prompt` with a prompt that a skill fits, with one of a page, and with one that none fits."""
+    head = paths[0].read_text(errors="replace").partition("description:")[2].partition("\n---")[0]
+    fits = " ".join(head.split()[:12])
+    prompts = {
+        "a skill fits": fits,
+        "a long prompt": f"{fits} {'and so on ' * 20_000}",
+        "none fits": "thanks, that works",
+    }
+    command = (bench.skc, "hook", "prompt", "--agent", "claude")
+    files = {}
+    for name, prompt in prompts.items():
+        files[name] = str(bench.root / f"{name}.json")
+        Path(files[name]).write_text(json.dumps({"prompt": prompt, "cwd": str(bench.root)}))
+    words = ("hook", "update", "--agent", "claude", "--cwd", str(bench.root), "--first", str(paths[0].parent))
+    update = subprocess.Popen(
+        (bench.skc, *words), env=bench.env
+    )  # which would audit all skills: too much here
+    end = time.monotonic() + 600
+    try:
+        while time.monotonic() < end:
+            with open(files["a skill fits"], "rb") as request:
+                run = subprocess.run(command, env=bench.env, stdin=request, capture_output=True, check=True)
+            if run.stdout:
+                break
+            time.sleep(1)
+    finally:
+        update.kill()
+        update.wait()
+    bare = lambda: bench.run(bench.python, "-c", "pass")  # noqa: E731
+    for name, file in files.items():
+        pair = bench.in_turn(20, lambda file=file: bench.run(*command, stdin=file), bare)  # type: ignore[misc]
+        bench.report(f"skc hook prompt, {name} / bare interpreter", *pair, 3.5)
 
 
 def _store(bench: Bench, paths: list[Path]) -> None:
