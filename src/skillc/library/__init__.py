@@ -58,7 +58,6 @@ if TYPE_CHECKING:
         ListingRecord,
         change_listing_record,
         read_listing_record,
-        whole_skills,
     )
     from skillc.library.locate import is_path, locate_installed, locate_skill, resolve_installed
     from skillc.library.mcp import McpSkillSource

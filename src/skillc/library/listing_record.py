@@ -4,10 +4,10 @@
      "whole": {"claude": ["pdf"]}, "budgets": {"opencode": 4000}, "settings": {…}}
 
 `choices` are those that are not `auto`, by agent folder and skill. `whole` has the skills whose description
-each agent was last seen to show whole. `budgets` are tokens that 'skc listing fit' was given, and `settings`
-what stood in agents' own files before it. Whether a skill is listed or on demand in a folder is on record
-with its deployment. The file is in the home, so that a project sets nothing of it [D76]; a damaged one counts
-as empty.
+each agent was last seen to show whole, which hooks need not repeat. `budgets` are tokens that 'skc listing
+fit' was given, and `settings` what stood in agents' own files before it. Whether a skill is listed or on
+demand in a folder is on record with its deployment. The file is in the home, so that a project sets nothing
+of it [D76]; a damaged one counts as empty.
 """
 
 from __future__ import annotations
@@ -61,12 +61,6 @@ def read_listing_record() -> ListingRecord:
     except (OSError, ValueError):
         content = {}
     return ListingRecord({name: dict(table) for name, table in content.items() if isinstance(table, dict)})
-
-
-def whole_skills(agent: str) -> frozenset[str]:
-    """Return the skills, as its folders name them, whose description an agent was last seen to show whole."""
-    names = read_listing_record().tables.get("whole", {}).get(agent)
-    return frozenset(filter(lambda name: isinstance(name, str), names if isinstance(names, list) else ()))
 
 
 def change_listing_record(change: Callable[[ListingRecord], object]) -> ListingRecord:

@@ -46,7 +46,7 @@ MAX_AUDIT_SECONDS = 900.0  # of one run; the next one goes on
 AUDIT_PAUSE = 3600.0  # seconds between two looks at all skills
 SETTLED = 0.1  # seconds after which a change of a file is sure to have another time
 MAX_WAIT = 3.0
-SPEAKS, SPEAKS_NOT = "A30", "A50"  # rules from the first to the second are about text for the agent
+SPEAKS, SPEAKS_NOT = "A30", "A43"  # rules from the first to the second are about text for the agent
 BATCH_SECONDS = 1.0  # after which verdicts are stored
 
 Row = tuple[str, str, bool]
