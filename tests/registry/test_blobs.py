@@ -126,11 +126,44 @@ def test_a_bucket_is_probed(s3: S3, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
     wrong = open_blobs(f"s3://{BUCKET}/x")
     with Team(open_store(str(tmp_path / "registry.db")), wrong) as registry:
-        with pytest.raises(RegistryUnavailable, match="privileges"):
+        with pytest.raises(RegistryUnavailable, match="signature"):
             registry.probe()
         registry.follow()
         assert registry.feed.wait(0, 10)
-        assert "privileges" in (registry.outage() or "")
+        assert "signature" in (registry.outage() or "")
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        ({"AWS_SECRET_ACCESS_KEY": "geheim"}, "Check your key and signing method. (SignatureDoesNotMatch)"),
+        (
+            {"AWS_ACCESS_KEY_ID": "nobody"},
+            "No user exists with the provided access key ID. (XAdminUserNotFound)",
+        ),
+        ({"AWS_REGION": "eu-x"}, 'the region "eu-x" is wrong; expecting "us-east-1"'),
+        ({"AWS_ALLOW_HTTP": "false"}, "AWS_ALLOW_HTTP=true allows that"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "unavailable: http://127.0.0.1:9 can't be reached"),
+    ],
+)
+def test_a_wrong_setting_is_named(
+    s3: S3, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], reason: str
+) -> None:
+    """[SURFACES: Registry model] a line says what is wrong with the setup of a bucket, as its server does."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(RegistryUnavailable) as caught:
+        open_blobs(f"s3://{BUCKET}/x").probe()
+    assert reason in caught.value.line()
+    assert "geheim" not in caught.value.text()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "//host", "ftp://host", "https://", "http://a b"])
+def test_an_endpoint_that_is_no_address(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """[SURFACES: Registry model] an endpoint that obstore panics on is refused by its variable."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+    with pytest.raises(InvalidOption, match="AWS_ENDPOINT_URL is not the address of a server"):
+        open_blobs(f"s3://{BUCKET}/x")
 
 
 def test_addresses(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from html import unescape
 from typing import Any
 
 from skillc import atomic
@@ -33,6 +35,11 @@ AT_ONCE = 8  # blobs that are written: disks and buckets answer slowly, but many
 MAX_AGE = timedelta(hours=1)  # of an upload that can be named
 _EMPTY = digest_of(b"")
 _MARK = b"skillc upload 1 "
+_S3_ERROR = re.compile(r"<Code>(\w+)</Code>\s*<Message>([^<]{1,300})")
+_NO_CONNECTION = re.compile(
+    r"Error performing \w+ (\w+://[^/\s]+)\S* in [^\n]*HTTP error: error sending request"
+)
+_SERVER = re.compile(r"https?://[^\s/@?#]+/?[^\s@?#]*")
 _CHUNK = 200  # entries of a list at once; so many are removed in one transaction
 
 
@@ -123,11 +130,9 @@ class Blobs:
 
         try:
             yield
-        except FileNotFoundError:
-            raise RegistryUnavailable(self._name, absence) from None
-        except (BaseError, OSError) as error:  # obstore describes all it was asked to do, on many lines
-            reason = str(error).strip().partition("\n")[0][:300]
-            raise RegistryUnavailable(self._name, reason) from None
+        except (BaseError, OSError) as error:
+            reason = absence if isinstance(error, FileNotFoundError) else ""
+            raise RegistryUnavailable(self._name, _explain(str(error), reason)) from None
 
 
 class Uploads:
@@ -165,6 +170,31 @@ class Uploads:
         return data
 
 
+def _explain(error: str, reason: str) -> str:
+    """Return what is wrong in a line; obstore tells all that it was asked to do. Else, return `reason`."""
+    answer = _S3_ERROR.search(error)
+    if answer and answer[1] != "NoSuchKey":
+        return (
+            "there is no such bucket"
+            if answer[1] == "NoSuchBucket"
+            else f"{unescape(answer[2])} ({answer[1]})"
+        )
+    if "BadScheme" in error:
+        return "its address starts with http://; AWS_ALLOW_HTTP=true allows that"
+    if "169.254.169.254" in error:  # where machines of a cloud find theirs
+        return "there are no credentials for it, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    server = _NO_CONNECTION.search(error)
+    return f"{server[1]} can't be reached" if server else reason or error.strip().partition("\n")[0][:300]
+
+
+def _check_endpoint() -> None:
+    """Raise InvalidOption for an endpoint that is no address: obstore panics."""
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"):
+        address = os.environ.get(name, "")
+        if address and not _SERVER.fullmatch(address):
+            raise InvalidOption(f"{name} is not the address of a server, such as https://s3.example.com")
+
+
 def open_blobs(url: str) -> Blobs:
     """Open `s3://bucket/prefix`, `gs://…`, `az://…`, or a folder by path or `file://`, which is made.
 
@@ -185,6 +215,7 @@ def open_blobs(url: str) -> Blobs:
         return Blobs(stores.LocalStore(path), path, path)
     if scheme not in _BUCKETS:
         raise InvalidOption(f"--blobs {scheme}://…: it is a folder, s3://, gs:// or az://")
+    _check_endpoint()
     # Given options take the place of those in variables, so that this one is read here.
     allow_http = os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
     try:
