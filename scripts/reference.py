@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+ICON = ROOT / "src/skillc/server/pages/static/icon.svg"
 sys.path.insert(0, str(ROOT / "src"))
 
 import skillc
@@ -24,6 +25,7 @@ from skillc.cli.summaries import GROUPS
 from skillc.cli.syntax import SHORT, Command, Option, expand
 from skillc.cli.usage_errors import usage
 from skillc.compiler import read_agents
+from skillc.palette import DARK, LIGHT, MONO, SANS
 from skillc.results import ERROR, OLD_KEYS, describe, results_of
 
 Line = Iterator[str]
@@ -51,6 +53,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     for name, lines in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content="\n".join(lines()) + "\n"))
+    files.append(File.generated(config, "palette.css", content=write_site_palette()))
+    files.append(File.generated(config, "logo.svg", content=ICON.read_text()))
     return files
 
 
@@ -289,6 +293,55 @@ def _member(key: str, schema: dict[str, Any], is_required: bool, schemas: dict[s
     shape = _shape(schema, schemas)
     name = f'"{key}"{"" if is_required else "?"}'
     return f"{name}:{shape}" if shape and shape != "text" else name
+
+
+def write_site_palette() -> str:
+    """Return the colours of all our pages as those of the site's theme."""
+    schemes = [f":root {{ --md-text-font: {SANS}; --md-code-font: {MONO}; }}\n"]
+    for scheme, colours in (("default", LIGHT), ("slate", DARK)):
+        values = " ".join(f"--md-{name}: {colours[key]};" for name, key in _THEME)
+        schemes.append(f'[data-md-color-scheme="{scheme}"] {{ {values} }}\n')
+    return "".join(schemes)
+
+
+# The theme's colours, and ours.
+_THEME = (
+    ("primary-fg-color", "ground"),
+    ("primary-fg-color--light", "raised"),
+    ("primary-fg-color--dark", "line"),
+    ("primary-bg-color", "ink"),
+    ("primary-bg-color--light", "soft"),
+    ("accent-fg-color", "accent"),
+    ("accent-fg-color--transparent", "accent-ground"),
+    ("accent-bg-color", "accent-ink"),
+    ("default-bg-color", "ground"),
+    ("default-bg-color--light", "raised"),
+    ("default-fg-color", "ink"),
+    ("default-fg-color--light", "soft"),
+    ("default-fg-color--lighter", "soft"),
+    ("default-fg-color--lightest", "line"),
+    ("typeset-a-color", "accent"),
+    ("typeset-mark-color", "accent-ground"),
+    ("code-bg-color", "raised"),
+    ("code-fg-color", "ink"),
+    ("footer-bg-color", "raised"),
+    ("footer-bg-color--dark", "raised"),
+    ("footer-fg-color", "ink"),
+    ("footer-fg-color--light", "soft"),
+    ("footer-fg-color--lighter", "soft"),
+    ("code-hl-comment-color", "code-comment"),
+    ("code-hl-string-color", "code-string"),
+    ("code-hl-keyword-color", "code-word"),
+    ("code-hl-function-color", "code-name"),
+    ("code-hl-name-color", "ink"),
+    ("code-hl-variable-color", "code-name"),
+    ("code-hl-constant-color", "code-number"),
+    ("code-hl-number-color", "code-number"),
+    ("code-hl-special-color", "code-number"),
+    ("code-hl-generic-color", "code-comment"),
+    ("code-hl-operator-color", "code-comment"),
+    ("code-hl-punctuation-color", "code-comment"),
+)
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -157,7 +157,7 @@ def describe_skill(visit: Visit, subject: Subject, tab: str) -> dict[str, Any]:
         "review": visit.catalog.review(subject.version),
         "level": _find_level(visit, subject),
         "summary": summarise(subject.description),
-        "licence": str(subject.version.frontmatter.get("license") or "").strip(),
+        "licence": str(subject.version.frontmatter.get("license") or "").partition(". ")[0].strip(),
         "tokens": _count_tokens(visit, subject),
         "agents": list_agents() if visit.site.is_registry else (),
         "install": _install_target(visit, subject),
