@@ -97,6 +97,8 @@ def test_values_as_json(world: World, mine: Path) -> None:
         world.fails("E062", "run", "mine", "say", "--yes", "--json", value)
     for value in ("{", "[]", "1" * 5000, "[" * 100_000):
         world.fails("E100", "run", "mine", "say", "--yes", "--json", value)
+    many = world.fails("E100", "run", "mine", "say", "--json", f'{{"x": {"1" * 5000}}}').stderr
+    assert "--json has an integer of more than 4300 digits" in many
     world.fails("E100", "run", "mine", "say", "--param", "text")
     world.fails("E100", "run", "mine", "say", "--param", "text=a", "--json", '{"text": "b"}')
     world.fails("E062", "run", "mine", "say", "--param", "text=a", "--param", "text=b")

@@ -294,6 +294,9 @@ def test_values_as_text() -> None:
     for pairs in ([("s", "1"), ("s", "2")], [("i", "x")], [("b", "maybe")], [("zzz", "")]):
         with pytest.raises(InvalidParameter):
             parse_values(PARAMETERS, pairs)
+    for text, words in ("9" * 5000, "has more than 4300 digits"), ("x" * 5000, f"not '{'x' * 59}…'"):
+        with pytest.raises(InvalidParameter, match=words):
+            parse_values(PARAMETERS, [("i", text)])
 
 
 # --- For any values: exactly the tokens that the template promises -------------------------------------

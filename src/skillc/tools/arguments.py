@@ -11,7 +11,9 @@ from skillc import skills
 from skillc.errors import InvalidParameter
 from skillc.schema import TYPE_WORDS, has_type
 from skillc.spelling import did_you_mean
+from skillc.text import cut
 
+MAX_SHOWN = 60  # characters of a value in a message
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
 MAX_COMMAND = 1 << 20  # bytes of all arguments
 
@@ -116,7 +118,10 @@ def parse_values(
             try:
                 values[name] = skills.parse_value(parameter.type, text)
             except skills.NotOfType:
-                raise InvalidParameter(name, f"must be {TYPE_WORDS[parameter.type]}, not '{text}'") from None
+                reason = f"must be {TYPE_WORDS[parameter.type]}, not '{cut(text, MAX_SHOWN)}'"
+                if text.lstrip("-").isdecimal() and len(text) > skills.MAX_DIGITS:
+                    reason = f"has more than {skills.MAX_DIGITS} digits"
+                raise InvalidParameter(name, reason) from None
     return values
 
 
