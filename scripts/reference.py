@@ -222,7 +222,7 @@ def write_http() -> Line:
         "# HTTP API",
         "",
         "What a registry (`skc serve`) answers, from its OpenAPI document (`GET /openapi.json`).",
-        "[Examples and limits](../registry.md#http-api);",
+        "[Examples and limits](../registry-api.md);",
         "[`skc serve --read-only`](../http.md) has a few of them.",
         "Shapes are written as those of [commands](json.md). An error is a problem of RFC 9457:",
         f"`{_shape(schemas['Problem'], schemas)}`.",

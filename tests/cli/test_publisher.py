@@ -261,7 +261,7 @@ def test_dry_run_of_outsiders(job: World, tmp_path: Path) -> None:
 
 def test_workflows_to_copy() -> None:
     """[SURFACES: Sign-in] the workflows in the documentation are YAML, and ask for what they need."""
-    page = Path(__file__).parents[2].joinpath("docs/registry.md").read_text()
+    page = Path(__file__).parents[2].joinpath("docs/registry-ci.md").read_text()
     github, gitlab = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
     assert github["permissions"]["id-token"] == "write"
     assert gitlab["publish"]["id_tokens"]["SKILLC_ID_TOKEN"]["aud"].startswith("https://")

@@ -453,8 +453,8 @@ def test_open_registry(tmp_path: Path, world: World) -> None:
 
 @pytest.mark.slow
 def test_examples(tmp_path: Path) -> None:
-    """[SURFACES: Registry model] what docs/registry.md shows is true."""
-    page = Path(__file__).parent.parent.parent / "docs" / "registry.md"
+    """[SURFACES: Registry model] what docs/registry-python.md shows is true."""
+    page = Path(__file__).parent.parent.parent / "docs" / "registry-python.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert len(blocks) == 5
     program = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]

@@ -44,7 +44,7 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """A system on which docs/registry.md was followed, up to the start."""
+    """A system on which docs/registry-team.md was followed, up to the start."""
     with booted(tmp_path_factory.mktemp("system")) as system:
         system.run("useradd", "--system", "--home-dir", "/var/lib/skillc", "skillc")
         units = system.root / "etc" / "systemd" / "system"

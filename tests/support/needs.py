@@ -216,6 +216,15 @@ def make_project(reader: Reader) -> None:
     (reader.project / ".skillc/skills").mkdir(parents=True)
 
 
+@need("a skill of the project in agents")
+def build_skill(reader: Reader) -> None:
+    """Deploy a skill, and let an agent have the MCP server."""
+    (reader.home / ".claude").mkdir()
+    folder = skill(reader.project / ".skillc/skills/pdf", FORMS)
+    for words in (["build", "pdf"], ["mcp", "--install", "claude"]):
+        subprocess.run(["skc", *words], cwd=folder, env=reader.env, check=True)
+
+
 @need("a folder with skills")
 def write_work(reader: Reader) -> None:
     skill(reader.home / "work/my-skills/reports", "Write reports. Use when asked for a report.")

@@ -31,7 +31,7 @@ COMMAND = Command(
     description=(
         "A trusted publisher is a workflow of a repository. Its jobs get a token for 15 minutes that"
         " publishes below the path, in exchange for the ID token of GitHub Actions or GitLab CI."
-        " docs/registry.md has workflows to copy. Needs the role admin for the path."
+        " docs/registry-ci.md has workflows to copy. Needs the role admin for the path."
     ),
     examples=(
         "skc publisher add acme/skills release.yml --prefix payments --ref 'refs/tags/v*'",

@@ -66,7 +66,7 @@ COMMAND = Command(
         Option("--read-only", "Serve the configured repositories instead of a registry."),
     ),
     description=(
-        "Serves a registry: versions, tags, roles, tokens. docs/registry.md has its HTTP API. The first "
+        "Serves a registry: versions, tags, roles, tokens. docs/registry-api.md has its HTTP API. The first "
         "start prints an admin's token, once. Requests need a token, unless --public-read lets all read. "
         "With --read-only it serves the configured repositories: GET /skills, /skills/{id}, "
         "/skill-collections, /search and /healthz, and POST /turns; requests need the token in "
