@@ -21,8 +21,6 @@ from skillc.library import read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 
-HOURS = 7200
-
 Finding = dict[str, Any]
 
 

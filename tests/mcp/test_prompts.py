@@ -104,7 +104,6 @@ def test_capabilities(library: World) -> None:
             return [[one["id"] for one in browsed].count("shell"), len(found), loaded.is_error]
 
     assert asyncio.run(views()) == [0, 0, True]
-    assert asyncio.run(views("--capability", "other")) == [0, 0, True]
     assert asyncio.run(views("--capability", "other", "--capability", "shell")) == [1, 1, False]
 
 
