@@ -189,23 +189,6 @@ def test_secrets(registry: Team, tmp_path: Path) -> None:
         registry.accounts.authenticate(f"skc_{session_id}_{secret}")
 
 
-def test_own_sessions(registry: Team) -> None:
-    """[SURFACES: Sign-in] people see and end their own sessions, admins all of them."""
-    registry.accounts.create_first_admin()
-    ana = registry.sessions.sign_in(ANA)
-    bob = registry.sessions.sign_in(replace(ANA, id="2", subject="bob@example.com"))
-    caller = find(registry, ana).caller
-    assert registry.sessions.sessions(caller) == [ana.session]
-    assert len(registry.sessions.sessions(SYSTEM)) == 2
-    with pytest.raises(EntryNotFound, match="there is no session"):
-        registry.sessions.revoke(caller, bob.session.id)
-    registry.sessions.revoke(caller, ana.session.id)
-    registry.sessions.revoke(SYSTEM, bob.session.id)
-    assert registry.sessions.sessions(SYSTEM) == []
-    actions = [change.action for change in registry.changes(SYSTEM)][-2:]
-    assert actions == ["revoke-session", "revoke-session"]
-
-
 def test_sessions_within_the_scope_of_a_token(registry: Team) -> None:
     """[SURFACES: Sign-in] a token ends no session of its owner that may do more than the token."""
     registry.accounts.create_first_admin()

@@ -268,17 +268,3 @@ def test_skc_add_by_the_plain_address(public: Team, world: World) -> None:
     public.settle("payments/refunds")
     world.ok("update", "--yes")
     assert "Newer." in (world.store / "refunds" / "SKILL.md").read_text()
-
-
-@pytest.mark.slow
-def test_skc_add_with_a_token(tmp_path: Path, world: World) -> None:
-    """[SURFACES: Registry protocols] a private registry wants a token, which no lock file keeps."""
-    with running_team(tmp_path / "team") as team:
-        team.publish("payments/refunds", "1.0.0")
-        team.settle("payments/refunds")
-        secret = team.token(Role.READER, "payments").secret
-        world.fails("E080", "add", f"{team.url}{INDEX}", "--yes")
-        world.fails("E080", "add", team.with_token("skc_wrong"), "--yes")
-        world.ok("add", team.with_token(secret), "--yes")
-        assert (world.store / "refunds" / "SKILL.md").is_file()
-        assert secret not in (world.project / "skills-lock.json").read_text()
