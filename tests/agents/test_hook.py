@@ -48,6 +48,20 @@ def test_the_model_is_told(agent: str) -> None:
         assert stats["data"] == [{"skill": "pdf-forms", "agent": agent, "count": 1, "read": 0}]
 
 
+def test_copilot() -> None:
+    """[SURFACES: What agents see] Copilot CLI takes the answer too, from a hook that is put in by hand."""
+    with new_home() as home:
+        put_library(home / ".skillc" / "skills")
+        skc(home, "hook", "update", "--agent", "copilot")
+        program = Path(sys.executable).parent / "skc"
+        hook = {"type": "command", "bash": f"{program} hook prompt --agent copilot", "timeoutSec": 10}
+        file = home / ".copilot" / "hooks" / "skc.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"version": 1, "hooks": {"userPromptSubmitted": [hook]}}))
+        assert "skc open pdf-forms SKILL.md" in json.dumps(ask("github-copilot", home, TASK)[0])
+        assert "skc open" not in json.dumps(ask("github-copilot", home, "thanks, that works now")[0])
+
+
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_a_hook_that_fails_says_nothing(agent: str) -> None:
     """[SURFACES: What agents see] a prompt goes out where the index is cold, damaged, or skc is gone."""

@@ -139,7 +139,7 @@ class Offer:
         try:
             path = os.path.join(paths.require_home(), paths.DIRECTORY, "listing.json")
             tables = parse_json(paths.read_regular(path, 16 << 20).decode()).get("whole", {})
-            names: list[str] = next((tables[name] for name in tables if name.startswith(self._agent)), [])
+            names: list[str] = next((tables[name] for name in tables if self._agent in name), [])
             return frozenset(filter(lambda name: isinstance(name, str), names))
         except (OSError, ValueError, AttributeError, TypeError):
             return frozenset()

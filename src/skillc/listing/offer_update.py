@@ -175,7 +175,7 @@ def _find_trusted(roots: Sequence[str]) -> dict[str, str]:
 
 def _find_disabled(agent: str) -> Iterator[str]:
     """Yield the skills that the user disabled for an agent."""
-    rule = next((rule for name, rule in read_rules().items() if name.startswith(agent)), None)
+    rule = next((rule for name, rule in read_rules().items() if agent in name), None)
     folders = list(rule.user_folders()) if rule else []
     for switch in read_switches().values():
         places = [os.path.join(folder, os.path.basename(switch.source)) for folder in folders]
