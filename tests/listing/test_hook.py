@@ -403,3 +403,12 @@ def test_updates_ask_no_network(library: World, tmp_path: Path) -> None:
     update(library)
     assert names(ask(library)) == ["pdf-forms"]
     assert hook_log(library) == ""
+
+
+def test_after_a_cleaning(library: World) -> None:
+    """[SURFACES: What agents see] what hooks know is a cache: it may be removed, and is made again."""
+    entries = json.loads(library.ok("clean", "--yes", "--format", "json").stdout)["entries"]
+    assert {"index of all skills", "what hooks may offer"} <= {entry["what"] for entry in entries}
+    let_start(library)
+    assert ask(library) == ""
+    assert names(wait_for(library)) == ["pdf-forms"]

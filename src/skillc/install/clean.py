@@ -50,7 +50,7 @@ WHOLE = {  # folders that go as a whole
     "notes": "lists of servers' skills, of an older skc",
     "openings": "first answers of skc mcp",
 }
-DATABASES = {"library.db": "index of all skills"}
+DATABASES = {"library.db": "index of all skills", "offers.db": "what hooks may offer"}
 
 
 @dataclass(frozen=True, slots=True)
