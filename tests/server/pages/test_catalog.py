@@ -63,6 +63,19 @@ def test_filters_and_order(local_registry: Registry) -> None:
     assert '<input type="hidden" name="collection" value="finance">' in page
 
 
+def test_pages_of_results(local_registry: Registry) -> None:
+    """[SURFACES: Registry] a search has pages; each result is on one, and a wrong one is the first."""
+    for number in range(30):
+        text = f"---\nname: x{number}\ndescription: Weave a basket, kind {number}\n---\n# Basket {number}\n"
+        publish(local_registry, f"x{number}", {"SKILL.md": text.encode()})
+    person = Person(local_registry, public_read=True)
+    pages = [find(person, f"q=weave+a+basket&start={start}") for start in (0, 12, 24, 900, "x")]
+    assert [len(page) for page in pages] == [12, 12, 6, 12, 12]
+    assert len({*pages[0], *pages[1], *pages[2]}) == 30
+    assert pages[3] == pages[4] == pages[0]
+    assert "start=12" in person.get("/find?q=weave+a+basket").text
+
+
 def test_use_as_order(local_registry: Registry) -> None:
     """[SURFACES: Registry] what agents used most comes first, where that is asked for."""
     use(local_registry)

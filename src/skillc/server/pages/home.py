@@ -19,7 +19,7 @@ from skillc.skills import SkillId
 from skillc.text import cut
 
 PAGE = 40  # skills of a list
-MAX_RESULTS = 20  # of a search, on its page
+MAX_RESULTS = 12  # of a search, on one page: explaining each reads its file
 MAX_FOUND = 100  # of a search, which are counted, filtered and sorted
 MAX_FACETS = 12  # collections, and tags, that a search can be filtered by
 MAX_QUERY = 500  # characters
@@ -68,7 +68,7 @@ def show_results(visit: Visit) -> Response:
     search = Search.read(visit)
     is_part = visit.query("part") == "results"
     template = "results.html" if is_part else "find.html"
-    return visit.page(template, search=search, sorts=SORTS, **_find(visit, search))
+    return visit.page(template, sorts=SORTS, **_find(visit, search))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class Search:
     collection: str = ""
     tag: str = ""
     sort: str = ""
+    start: int = 0
 
     @classmethod
     def read(cls, visit: Visit) -> Search:
@@ -88,18 +89,32 @@ class Search:
             visit.query("collection").strip("/")[:MAX_QUERY],
             visit.query("tag")[:MAX_QUERY],
             sort if sort in SORTS else "",
+            _read_start(visit.query("start")),
         )
 
-    def address(self, **changes: str) -> str:
-        """Return the address of this search, with another filter or order."""
-        search = replace(self, **changes)
+    def address(self, start: int = 0, **changes: str) -> str:
+        """Return the address of this search, with another filter, order or first result."""
+        search = replace(self, start=start, **changes)
         values = {"q": search.query, "collection": search.collection, "tag": search.tag, "sort": search.sort}
+        values["start"] = str(search.start or "")
         return f"/find?{urlencode({name: value for name, value in values.items() if value})}"
+
+
+def _read_start(text: str) -> int:
+    return min(int(text), MAX_FOUND) if text.isascii() and text.isdigit() and len(text) < 4 else 0
 
 
 def _find(visit: Visit, search: Search) -> dict[str, Any]:
     """Return the results of a search, how many there are, and what they can be filtered by."""
-    nothing = {"results": [], "total": 0, "corrections": {}, "collections": [], "tags": []}
+    nothing = {
+        "search": search,
+        "results": [],
+        "total": 0,
+        "next_start": 0,
+        "corrections": {},
+        "collections": [],
+        "tags": [],
+    }
     try:
         scope = Scope(collection=search.collection, tag=search.tag)
         found = visit.catalog.find(search.query, MAX_FOUND, scope)
@@ -109,9 +124,14 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     chosen = found if search.sort == RELEVANCE else _sort(visit, found, search.sort, skills)
     depth = search.collection.count("/") + 1 if search.collection else 0
     deeper = (skill.id.split("/")[: depth + 1] for skill in found if skill.id.count("/") > depth)
+    if search.start >= len(found):  # the address of a page that was there once
+        search = replace(search, start=0)
+    end = search.start + MAX_RESULTS
     return {
-        "results": [_describe(visit, each, skills) for each in chosen[:MAX_RESULTS]],
+        "search": search,
+        "results": [_describe(visit, each, skills) for each in chosen[search.start : end]],
         "total": len(found),
+        "next_start": end if end < len(found) else 0,
         "corrections": dict(found.corrections),
         "collections": Counter(map("/".join, deeper)).most_common(MAX_FACETS),
         "tags": Counter(tag for skill in found for tag in skill.tags).most_common(MAX_FACETS),
