@@ -14,6 +14,7 @@ from skillc.startup import front_door
 
 if TYPE_CHECKING:
     from skillc.mcp.registry import create_registry_endpoint as create_registry_endpoint
+    from skillc.mcp.rehearsal import rehearse as rehearse
     from skillc.mcp.server import create_server as create_server, serve_http as serve_http
     from skillc.mcp.stdio import serve_stdio as serve_stdio
 else:

@@ -98,13 +98,17 @@ class Opening:
         is_known = method in METHODS and (method != RESOURCES or self._first[0] == HANDSHAKE)
         if not is_known or not isinstance(method, str) or number in self._asked:
             return None
-        place = self._project if method == RESOURCES else ""
-        parts = (self._versions, place, *self._options(), self._first[1], text)
-        key = sha256_hex("\n".join(parts).encode("utf-8", "surrogateescape"))
-        answer = read_notes(KIND, f"/{key}").get("answer")
-        answer = answer if isinstance(answer, dict) else None
-        self._asked[number] = method, key, answer
+        # In a project without an answer, that of the home will do: the client is told of what differs.
+        places = (self._project, paths.home() or "") if method == RESOURCES else ("",)
+        keys = [self._key(place, text) for place in places]
+        answer = next(filter(None, map(_read_answer, keys)), None)
+        self._asked[number] = method, keys[0], answer
         return answer
+
+    def _key(self, place: str, text: str) -> str:
+        assert self._first is not None
+        parts = (self._versions, place, *self._options(), self._first[1], text)
+        return sha256_hex("\n".join(parts).encode("utf-8", "surrogateescape"))
 
     def settle(self, number: int | str | None, answer: dict[str, Any] | None) -> str:
         """Keep what the SDK answers, None for an error as when the client left; say what to do with it."""
@@ -119,6 +123,11 @@ class Opening:
             return SEND
         self._answered.discard(number)
         return NOTIFY if has_changed and method == RESOURCES else DROP
+
+
+def _read_answer(key: str) -> dict[str, Any] | None:
+    answer = read_notes(KIND, f"/{key}").get("answer")
+    return answer if isinstance(answer, dict) else None
 
 
 def _prune() -> None:

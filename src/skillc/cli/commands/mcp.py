@@ -120,6 +120,7 @@ def _change_client(agent: str | None, old_agent: str, arguments: Arguments) -> i
         note = f"Nothing to do: {reason}."
     else:
         note = "Nothing was written." if is_preview else change.write()
+        mcp.rehearse([] if is_preview or agent is None else [agent])
     if arguments.as_json:
         value = {"agent": agent or old_agent, "path": change.path, "changed": is_new}
         print_json(value | {"written": is_new and not is_preview, "difference": change.difference})

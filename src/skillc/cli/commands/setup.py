@@ -52,6 +52,10 @@ def run(arguments: Arguments) -> int:
         yes=arguments.has("yes"),
         undo=arguments.has("undo"),
     )
+    if result.is_written and not (arguments.has("undo") or arguments.has("no_mcp")):
+        from skillc.mcp import rehearse
+
+        rehearse(each.agent for each in result.agents if each.changes)
     return show(arguments, result, _lines(result, arguments))
 
 
