@@ -81,16 +81,45 @@ def test_a_hook_that_fails_says_nothing(agent: str) -> None:
         assert TASK in json.dumps(requests[0])
 
 
+READING = (
+    ("pdf-forms SKILL.md", True),
+    ("pdf-forms .env", False),
+    ("pdf-forms link.md", False),
+    (". .env", False),
+    ("away secrets.txt", False),
+)
+
+
 def test_reading_is_permitted() -> None:
-    """[SURFACES: What agents see] Claude Code reads installed skills unasked, but no hidden file."""
+    """[SURFACES: What agents see] Claude Code reads installed skills unasked, and nothing else so."""
     with new_home() as home:
         prepare(home, "claude")
-        put = home / ".skillc" / "skills" / "pdf-forms" / ".env"
-        put.write_text("PASSWORD=hidden\n")
-        for path, is_read in (("SKILL.md", True), (".env", False)):
-            call = ("Bash", {"command": f"skc open pdf-forms {path}", "description": "Read"})
+        store, work = home / ".skillc" / "skills", home / "work"
+        (store / "away").symlink_to(work)
+        (work / "SKILL.md").write_text("---\nname: away\ndescription: A project.\n---\n")
+        for path in (store / "pdf-forms" / ".env", work / ".env", work / "secrets.txt"):
+            path.write_text("PASSWORD=hidden\n")
+        (store / "pdf-forms" / "link.md").symlink_to(".env")
+        for words, is_read in READING:
+            call = ("Bash", {"command": f"skc open {words}", "description": "Read"})
             requests = ask("claude", home, "Go on.", answers=[call, "Done."])
             assert len(requests) > 1
+            said = json.dumps(requests[-1]["messages"])
+            assert ("## Usage" in said) is is_read, words
+            assert "PASSWORD" not in said, words
+
+
+def test_reading_over_mcp_is_permitted() -> None:
+    """[SURFACES: What agents see] the same holds for our tools over MCP: by a name, never by a path."""
+    server = (sys.executable, "-I", "-m", "skillc", "mcp")
+    with new_home() as home:
+        prepare(home, "claude")
+        skc(home, "mcp", "--install", "claude")  # so that the server is ready at once
+        (home / "work" / "SKILL.md").write_text("---\nname: work\ndescription: A project.\n---\n")
+        (home / "work" / ".env").write_text("PASSWORD=hidden\n")
+        for skill, path, is_read in (("pdf-forms", "SKILL.md", True), (".", ".env", False)):
+            call = ("mcp__skillc__skc_open", {"skill": skill, "path": path})
+            requests = ask("claude", home, "Go on.", server=server, answers=[call, "Done."])
             said = json.dumps(requests[-1]["messages"])
             assert ("## Usage" in said) is is_read
             assert "PASSWORD" not in said

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillc.listing.permission import is_allowed
+from skillc.listing.permission import permit
 from tests.conftest import World
 from tests.listing.offers import call, hook_log, put_library, put_skill
 
@@ -64,6 +64,10 @@ skc open pdf-forms SKILL.md #
 """
 
 
+def is_allowed(request: dict[str, Any], cwd: str) -> bool:
+    return permit(request, cwd) is not None
+
+
 @pytest.fixture
 def installed(world: World) -> World:
     """Skills of the user, and others with names in a project."""
@@ -112,6 +116,58 @@ def test_tools(installed: World, tool: str, values: dict[str, Any], expected: bo
     """[SURFACES: What agents see] the same holds for our tools over MCP."""
     request = {"tool_name": f"mcp__skillc__{tool}", "tool_input": values}
     assert is_allowed(request, str(installed.project)) is expected
+
+
+LINKED = """\
+skc open pdf-forms link.md
+skc open pdf-forms folder/key
+skc open pdf-forms '\u200c.env'
+skc open pdf-forms ENV~1
+skc show pdf-forms --section Usage --file=link.md
+skc sources pdf-forms --dir folder
+skc open away secrets.txt
+skc open project secrets.txt
+"""
+
+
+@pytest.mark.parametrize("command", LINKED.splitlines())
+def test_links_and_other_names(installed: World, command: str) -> None:
+    """[SURFACES: What agents see] nor about what links lead to: a hidden file, a folder out of the store."""
+    skill = installed.global_store / "pdf-forms"
+    (skill / ".hidden").mkdir()
+    for path in (skill / ".env", skill / ".hidden" / "key", installed.project / "secrets.txt"):
+        path.write_text("secret")
+    (skill / "link.md").symlink_to(".env")
+    (skill / "folder").symlink_to(".hidden")
+    away = put_skill(installed.home / "work", "away", "A folder of the user's work.")
+    (installed.global_store / "away").symlink_to(away)
+    (installed.project / "SKILL.md").write_text("---\nname: project\ndescription: All of it.\n---\n")
+    (installed.global_store / "project").symlink_to(installed.project)
+    assert not is_allowed(bash(command), str(installed.project))
+
+
+def test_what_the_tool_gets(installed: World) -> None:
+    """[SURFACES: What agents see] the skill's path, whatever the directory is when it runs."""
+    path = installed.global_store / "pdf-forms"
+    request = bash("skc open pdf-forms 'a b.md' --max-lines=3 2>&1")
+    request["tool_input"]["description"] = "x"
+    assert permit(request, str(installed.project)) == {
+        "command": f"skc open {path} 'a b.md' --max-lines=3",
+        "description": "x",
+    }
+    tool = {"tool_name": "mcp__skillc__skc_outline", "tool_input": {"skill": "pdf-forms", "level": 2}}
+    assert permit(tool, str(installed.project)) == {"skill": str(path), "level": 2}
+    again = {"tool_name": "mcp__skillc__skc_outline", "tool_input": {"skill": str(path)}}
+    assert permit(again, str(installed.project)) is None
+
+
+def test_a_projects_repositories_are_asked_about(installed: World) -> None:
+    """[SURFACES: What agents see] also where they are folders: a project could name any."""
+    file = installed.project / ".skillc" / "skills.toml"
+    file.write_text('[[repositories]]\nname = "all"\ntype = "filesystem"\npath = "/etc"\n')
+    assert not is_allowed(bash("skc find form"), str(installed.project))
+    file.unlink()
+    assert is_allowed(bash("skc find form"), str(installed.project))
 
 
 def test_remotes_are_asked_about(installed: World) -> None:

@@ -1,21 +1,27 @@
 """Answer the hook that an agent calls before it uses a tool: may it read an installed skill unasked?
 
-Only by a skill's name, and only those in the user's own stores or deployed from there. A path, a file whose
-name starts with a dot, another command or option, a pipe, a variable: about all that nothing is said, and the
-agent asks as usual. So `skc open . .env` is no way around the agent's own rules. What would ask a network is
-left to the agent, too.
+Only by a skill's name, and only those that are in the user's own store, not behind a link out of it. A path,
+a file whose name starts with a dot, or that leads to one, another command or option, a pipe, a variable:
+about all that nothing is said, and the agent asks as usual. So `skc open . .env` is no way around its rules.
+What would ask a network, or read what a project's skills.toml names, is left to the agent, too.
+
+A name can mean a folder of the working directory, which may be another one when the tool runs. So the tool
+gets the path of the skill in the store in place of its name, and its words as they were understood.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillc import paths
 from skillc.errors import SkillcError
-from skillc.library import GLOBAL, list_folders, resolve
+from skillc.library import find_skills_file, list_folders, resolve
 from skillc.listing.hook import directory_of, log_fault, read_request
 from skillc.skills import is_segment
 
@@ -47,23 +53,28 @@ def answer_permission(agent: str) -> None:
     """Read an agent's JSON on stdin, and write an answer on stdout if the tool may be used. Never fails."""
     try:
         request = read_request()
-        if is_allowed(request, directory_of(request)):
-            event = '"hookEventName": "PreToolUse", "permissionDecision": "allow"'
-            sys.stdout.write(f'{{"hookSpecificOutput": {{{event}, "permissionDecisionReason": "{REASON}"}}}}')
+        values = permit(request, directory_of(request))
+        if values is not None:
+            answer: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+            answer |= {"permissionDecisionReason": REASON, "updatedInput": values}
+            sys.stdout.write(json.dumps({"hookSpecificOutput": answer}))
             sys.stdout.flush()
     except Exception as error:
         log_fault(agent, error)
 
 
-def is_allowed(request: Mapping[str, Any], cwd: str) -> bool:
-    """Return whether a use of a tool only reads an installed skill, or finds one."""
+def permit(request: Mapping[str, Any], cwd: str) -> dict[str, Any] | None:
+    """Return what a tool is to get that only reads an installed skill, or finds one; else None."""
     name, values = request.get("tool_name"), request.get("tool_input")
     if not isinstance(name, str) or not isinstance(values, dict):
-        return False
+        return None
     if name.startswith(MCP):
-        return _allows_tool(name.removeprefix(MCP), values, cwd)
+        return _permit_tool(name.removeprefix(MCP), values, cwd)
     command = values.get("command")
-    return name == "Bash" and isinstance(command, str) and _allows_command(split_command(command), cwd)
+    if name != "Bash" or not isinstance(command, str):
+        return None
+    words = _permit_command(split_command(command), cwd)
+    return {**values, "command": shlex.join(words)} if words else None
 
 
 def split_command(text: str) -> list[str]:
@@ -74,77 +85,96 @@ def split_command(text: str) -> list[str]:
     >>> split_command("skc show pdf; rm x"), split_command('skc find "$(id)"')
     ([], [])
     """
-    text = text.strip(" ")
+    text = text.strip(" ").removesuffix(" 2>&1")
     return shlex.split(text) if len(text) <= MAX_COMMAND and _COMMAND.fullmatch(text) else []
 
 
-def _allows_tool(tool: str, values: Mapping[str, Any], cwd: str) -> bool:
+def _permit_tool(tool: str, values: dict[str, Any], cwd: str) -> dict[str, Any] | None:
     if tool in ("skc_find", "browse_skills"):
-        return _is_local(cwd)
+        return values if _is_local(cwd) else None
     if tool == "load_skill":
-        return _is_installed(values.get("id"), cwd) and _is_local(cwd)
+        return values if find_installed(values.get("id"), cwd) and _is_local(cwd) else None
     if tool.removeprefix("skc_") not in COMMANDS or not tool.startswith("skc_"):
-        return False
-    paths = [values[name] for name in PATHS if values.get(name) is not None]
-    return all(map(_is_inner, paths)) and _is_installed(values.get("skill"), cwd)
+        return None
+    source = find_installed(values.get("skill"), cwd)
+    files = [values[name] for name in PATHS if values.get(name) is not None]
+    if not source or not all(_is_inner(file, source) for file in files):
+        return None
+    return {**values, "skill": source}
 
 
-def _allows_command(words: Sequence[str], cwd: str) -> bool:
+def _permit_command(words: Sequence[str], cwd: str) -> list[str]:
+    """Return the words of a command that is permitted, with a path for the skill; none for any other."""
     if len(words) < 3 or words[0] != "skc":
-        return False
+        return []
     if words[1] == "find":
-        return len(_parse(words[2:], FIND) or ()) == 1 and _is_local(cwd)
+        texts, _ = _parse(words, FIND)
+        return list(words) if len(texts) == 1 and _is_local(cwd) else []
     if words[1] not in COMMANDS:
-        return False
+        return []
     options, kinds = COMMANDS[words[1]]
-    rest = _parse(words[2:], options)
-    if not rest or len(rest) != 1 + len(kinds):
-        return False
-    are_inner = all(kind != PATH or _is_inner(word) for word, kind in zip(rest[1:], kinds, strict=True))
-    return are_inner and _is_installed(rest[0], cwd)
+    texts, files = _parse(words, options)
+    if len(texts) != 1 + len(kinds):
+        return []
+    source = find_installed(words[texts[0]], cwd)
+    files += [words[number] for number, kind in zip(texts[1:], kinds, strict=True) if kind == PATH]
+    if not source or not all(_is_inner(file, source) for file in files):
+        return []
+    return [source if number == texts[0] else word for number, word in enumerate(words)]
 
 
-def _parse(words: Sequence[str], options: Mapping[str, str]) -> list[str] | None:
-    """Return the words that are no options; None for an option or a path that is not allowed."""
-    rest: list[str] = []
-    todo = list(reversed(words))
-    while todo:
-        word = todo.pop()
-        if not word.startswith("-"):
-            rest.append(word)
+def _parse(words: Sequence[str], options: Mapping[str, str]) -> tuple[list[int], list[str]]:
+    """Return where the words are that are no options, and the files that options name.
+
+    Both are empty where an option is not allowed.
+    """
+    texts: list[int] = []
+    files: list[str] = []
+    numbers = iter(range(2, len(words)))
+    for number in numbers:
+        if not words[number].startswith("-"):
+            texts.append(number)
             continue
-        name, equals, value = word.partition("=")
+        name, equals, value = words[number].partition("=")
         kind = options.get(name)
         if kind is None or (kind == SWITCH and equals):
-            return None
+            return [], []
         if kind != SWITCH and not equals:
-            if not todo:
-                return None
-            value = todo.pop()
-        if kind == PATH and not _is_inner(value):
-            return None
-    return rest
+            following = next(numbers, None)
+            if following is None:
+                return [], []
+            value = words[following]
+        files += [value] if kind == PATH else []
+    return texts, files
 
 
-def _is_inner(path: object) -> bool:
-    """Return whether a path leads to a file of a skill that has nothing hidden on the way."""
-    if not isinstance(path, str) or not path or "\0" in path:
+def _is_inner(file: object, source: str) -> bool:
+    """Return whether a file is one of a skill with nothing hidden on the way, also where links lead."""
+    if not isinstance(file, str) or not file or not file.isprintable():
         return False
-    parts = path.replace("\\", "/").split("/")
-    return ":" not in parts[0] and all(part and not part.startswith((".", "~")) for part in parts)
-
-
-def _is_installed(name: object, cwd: str) -> bool:
-    """Return whether a name means a skill of the user's own, and nothing else in this directory."""
-    if not isinstance(name, str) or not all(map(is_segment, name.split("/"))):
+    if os.path.isabs(file) or {*"~:\\"} & {*file}:  # other names that Windows has for files
         return False
+    real = os.path.relpath(os.path.realpath(os.path.join(source, file)), os.path.realpath(source))
+    return not any(part.startswith(".") or not part for each in (file, real) for part in each.split("/"))
+
+
+def find_installed(name: object, cwd: str) -> str:
+    """Return the folder in the home's store of the skill that a name means; empty where it may be another."""
+    home = paths.home()
+    if home is None or not isinstance(name, str) or not all(map(is_segment, name.split("/"))):
+        return ""
     try:
         by_name, meant = resolve(name, cwd, may_be_path=False), resolve(name, cwd)
     except SkillcError:
-        return False
-    return by_name.scope == GLOBAL and by_name.source == meant.source
+        return ""
+    store = paths.skills_store(home)
+    source = os.path.join(store, *by_name.name.split("/"))
+    real = os.path.realpath(source)
+    is_here = real == by_name.source == meant.source and paths.is_inside(real, os.path.realpath(store))
+    return source if is_here else ""
 
 
 def _is_local(cwd: str) -> bool:
-    """Return whether all repositories are folders, so that finding asks no network."""
-    return list_folders(cwd) is not None
+    """Return whether all repositories are folders that the user named, so that finding asks no network."""
+    is_of_project = any(find_skills_file(root) for root in paths.library_roots(cwd))
+    return not is_of_project and list_folders(cwd) is not None
