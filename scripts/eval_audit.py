@@ -5,7 +5,7 @@
 - Own: the skills of eval-audit.txt, written for this. Every second one of a class is held out; `--tune` shows
   the others only, and `--misses` names what was not found.
 - Of others: the skills of eval-audit-sets.json, in ten languages and more, by writers who had not read the
-  rules. These were tuned on each set afterwards (docs/audit.md).
+  rules. These were tuned on each set afterwards (docs/audit-measured.md).
 - `--bad`: folders of skills that are known to be bad, such as an archive of what a registry took down.
 - `--injections`: a JSON file of instructions to put into clean skills, as aisa-group/skill-inject has them.
   Each is put into a skill of its own, with the scripts that come with it.

@@ -1,4 +1,4 @@
-"""The table of docs/sandbox.md, level by level: every cell is tried, and nothing else is claimed."""
+"""The table of docs/sandbox-attempts.md, level by level: every cell is tried, and nothing else is claimed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.tools.levels import works
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "sandbox.md"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "sandbox-attempts.md"
 STOPPED, NOT_STOPPED, FROM_ABI = "stopped", "not stopped", "ABI "
 
 WHERE = (files, network, processes, start)  # whose attempts are in ATTEMPTS once they are imported

@@ -1,7 +1,7 @@
 """Find instructions to the agent that a person should see: secrecy, orders against orders, data to send away.
 
 A sentence is about concepts, whose words `lexicon.txt` has by language, and concepts that are near each other
-make an intent. What is said in other words is missed; docs/audit.md has the numbers.
+make an intent. What is said in other words is missed; docs/audit-measured.md has the numbers.
 """
 
 from __future__ import annotations

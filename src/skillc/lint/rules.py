@@ -166,7 +166,7 @@ def require_rules(word: str) -> list[Rule]:
     rules = find_rules(word)
     if not rules:
         raise errors.InvalidOption(
-            f"there is no rule '{word}'{suggest_rule(word) or '; docs/lint.md lists all rules'}"
+            f"there is no rule '{word}'{suggest_rule(word) or '; docs/lint-rules.md lists all rules'}"
         )
     return rules
 

@@ -4,7 +4,7 @@ Models cut text differently, so this counts what all tokenizers do alike. A word
 costs 1, a longer one 1 for each 5; digits 1 for each 3; signs 1 for each 3 in a row; an end of line with
 its indentation 1, and so do several spaces; a Chinese, Japanese or Korean character 1; other scripts 1
 for each 3 letters; emoji 2. On English, code and Chinese that is mostly within 15% of tokenizers; a token
-for 4 characters is off by half on Chinese. docs/lint.md has the measurements.
+for 4 characters is off by half on Chinese. docs/lint-rules.md has the measurements.
 
 >>> estimate("Fill forms, merge and split PDF files."), estimate("如何查看日志")
 (9, 6)

@@ -1,4 +1,4 @@
-"""Attempts to get out of a run, by the words of docs/sandbox.md's table."""
+"""Attempts to get out of a run, by the words of docs/sandbox-attempts.md's table."""
 
 from __future__ import annotations
 

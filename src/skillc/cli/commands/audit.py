@@ -37,7 +37,8 @@ COMMAND = Command(
     description=(
         "Lists the hosts, commands, variables, files and packages that a skill uses, and findings to look at."
         " Runs nothing. Findings have a level: note, review or block; the exit status is 1 at block. It is a"
-        " report and no verdict: a skill without findings can do harm, too. docs/audit.md lists all rules."
+        " report and no verdict: a skill without findings can do harm, too. docs/audit-rules.md"
+        " lists all rules."
     ),
     examples=(
         "skc audit pdf",

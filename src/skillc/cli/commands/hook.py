@@ -28,7 +28,7 @@ COMMAND = Command(
         " else it says nothing, and the agent asks as usual. 'update' renews what both know, and is started"
         " in the background where that is out of date.\n"
         "The status is always 0. What goes wrong is a line in ~/.skillc/hook.log. docs/setup.md says what is"
-        " offered, and docs/security.md what is kept of prompts."
+        " offered, and docs/security-attacks.md what is kept of prompts."
     ),
     examples=(
         "skc hook prompt --agent claude",

@@ -44,7 +44,7 @@ COMMAND = Command(
         "Exits with status 1 if a rule of severity error is broken. Rules of style are off until --select,"
         " --strict or the configuration switches them on. Configure rules in .skilllint.toml, in"
         " the skill's folder or above. Suppress them with comments such as"
-        " <!-- skilllint-disable-next-line SKL301 -->. docs/lint.md lists all rules."
+        " <!-- skilllint-disable-next-line SKL301 -->. docs/lint-rules.md lists all rules."
     ),
     examples=(
         "skc lint pdf",

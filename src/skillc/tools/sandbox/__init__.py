@@ -1,6 +1,6 @@
 """The sandbox of a command: bubblewrap where it works, else Landlock with seccomp, else none [D45].
 
-docs/sandbox.md has the table of what each level stops; the tests try every cell of it.
+docs/sandbox-attempts.md has the table of what each level stops; the tests try every cell of it.
 """
 
 from __future__ import annotations
