@@ -28,7 +28,13 @@ def test_blocked_skills(local_registry: Registry) -> None:
     """[SURFACES: Registry] what the audit blocks is marked at its name, in lists and searches too."""
     publish_thief(local_registry)
     person = Person(local_registry, public_read=True)
-    for path in ("/", "/c/finance", "/find?q=prices+of+coins", "/s/finance/wallet-helper"):
+    for path in (
+        "/",
+        "/c/finance",
+        "/find?q=prices+of+coins",
+        "/s/finance/wallet-helper",
+        "/diff/finance/wallet-helper",
+    ):
         assert person.get(path).text.count(BLOCKED) == 1
     assert "The audit blocks this skill" in person.get("/files/finance/wallet-helper").text
     assert BLOCKED not in person.get("/s/payments/refunds").text
