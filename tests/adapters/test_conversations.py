@@ -39,6 +39,7 @@ def test_discovery(talk: Talk, shelf: Shelf, server: Provider) -> None:
     assert [e.skills for e in shelf.events if isinstance(e, SkillsResolved)] == [(TIDES,)]
 
 
+@pytest.mark.slow
 def test_finding(talk: Talk, shelf: Shelf, server: Provider) -> None:
     """[LIB: Builtin Tools (meerkat-tools)] [D47] the task described, the best loaded, in every framework."""
     server.mind = seeker
@@ -98,6 +99,7 @@ def test_preloaded(talk: Talk, shelf: Shelf, server: Provider) -> None:
     assert talk(shelf.preloaded(), server, ["High water?"]) == [f"{shelf.word} Asked: High water?"]
 
 
+@pytest.mark.slow
 def test_failures_reach_the_model(talk: Talk, shelf: Shelf, server: Provider) -> None:
     """[LIB: Failure semantics] an error is a result marked as one, and the run goes on."""
     server.mind = caller(
@@ -113,6 +115,7 @@ def test_failures_reach_the_model(talk: Talk, shelf: Shelf, server: Provider) ->
     assert [missing[1], wrong[1], right[1]] == [True, True, False]
 
 
+@pytest.mark.slow
 def test_denied(talk: Talk, shelf: Shelf, server: Provider) -> None:
     """[LIB: SkillEngine trait (revised)] what an agent may not use is not there for it: nowhere."""
     server.mind = caller(
@@ -142,6 +145,7 @@ def test_many_calls_at_once(talk: Talk, shelf: Shelf, server: Provider) -> None:
     assert len(shelf.events) == 20
 
 
+@pytest.mark.slow
 def test_tools_of_any_kind(talk: Talk, machine: BuiltAgent, server: Provider) -> None:
     """[LIB: Builtin Tools (meerkat-tools)] any schema and names arrive; what a tool raises is a result."""
     server.mind = caller(Call(MACHINE_NAME, WORK), Call(MACHINE_NAME, FIRE))

@@ -171,6 +171,7 @@ def test_ordinary_sentences(tmp_path: Path, text: str) -> None:
     assert found(tmp_path, text) == {}
 
 
+@pytest.mark.slow
 def test_lexicon_compiles() -> None:
     """[SURFACES: Getting skills] every row of the table is a pattern, made of rows that there are."""
     tables = prose._tables()

@@ -442,6 +442,7 @@ def test_a_writer_that_is_killed(shelf: Shelf) -> None:
     assert [found.id for found in shelf.find("number599", library=library)] == ["many/s599"]
 
 
+@pytest.mark.slow
 def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
     """[D11] many processes and threads read while one writes, and all get whole answers."""
     shelf.find("forms")

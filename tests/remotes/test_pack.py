@@ -152,6 +152,7 @@ def test_too_large(tmp_path: Path) -> None:
         load(tmp_path, make(entry(3, base), entry(6, result, bytes([len(entry(3, base))]))), limit=1 << 20)
 
 
+@pytest.mark.slow
 def test_too_much_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D29] Objects that take all before them are refused when they take too long, whatever is cached."""
     monkeypatch.setattr(packs, "MAX_CACHE", 0)
