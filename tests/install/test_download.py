@@ -268,7 +268,7 @@ def test_no_repository(world: World, server: Server, tmp_path: Path) -> None:
     """[SURFACES: Getting skills] No repository, no server, an empty repository: E080, and nothing stays."""
     with pytest.raises(OriginNotFound, match="no git repository"):
         get(server.url.replace("skills", "other"))
-    with pytest.raises(OriginNotFound, match="no git repository"):
+    with pytest.raises(OriginNotFound, match="no such folder"):
         get(f"file://{tmp_path}/nowhere")
     with pytest.raises(OriginNotFound, match="refused"):
         get("http://127.0.0.1:1/x.git")
