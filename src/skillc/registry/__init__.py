@@ -51,6 +51,7 @@ from skillc.registry.source import (
     read_document,
 )
 from skillc.registry.store import open_store, to_name
+from skillc.registry.trial import StoreTrial, try_blobs, try_folder, try_store
 from skillc.registry.usage import Batch, Count, Miss, Receipt, Statistics
 from skillc.startup import front_door
 

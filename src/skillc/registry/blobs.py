@@ -64,6 +64,15 @@ class Blobs:
             raise
         self.error = ""
 
+    def try_out(self) -> None:
+        """Write a blob and read it; raises RegistryUnavailable.
+
+        It is empty, as a file of a skill may be, so it is not removed here.
+        """
+        self.write(_EMPTY, b"")
+        if self.find(_EMPTY) is None:
+            raise RegistryUnavailable(self._name, "a blob that was written is not there")
+
     def write(self, digest: str, data: bytes) -> None:
         """Write a blob, complete or not at all; one that is there is written again."""
         self.write_all({digest: data})

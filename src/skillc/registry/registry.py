@@ -335,13 +335,23 @@ def open_registry(
 
     By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
     """
-    store = store or os.path.join(registry_directory(require_home()), "registry.db")
-    if not blobs:
-        if "://" in store and not store.startswith("sqlite:"):
-            raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
-        blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
-    blob_store = open_blobs(blobs)
+    store = default_store(store)
+    blob_store = open_blobs(default_blobs(store, blobs))
     return Registry(open_store(store), blob_store, config=config, audit=audit)
+
+
+def default_store(store: str) -> str:
+    """Return the address of a store, by default that of a SQLite file in the home."""
+    return store or os.path.join(registry_directory(require_home()), "registry.db")
+
+
+def default_blobs(store: str, blobs: str) -> str:
+    """Return the address of blobs, by default that of a folder beside a SQLite file."""
+    if blobs:
+        return blobs
+    if "://" in store and not store.startswith("sqlite:"):
+        raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
+    return os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
 
 
 def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:

@@ -135,7 +135,7 @@ def _make_admin(registry: Registry, token_file: str) -> str:
     """
     registry.probe()
     if token_file and not registry.accounts.grants(SYSTEM):
-        _check_token_file(token_file)  # before the token is made, so that it is not lost
+        check_token_file(token_file)  # before the token is made, so that it is not lost
     token = registry.accounts.create_first_admin()
     if token is None:
         return ""
@@ -146,7 +146,7 @@ def _make_admin(registry: Registry, token_file: str) -> str:
     return token.secret
 
 
-def _check_token_file(path: str) -> None:
+def check_token_file(path: str) -> None:
     """Raise InvalidOption where no file can be written, or one would be lost: another's, or not a token."""
     try:
         probe = atomic.temporary_path(path)

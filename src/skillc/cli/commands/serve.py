@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.cli import workspace
 from skillc.cli.options import read_port
-from skillc.cli.output import announce
+from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption
+from skillc.text import one_line
 
 if TYPE_CHECKING:
-    from skillc.server import Service
+    from skillc.server import Launch, Service
 
 COMMAND = Command(
     "serve",
@@ -63,6 +64,9 @@ COMMAND = Command(
             "Take the client's address from X-Forwarded-For of this address or network. Can be repeated.",
         ),
         Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
+        Option(
+            "--check", "Try store, blobs, sign-in and port, say what a start would do, and serve nothing."
+        ),
         Option("--read-only", "Serve the configured repositories instead of a registry."),
     ),
     description=(
@@ -71,11 +75,13 @@ COMMAND = Command(
         "With --read-only it serves the configured repositories: GET /skills, /skills/{id}, "
         "/skill-collections, /search and /healthz, and POST /turns; requests need the token in "
         "SKILLC_SERVE_TOKEN if that is set, which an address that other machines can reach needs. "
+        "--check tries what a registry needs; the status is 1 if something does not work. "
         "Both check the Host and Origin headers. Prints its URL when it is ready. Stop it with Ctrl+C or "
         "SIGTERM. A registry needs the extra: pip install 'skillc[registry]'"
     ),
     examples=(
         "skc serve",
+        "skc serve --check",
         "skc serve --store postgresql://skills@db/skills --blobs s3://skills --workers 4",
         "skc serve --read-only --port 0",
     ),
@@ -100,7 +106,7 @@ def run(arguments: Arguments) -> int:
 def _serve_repositories(arguments: Arguments, port: int) -> int:
     from skillc import server
 
-    given = [*map(arguments.optional, REGISTRY_OPTIONS), arguments.has("public_read")]
+    given = [*map(arguments.optional, REGISTRY_OPTIONS), *map(arguments.has, ("public_read", "check"))]
     if arguments.count("workers") != 1 or any(given):
         raise InvalidOption("--read-only serves repositories: --host, --port and --allow-host go with it")
     host = arguments.text("host")
@@ -137,11 +143,29 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
 
+    if arguments.has("check"):
+        return _check(arguments, launch)
+
     def show_token(secret: str) -> None:
         announce(arguments, f"The admin's token, shown this once: {secret}", token=secret)
 
     server.serve_registry(launch, lambda url: _announce(arguments, url), show_token)
     return 0
+
+
+def _check(arguments: Arguments, launch: Launch) -> int:
+    """Show what was tried, each as soon as it has ended; the status is 1 if something does not work."""
+    from skillc import server
+
+    trials = []
+    for trial in server.check_registry(launch):
+        trials.append(trial)
+        if not arguments.as_json:
+            print(one_line(f"{trial.status:<6} {trial.name:<8} {trial.message}"), flush=True)
+    is_ok = all(trial.status == "ok" for trial in trials)
+    if arguments.as_json:
+        print_json({"ok": is_ok, "checks": trials})
+    return 0 if is_ok else 1
 
 
 def _announce(arguments: Arguments, url: str) -> None:

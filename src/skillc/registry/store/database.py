@@ -73,6 +73,11 @@ class Store(Protocol):
         """The type of columns with text, which is to be sorted bytewise."""
         ...
 
+    @property
+    def catalog(self) -> str:
+        """A query for the names of its tables."""
+        ...
+
     def read(self) -> AbstractContextManager[Connection]:
         """Open a transaction that sees the store as it is at its first statement."""
         ...

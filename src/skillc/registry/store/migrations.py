@@ -97,16 +97,22 @@ MIGRATIONS: tuple[tuple[Step, ...], ...] = (
 )
 
 
+def read_number(connection: Connection, known: int) -> int:
+    """Return the last migration that a store has; raises RegistryUnavailable for one of a newer program."""
+    ((number,),) = connection.execute("SELECT coalesce(max(number), 0) FROM migrations")
+    if number > known:
+        reason = f"a newer skillc wrote it (migration {number}; this one knows {known})"
+        raise RegistryUnavailable("store", reason)
+    return int(number)
+
+
 def migrate(store: Store, migrations: Sequence[Sequence[Step]] = MIGRATIONS) -> None:
     """Run the migrations that a store lacks; raises RegistryUnavailable for a store of a newer program."""
     with store.write() as connection:
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at BIGINT NOT NULL)"
         )
-        ((last_number,),) = connection.execute("SELECT coalesce(max(number), 0) FROM migrations")
-        if last_number > len(migrations):
-            reason = f"a newer skillc wrote it (migration {last_number}; this one knows {len(migrations)})"
-            raise RegistryUnavailable("store", reason)
+        last_number = read_number(connection, len(migrations))
         for number, steps in enumerate(migrations[last_number:], last_number + 1):
             for step in steps:
                 if isinstance(step, str):

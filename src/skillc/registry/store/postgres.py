@@ -94,8 +94,9 @@ class PostgresStore:
     """A store in the database at `url`. Connections are made when they are needed, and made again."""
 
     text_type = 'TEXT COLLATE "C"'
+    catalog = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, prepare: bool = True) -> None:
         self._url, self._name = url, _describe(url)
         self.listeners: list[Listener] = []
         self._failed_at = 0.0  # when there was no connection to be had
@@ -112,7 +113,8 @@ class PostgresStore:
             open=True,
         )
         try:
-            migrate(self)
+            if prepare:
+                migrate(self)
         except BaseException:
             self.close()
             raise

@@ -95,12 +95,18 @@ class SqliteStore:
     """A store in the file at `path`, which is made where there is none."""
 
     text_type = "TEXT"
+    catalog = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, prepare: bool = True) -> None:
         self._path = os.path.abspath(path)
         self._idle: deque[SqliteConnection] = deque()  # as many as were in use at once
         self._watches: WeakSet[SqliteWatch] = WeakSet()
         self.listeners: list[Listener] = []
+        if prepare:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """Make the file where there is none, and bring its tables up to date."""
         with _translate_errors(self._path):
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # others see no hashes of tokens

@@ -103,6 +103,10 @@ class Issuer:
     async def metadata(self) -> Metadata:
         return await self._metadata.get()
 
+    async def count_keys(self) -> int:
+        """Return how many keys it publishes that ID tokens may be signed with."""
+        return len((await self._keys.get()).keys)
+
     async def verify(self, text: str, audience: str) -> Claims:
         """Return the claims of an ID token for this audience; raises RegistryRefused with the reason."""
         if len(text) > MAX_TOKEN:
