@@ -6,6 +6,10 @@ a\nb\x1b[31m
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # reading commands do without it
+    from collections.abc import Iterable
+
 # Spaces of every width, and the joiners of letters and emoji: they belong to the words and do no harm.
 _SPACES = (
     "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -178,3 +182,18 @@ def count_edits(first: str, second: str, limit: int) -> int:
         if min(row) > limit:
             return limit + 1
     return row[-1]
+
+
+def describe_roles(permissions: Iterable[tuple[str, str]], shown: int = 5) -> str:
+    """Return roles and the prefixes that they hold below as words, and that there are no others.
+
+    >>> describe_roles([("publisher", "payments")])
+    'publisher below payments, no role elsewhere'
+    """
+    own = sorted(permissions, key=lambda each: each[1])
+    if not own:
+        return "no role"
+    words = [f"{role} {f'below {prefix}' if prefix else 'of all'}" for role, prefix in own[:shown]]
+    more = [f"{len(own) - shown} more"] if len(own) > shown else []
+    is_everywhere = any(not prefix for _, prefix in own)
+    return ", ".join([*words, *more, *([] if is_everywhere else ["no role elsewhere"])])

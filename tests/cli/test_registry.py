@@ -83,6 +83,7 @@ def test_tokens(admin: World, team: Team) -> None:
         "OWNER",
         "ROLE",
         "PREFIX",
+        "NOW",
         "LABEL",
         "CREATED",
         "EXPIRES",
@@ -96,7 +97,7 @@ def test_tokens(admin: World, team: Team) -> None:
 
 def test_token_as_text(admin: World, team: Team) -> None:
     """[SURFACES: Registry] the first line is the token alone, for a pipe; the default role is reader."""
-    first, second = ok("token", "create").stdout.splitlines()
+    first, second, _ = ok("token", "create").stdout.splitlines()
     caller = team.registry.accounts.authenticate(first)
     assert not caller.allows(Role.PUBLISHER, "x")
     assert caller.allows(Role.READER, "x")
@@ -176,3 +177,38 @@ def test_completion_of_registries(admin: World, team: Team) -> None:
     assert ok("__complete", "publish", "x", "--to", "").stdout.split() == [team.url]
     assert ok("__complete", "logout", "").stdout.split() == [team.url]
     assert ok("__complete", "grant", "add", "ada", "p").stdout.split() == ["publisher"]
+
+
+def test_what_a_token_may_do_now(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] create and list say what a token may do, as its owner's grants are."""
+    team.token("ada", Role.PUBLISHER, "payments")
+    both = ok("token", "create", "--role", "maintainer", "--owner", "ada").stdout.splitlines()
+    assert "(maintainer of all)" in both[1]
+    assert both[2] == (
+        "Now it may do: publisher below payments, no role elsewhere;"
+        " ada has no more, which 'skc grant add' changes"
+    )
+    nothing = as_json(admin, "token", "create", "--owner", "eve")
+    assert nothing["permissions"] == []
+    assert "Now it may do: nothing; eve has no more" in ok("token", "create", "--owner", "eve").stdout
+    assert ok("token", "create").stdout.splitlines()[2] == "Now it may do: reader of all"
+    rows = {each["owner"]: each["permissions"] for each in as_json(admin, "token", "list")["tokens"]}
+    assert (rows["eve"], rows["ada"]) == ([], [{"role": "publisher", "prefix": "payments"}])
+    admin.ok("token", "revoke", nothing["id"])
+    assert "publisher below payments, no role elsewhere" in ok("token", "list").stdout
+
+
+def test_a_role_below_a_prefix_alone(world: World, team: Team) -> None:
+    """[SURFACES: Registry] login and refusals name the roles of a person, and that there are no others."""
+    env = {"TEAM": team.token("ada", Role.PUBLISHER, "payments")}
+    run = world.ok("login", team.url, "--token-env", "TEAM", env=env)
+    assert run.stdout.endswith("as ada (publisher below payments, no role elsewhere)\n")
+    team.publish("sales/leads", version="1.0.0")
+    line = world.fails("E090", "yank", "sales/leads@1.0.0", "--reason", "x").stderr
+    assert (
+        "it needs the role maintainer for 'sales/leads'; this token gives: publisher below payments, no"
+        in line
+    )
+    team.registry.accounts.remove_grant(SYSTEM, "ada", "payments")
+    run = world.fails("E090", "login", team.url, "--token-env", "TEAM", env=env)
+    assert "it needs the role reader; this token gives: no role" in run.stderr

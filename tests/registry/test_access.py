@@ -28,7 +28,7 @@ def test_refusal_names_the_role() -> None:
     with pytest.raises(RegistryRefused) as caught:
         caller.require(Role.MAINTAINER, "payments/refunds")
     expected = "error[E090]: the registry refused: it needs the role maintainer for 'payments/refunds'"
-    assert caught.value.line() == expected
+    assert caught.value.line() == f"{expected}; ana has: publisher below payments, no role elsewhere"
     with pytest.raises(RegistryRefused, match="the whole registry"):
         caller.require(Role.ADMIN, "")
 

@@ -229,8 +229,9 @@ def _name(skill: Skill) -> str:
 def require_publisher(api: RegistryApi, skill_id: str) -> None:
     """Raise RegistryRefused (E090) where the caller may not publish a skill."""
     roles = {role.label for role in Role if role >= Role.PUBLISHER}
-    if not any(role in roles and is_below(skill_id, prefix) for role, prefix in api.whoami().permissions):
-        reason = f"it needs the role publisher for '{skill_id}'"
+    identity = api.whoami()
+    if not any(role in roles and is_below(skill_id, prefix) for role, prefix in identity.permissions):
+        reason = f"it needs the role publisher for '{skill_id}'; {identity.subject} has: {identity.roles()}"
         raise RegistryRefused(reason, "hint: an admin of the registry gives roles")
 
 

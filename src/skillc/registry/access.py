@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from skillc.errors import InvalidParameter, RegistryRefused, SignInRequired
 from skillc.registry.model import MAX_NAME, Role, is_below, parse_name, parse_text
+from skillc.text import describe_roles
 
 GROUP = "group:"  # grants to it are grants to all people in the group
 CI = "ci:"  # subjects of trusted publishers
@@ -77,7 +78,14 @@ class Caller:
 
     def _refusal(self, reason: str) -> RegistryRefused:
         """Return the error for what the caller may not do; one without a token may with one."""
-        return SignInRequired() if self is PUBLIC else RegistryRefused(reason)
+        if self is PUBLIC:
+            return SignInRequired()
+        means = "this token gives" if self.token else f"{self.subject} has"
+        return RegistryRefused(f"{reason}; {means}: {self.describe_roles()}")
+
+    def describe_roles(self) -> str:
+        """Return the roles of this caller as words, and where it has none."""
+        return describe_roles((own.role.label, own.prefix) for own in self.permissions)
 
     def narrow_prefix(self, role: Role, prefix: str) -> list[str]:
         """Return the fewest prefixes below which the caller has a role, within a prefix; none without it."""

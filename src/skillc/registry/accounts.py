@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -133,6 +133,15 @@ class Accounts:
         parse_name(label, "label")
         with self._store.write() as connection:
             return insert_token(connection, caller, owner, scope, label, self._clock(), expires_at)
+
+    def abilities(self, tokens: Iterable[Token]) -> list[tuple[Permission, ...]]:
+        """Return what each token may do now, as the grants of its owner are; nothing with one that ended."""
+        now = self._clock()
+        with self._store.read() as connection:
+            return [
+                read_token_caller(connection, token, now).permissions if token.is_valid(now) else ()
+                for token in tokens
+            ]
 
     def revoke_token(self, caller: Caller, token_id: str) -> None:
         """Revoke a token that a caller reaches, and those that were made with it."""

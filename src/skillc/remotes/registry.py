@@ -36,7 +36,7 @@ from skillc.remotes.response import BUSY, Response
 from skillc.remotes.secrets import hide_secrets
 from skillc.remotes.session import JSON, MAX_ATTEMPTS, REDIRECTS, TIME_OUT, Session
 from skillc.skills import SkillId, digest_files
-from skillc.text import cut, one_line
+from skillc.text import cut, describe_roles, one_line
 
 PUBLISH_TIMES = 10  # so much longer a registry may take to answer when it stores and audits what was sent
 MAX_TIME = 900.0  # seconds for an answer as a whole
@@ -66,7 +66,7 @@ class Identity:
     expires_at: str = ""
 
     def roles(self) -> str:
-        return ", ".join(f"{role} of {prefix or 'all'}" for role, prefix in self.permissions)
+        return describe_roles(self.permissions)
 
 
 class RegistryApi(Remote):

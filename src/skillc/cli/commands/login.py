@@ -56,9 +56,9 @@ def run(arguments: Arguments) -> int:
         "permissions": [{"role": role, "prefix": prefix} for role, prefix in identity.permissions],
         "expires_at": identity.expires_at or None,
     }
-    roles = f" ({identity.roles()})" if identity.permissions else ""
+    who = f"{identity.subject} ({identity.roles()})"
     until = f"; the token is valid until {identity.expires_at}" if identity.expires_at else ""
-    return show(arguments, value, f"Logged in to {registry} as {identity.subject}{roles}{until}")
+    return show(arguments, value, f"Logged in to {registry} as {who}{until}")
 
 
 def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:

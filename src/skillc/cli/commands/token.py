@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from skillc import install
@@ -9,9 +10,9 @@ from skillc.cli import show
 from skillc.cli.registry import ROLES, TO, registry_api, show_rows
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.cli.usage_errors import check_action
-from skillc.text import one_line
+from skillc.text import describe_roles, one_line
 
-COLUMNS = ("id", "owner", "role", "prefix", "label", "created_at", "expires_at", "revoked_at")
+COLUMNS = ("id", "owner", "role", "prefix", "now", "label", "created_at", "expires_at", "revoked_at")
 USAGES = {"create": "create", "list": "list", "revoke": "revoke <id>"}
 COMMAND = Command(
     "token",
@@ -32,9 +33,10 @@ COMMAND = Command(
     ),
     description=(
         "A token may do what both its role and the grants of its owner allow. It is printed once, by"
-        " 'create', and can't be shown again. It may do no more, and lasts no longer, than the token that"
-        " makes it. 'revoke' ends it, and the tokens that were made with it. 'list' and 'revoke' reach your"
-        " own tokens that may do no more than the one you use; for an admin of the whole registry, all."
+        " 'create', with what it may do as the grants are now, and can't be shown again. It may do no more,"
+        " and lasts no longer, than the token that makes it. 'revoke' ends it, and the tokens that were made"
+        " with it. 'list' and 'revoke' reach your own tokens that may do no more than the one you use; for an"
+        " admin of the whole registry, all."
     ),
     examples=(
         "skc token create --role publisher --prefix payments --expires 90d --label ci",
@@ -49,7 +51,9 @@ def run(arguments: Arguments) -> int:
     action = check_action(COMMAND, arguments, USAGES, {"create": ("expires", *fields)})
     with registry_api(arguments) as api:
         if action == "list":
-            return show_rows(arguments, "tokens", COLUMNS, api.tokens(), "No tokens.")
+            tokens = api.tokens()
+            rows = tokens if arguments.as_json else [{**token, "now": _describe(token)} for token in tokens]
+            return show_rows(arguments, "tokens", COLUMNS, rows, "No tokens.")
         if action == "revoke":
             token_id = arguments.text("id")
             api.revoke_token(token_id)
@@ -61,6 +65,23 @@ def run(arguments: Arguments) -> int:
             request["expires_in"] = install.parse_age(expires, "--expires")
         token = api.create_token(request)
     until = f", valid until {token.get('expires_at')}" if token.get("expires_at") else ""
-    label = one_line(f"{token.get('role')} of {token.get('prefix') or 'all'}{until}")
+    asked = describe_roles([(str(token.get("role")), str(token.get("prefix") or ""))])
+    label = one_line(f"{asked}{until}")
     lines = [str(token["token"]), f"Token {one_line(token['id'])} ({label}). It is not shown again."]
+    now = _describe(token)
+    if now:
+        advice = f"; {token.get('owner')} has no more, which 'skc grant add' changes"
+        limit = "" if now == asked else advice
+        lines.append(one_line(f"Now it may do: {now}{limit}"))
     return show(arguments, token, lines)
+
+
+def _describe(token: Mapping[str, Any]) -> str:
+    """Return what a token may do now; empty where the registry is too old to say so, or the token ended."""
+    permissions = token.get("permissions")
+    if not isinstance(permissions, list) or token.get("revoked_at"):
+        return ""
+    pairs = [
+        (str(own.get("role")), str(own.get("prefix") or "")) for own in permissions if isinstance(own, dict)
+    ]
+    return describe_roles(pairs) if pairs else "nothing"

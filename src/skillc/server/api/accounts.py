@@ -20,7 +20,6 @@ from skillc.registry import (
     Receipt,
     Role,
     Session,
-    Token,
 )
 from skillc.server.api.contracts import (
     USAGE,
@@ -29,6 +28,7 @@ from skillc.server.api.contracts import (
     NewTokenEntry,
     PublisherEntry,
     PublisherRequest,
+    TokenEntry,
     TokenRequest,
     UsageBatch,
     view,
@@ -75,7 +75,8 @@ async def create_token(call: Call) -> Any:
         owner=fields.owner,
         expires_at=_expiry(fields.expires_in),
     )
-    return respond(view(NewTokenEntry, new.token, token=new.secret), 201, SECRET)
+    (permissions,) = await call.service.call(call.service.registry.accounts.abilities, [new.token])
+    return respond(view(NewTokenEntry, new.token, token=new.secret, permissions=permissions), 201, SECRET)
 
 
 def _expiry(seconds: int | None) -> datetime | None:
@@ -86,10 +87,17 @@ def _expiry(seconds: int | None) -> datetime | None:
     return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
-@accounts.operation("GET", "/tokens", {"tokens": [Token]}, needs_token=True)
+@accounts.operation("GET", "/tokens", {"tokens": [TokenEntry]}, needs_token=True)
 async def list_tokens(call: Call) -> Any:
     """List the tokens that the caller may revoke, without their secrets."""
-    return {"tokens": await call.run(call.service.registry.accounts.tokens)}
+    tokens = await call.run(call.service.registry.accounts.tokens)
+    abilities = await call.service.call(call.service.registry.accounts.abilities, tokens)
+    return {
+        "tokens": [
+            view(TokenEntry, token, permissions=permissions)
+            for token, permissions in zip(tokens, abilities, strict=True)
+        ]
+    }
 
 
 @accounts.operation("DELETE", "/tokens/{token}", status=204, needs_token=True, failures=(404,))

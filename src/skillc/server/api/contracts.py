@@ -17,7 +17,7 @@ from pydantic import StrictBool, StrictInt
 
 from skillc.contract import optional
 from skillc.engine import SkillResolutionFailed, SkillsResolved
-from skillc.registry import APPROVED, Change, Role, Skill, Token, TrustedPublisher
+from skillc.registry import APPROVED, Change, Permission, Role, Skill, Token, TrustedPublisher
 from skillc.versions import LATEST
 
 T = TypeVar("T")
@@ -176,7 +176,14 @@ class TokenRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewTokenEntry(Token):
+class TokenEntry(Token):
+    """A token with what it may do now: what both its scope and the grants of its owner allow."""
+
+    permissions: Sequence[Permission]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTokenEntry(TokenEntry):
     """A token with its secret, which is shown this once."""
 
     token: str

@@ -5,13 +5,13 @@ A token is shown once: when it is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from starlette.responses import Response
 
 from skillc.errors import InvalidParameter
-from skillc.registry import GROUP, Grant, NewToken, Role
+from skillc.registry import GROUP, Grant, NewToken, Permission, Role, Token
 from skillc.server.pages.visit import NOT_KEPT, Page, Visit, redirect
 
 LIVES = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
@@ -31,13 +31,15 @@ def show_account(visit: Visit, created: NewToken | None = None) -> Response:
         visit.registry.accounts.tokens(person),
         key=lambda token: (not token.is_valid(now), -token.created_at.timestamp()),
     )
+    tokens, more = tokens[:MAX_TOKENS], max(0, len(tokens) - MAX_TOKENS)
     own = [each for each in visit.registry.sessions.sessions(person) if each.subject == person.subject]
     return visit.page(
         "account.html",
         headers=NOT_KEPT,
         person=person,
-        tokens=tokens[:MAX_TOKENS],
-        more=max(0, len(tokens) - MAX_TOKENS),
+        tokens=[*zip(tokens, visit.registry.accounts.abilities(tokens), strict=True)],
+        is_met=_is_met,
+        more=more,
         now=now,
         sessions=sorted(own, key=lambda session: session.used_at, reverse=True)[:MAX_SESSIONS],
         session_id=visit.session.partition(".")[0],
@@ -46,6 +48,11 @@ def show_account(visit: Visit, created: NewToken | None = None) -> Response:
         lives=LIVES,
         prefix=min((own.prefix for own in person.permissions), key=len, default=""),
     )
+
+
+def _is_met(token: Token, abilities: Sequence[Permission]) -> bool:
+    """Return whether a token may do all that its scope says."""
+    return any(own.includes(token.role, token.prefix) for own in abilities)
 
 
 def create_token(visit: Visit) -> Response:
