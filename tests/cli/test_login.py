@@ -39,8 +39,9 @@ def stored(world: World) -> str:
 def test_with_a_variable(world: World, registry: Stub) -> None:
     """[SURFACES: Registry] `login --token-env` tries the token, stores it, and does not print it."""
     run = world.ok("login", f"{registry.url}/", "--token-env", "TEAM", env={"TEAM": SECRET})
+    roles = "publisher below pay, no role elsewhere"
     until = "; the token is valid until 2027-01-01"
-    assert run.stdout == f"Logged in to {registry.url} as ada (publisher below pay, no role elsewhere){until}\n"
+    assert run.stdout == f"Logged in to {registry.url} as ada ({roles}){until}\n"
     assert registry.paths() == ["/whoami"]
     assert SECRET in stored(world)
     listing = json.loads(ok("login", "--format", "json").stdout)
