@@ -103,7 +103,8 @@ def test_ended_from_outside(world: World, shelf: str) -> None:
 def test_filter(world: World, tmp_path: Path) -> None:
     """[SURFACES: Getting skills] Of many, typing shows those that match, and what was chosen stays chosen."""
     for number in range(30):
-        skill(tmp_path / "many", f"skill-{number:02}")
+        text = f"---\nname: skill-{number:02}\ndescription: After skill-{number + 1:02}\n---\n"
+        skill(tmp_path / "many", f"skill-{number:02}", text)
     with Session(world, "add", str(tmp_path / "many"), "--global", "--target", "claude") as session:
         picture = session.wait("> [ ] skill-00", "0 of 30 chosen")
         assert re.search(r"1 to \d+ of 30", picture)
@@ -111,12 +112,13 @@ def test_filter(world: World, tmp_path: Path) -> None:
         session.press(END, "> [ ] skill-29")
         session.press("/", "/_")
         picture = session.press("-17", "/-17_", "> [ ] skill-17")
-        assert "skill-16" not in picture
+        assert "skill-15" not in picture
+        assert "\n  [ ] skill-16  After skill-17\n" in f"{picture}\n"  # a name comes before a description
         session.press(" ", "1 of 30 chosen")
         session.press("a", "Nothing matches.")
         session.press("\x15", "> [ ] skill-00", "1 of 30 chosen")
         session.press("l-2", "/l-2_", "> [ ] skill-20")  # a letter begins a filter as well
-        session.press("\x01", "11 of 30 chosen")  # Ctrl+A: all that match
+        session.press("\x01", "12 of 30 chosen")  # Ctrl+A: all that match
         session.press("\x7f\x7f\x7f", "> [ ] skill-00")
         session.press("\x1b")
         assert session.finish()[0] == 1

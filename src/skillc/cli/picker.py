@@ -152,7 +152,11 @@ class Selection:
             self.pattern = ""
         words = (self.pattern or "").lower().split()
         pairs = zip(self._choices, self._texts, strict=True)
-        self.matches = [choice for choice, text in pairs if all(word in text for word in words)]
+        matches = [choice for choice, text in pairs if all(word in text for word in words)]
+        # What has the words in its name comes first.
+        self.matches = sorted(
+            matches, key=lambda choice: not all(word in choice[1].lower() for word in words)
+        )
         self.cursor = min(self.cursor, max(len(self.matches) - 1, 0)) if self.pattern == pattern else 0
 
     def window(self, rows: int) -> range:
