@@ -305,14 +305,18 @@ def big(world: World) -> list[str]:
     return ["show", "big", "--section", "Big"]
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_reader_has_enough(world: World, as_json: bool) -> None:
+def test_reader_has_enough(world: World) -> None:
     """[RFC-0005] `skc … | head -1` ends in silence with status 0."""
-    command = shlex.join([*SKC, *big(world), *["--format", "json"] * as_json])
-    script = f"{{ {command}; echo $? >status; }} 2>err | head -1"
-    assert run_script(world, script).stdout == ("{\n" if as_json else "# Big\n")
-    assert (world.project / "status").read_text() == "0\n"
-    assert (world.project / "err").read_text() == ""
+    show = big(world)
+    for words, first in (
+        (show, "# Big\n"),
+        ([*show, "--format", "json"], "{\n"),
+        (["open", "big", "SKILL.md"], "---\n"),
+    ):
+        script = f"{{ {shlex.join([*SKC, *words])}; echo $? >status; }} 2>err | head -1"
+        assert run_script(world, script).stdout == first
+        assert (world.project / "status").read_text() == "0\n"
+        assert (world.project / "err").read_text() == ""
 
 
 def test_reader_is_gone(world: World) -> None:
