@@ -51,6 +51,17 @@ def require_home() -> str:
     return directory
 
 
+def why_closed(directory: str) -> str:
+    """Return why it may not be seen whether a directory is a skill; empty where that can be seen."""
+    try:
+        os.stat(os.path.join(directory, SKILL_FILES[0]))
+    except PermissionError as error:
+        return str(error.strerror)
+    except OSError:
+        return ""
+    return ""
+
+
 def current_directory() -> str:
     """Return the working directory; raise SkillcError where it has been deleted."""
     try:

@@ -141,6 +141,25 @@ def test_unreadable_files(world: World, unprivileged: tuple[str, ...]) -> None:
     assert world.skc("list", prefix=unprivileged).stdout == expected.stdout
 
 
+@pytest.mark.parametrize("words", [("list",), ("build", "--all"), ("find", "testing"), ("lint", "--all")])
+def test_a_folder_that_can_not_be_read(
+    world: World, unprivileged: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    """[D25] [RFC-0007] a closed folder of a store is named, with the system's words; others are served."""
+    world.skill("good", USABLE)
+    closed = world.skill("closed", USABLE)
+    closed.chmod(0)
+    try:
+        result = world.skc(*words, prefix=unprivileged)
+        shown = world.skc("show", "closed", "--section", "x", prefix=unprivileged)
+    finally:
+        closed.chmod(0o755)
+    (line,) = [line for line in result.stderr.splitlines() if "Permission denied" in line]
+    assert str(closed) in line
+    assert "missing SKILL.md" not in shown.stderr
+    assert f"error[E010]: not a valid skill: '{closed}' (Permission denied)\n" == shown.stderr
+
+
 def test_several_stores(world: World) -> None:
     """[RFC-0007] order and scopes where the home has skills, too."""
     world.skill("b", USABLE)

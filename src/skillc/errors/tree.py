@@ -137,8 +137,8 @@ class EmptyQuery(Invalid):
 class InvalidSkill(Invalid):
     code = "E010"
 
-    def __init__(self, path: str, reason: str = "missing SKILL.md") -> None:
-        super().__init__(f"not a valid skill: '{path}' ({reason})")
+    def __init__(self, path: str, reason: str = "") -> None:
+        super().__init__(f"not a valid skill: '{path}' ({reason or 'missing SKILL.md'})")
 
 
 class MissingField(Invalid):

@@ -30,6 +30,7 @@ FORMAT = 3  # of the cached lists
 MAX_LISTS = 200  # cached lists, one for each directory; at the limit all are dropped
 MAX_WORDS = 12  # that `format_results` names
 MAX_COPIES = 8  # likewise
+MAX_NAMED = 8  # folders that can't be read, of each repository
 
 
 def find_skills(
@@ -59,6 +60,8 @@ def find_skills(
         for part in parts:
             if part.folder.partial:
                 tell(warning("W203", part.name, part.folder.partial))
+            for path, (code, _, message) in part.folder.unreadable()[:MAX_NAMED]:
+                tell(warning("W005", message, code).at(os.path.join(part.folder.root, path)))
     for skill in results:
         skill.refer = lambda skill_id, directory: _refer_to(skill_id, directory, cwd)
     return results

@@ -118,7 +118,7 @@ def resolve(name: str, cwd: str, *, may_be_path: bool = True) -> Skill:
     if source is not None and is_skill(source) and not (skill := at_path(source)).is_copy:
         return skill  # a copy of a repository's skill is for the repository to bring up to date
     if incomplete is not None:
-        raise errors.InvalidSkill(incomplete)
+        raise errors.InvalidSkill(incomplete, paths.why_closed(incomplete))
     raise errors.SkillNotFound(name)
 
 
@@ -217,7 +217,10 @@ def import_root(cwd: str) -> tuple[str, str]:
 
 
 def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
-    """Yield every folder with SKILL.md in the stores, project before global, then by name."""
+    """Yield every folder with SKILL.md in the stores, project before global, then by name.
+
+    A folder that can't be read may be a skill, so that it is one here: to load it is an error that says so.
+    """
     for store_scope, root in roots(cwd):
         if scope not in ("all", store_scope):
             continue
@@ -230,7 +233,7 @@ def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
         canonical = os.path.realpath(store)
         for name, may_be_link in names:  # on Windows it may be a junction, which does not look like a link
             source = os.path.join(canonical, name)
-            if is_skill(source):
+            if is_skill(source) or paths.why_closed(source):
                 source = os.path.realpath(source) if may_be_link else source
                 yield Skill(name, source, store_scope, root, is_stored=True)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import Diagnostic, InvalidSkill, MissingField, warning
-from skillc.paths import MAX_SKILL_FILE, SKILL_FILE, SKILL_FILES, read_regular
+from skillc.paths import MAX_SKILL_FILE, SKILL_FILE, SKILL_FILES, read_regular, why_closed
 from skillc.skills.markdown import Heading, find_headings
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def main_file(directory: str) -> str:
     for name in SKILL_FILES:
         if os.path.isfile(os.path.join(directory, name)):
             return name
-    raise InvalidSkill(directory)
+    raise InvalidSkill(directory, why_closed(directory))
 
 
 def read_main_file(directory: str) -> bytes:

@@ -14,7 +14,7 @@ from skillc.errors import Diagnostic, MissingField, warning
 from skillc.index import UNSETTLED, Stamp, stamp_of
 from skillc.index.skills.invert import InvertedLists, Inverter, SegmentLists, Statistics
 from skillc.index.skills.postings import MAX_SLOTS
-from skillc.index.skills.scan import DiagnosticRow, SkillFile
+from skillc.index.skills.scan import UNREADABLE, DiagnosticRow, SkillFile
 from skillc.index.skills.snapshot import Entry, Values
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
@@ -176,7 +176,7 @@ def parse_skill_file(
             stamp = stamp_of(os.fstat(file.fileno()))
             raw = file.read(MAX_SKILL_FILE + 1)
     except OSError as error:
-        return _quarantine((0, UNSETTLED, 0), f"SKILL.md cannot be read: {error.strerror}")
+        return _quarantine((0, UNSETTLED, 0), f"SKILL.md {UNREADABLE}{error.strerror}")
     if len(raw) > MAX_SKILL_FILE:
         return _quarantine(stamp, f"SKILL.md is over {MAX_SKILL_FILE >> 20} MiB")
     return _parse(path, skill_id, stamp, raw, strict, with_text)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skillc.index import Stamp
     from skillc.index.skills.batch import Batch
     from skillc.index.skills.query import FolderReader
-    from skillc.index.skills.scan import SkillFile
+    from skillc.index.skills.scan import DiagnosticRow, SkillFile
 
     Plan = tuple[Snapshot, Walk, list[SkillFile]]  # the last snapshot, what is there, what must be read
 
@@ -96,6 +96,10 @@ class Folder:
         if snapshot is not None and len(snapshot.entries) <= LARGE:
             return skill_id in snapshot.skills
         return reader.has_skill(skill_id)
+
+    def unreadable(self) -> list[tuple[str, DiagnosticRow]]:
+        """Return what the last scan of this process could not read below the root."""
+        return self._snapshot.unreadable() if self._snapshot is not None else []
 
     def is_current(self, path: str | bytes, stamp: Stamp) -> bool:
         """Return whether a SKILL.md is the one that was indexed."""

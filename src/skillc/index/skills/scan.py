@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Stack = list[tuple[str, str, frozenset[str]]]  # path, ID prefix, real paths of the links on the way
 
 DiagnosticRow = tuple[str, str, str]  # code, severity, message
+UNREADABLE = "cannot be read: "  # in messages
 
 COLLECTION_FILE = "COLLECTION.md"
 MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few
@@ -149,7 +150,7 @@ class Walk:
             if not path:
                 self.error = error.with_traceback(None)  # whose frames would hold this walk in a cycle
             else:
-                self.diagnostics.append((path, ("E999", "error", f"cannot be read: {error.strerror}")))
+                self.diagnostics.append((path, ("E999", "error", UNREADABLE + str(error.strerror))))
                 self.unsettle_parent(path)
             return []
         main = next((e for name in SKILL_FILES for e in entries if e.name == name and _is(e.is_file)), None)

@@ -6,7 +6,7 @@ import os
 
 from skillc.index import Stamp, settle
 from skillc.index.skills.database import checksum, damage, select_in, verify
-from skillc.index.skills.scan import DiagnosticRow, Directory, SkillFile
+from skillc.index.skills.scan import UNREADABLE, DiagnosticRow, Directory, SkillFile
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -115,6 +115,12 @@ class Snapshot:
             for skill_id, same in sorted(by_id.items())
             if len(same) == 1 and same[0].description is not None
         }
+
+    def unreadable(self) -> list[tuple[str, DiagnosticRow]]:
+        """Return what could not be read, directories and SKILL.md files, each with its diagnostic."""
+        hidden = (entry for entry in self.entries.values() if entry.description is None)
+        files = ((entry.path, row) for entry in hidden for row in entry.diagnostics)
+        return [(path, row) for path, row in (*self.diagnostics, *files) if UNREADABLE in row[2]]
 
     def in_part(self, reason: str) -> Snapshot:
         """Return the same as a part of what there is; as all of it without a reason."""
