@@ -18,7 +18,7 @@ import skillc
 from skillc import startup
 from skillc.startup import Idle, sqlite, sqlite_uri
 from tests.conftest import World
-from tests.listing.offers import TASK, put_library, update
+from tests.listing.offers import TASK, hook_log, put_library, update
 from tests.support.cases import each
 
 
@@ -171,7 +171,7 @@ def test_a_prompt_hook_imports_little(world: World) -> None:
         text=True,
     )
     answer, modules = run.stdout.splitlines()
-    assert "pdf-forms" in answer
+    assert "pdf-forms" in answer, hook_log(world)
     slow = {"json", "re", "enum", "functools", "collections", "array", "subprocess", "signal", "dataclasses"}
     assert not slow & {*modules.split()}
     rooms = {name.split(".")[1] for name in modules.split() if name.startswith("skillc.")}

@@ -48,6 +48,7 @@ class Offer:
         self._cwd = cwd
         self._offered: list[Skill] = []
         self._missed = ""
+        self._fault: Exception | None = None
         self.unknown: list[str] = []
         self.is_out_of_date = False
 
@@ -64,14 +65,18 @@ class Offer:
 
     def log(self) -> Iterator[Exception]:
         """Log what was offered, once the agent has it; yield what goes wrong."""
-        from skillc.usage import record_missed, record_offer
-
+        if self._fault is not None:
+            yield self._fault
         for skill in self._offered:
+            from skillc.usage import record_offer  # most prompts need no skill
+
             try:
                 record_offer(skill, self._cwd, self._agent)
             except Exception as error:
                 yield error
         if self._missed:
+            from skillc.usage import record_missed  # only where it is switched on
+
             record_missed(self._missed, self._cwd, self._agent)
 
     def _find(self, prompt: str) -> tuple[FoundSkills | None, Place | None]:
@@ -89,7 +94,9 @@ class Offer:
             return None, None
         try:
             return _search(place, prompt), place
-        except (sqlite.Error, ValueError, LookupError, TypeError, AttributeError):
+        except (sqlite.Error, ValueError, LookupError, TypeError, AttributeError) as error:
+            if not isinstance(error, sqlite.OperationalError):  # which says that there is no index, say
+                self._fault = error
             return None, place
 
     def _choose(self, place: Place, found: FoundSkills, prompt: str) -> str:
