@@ -18,6 +18,7 @@ import pytest
 from skillc.doctor.examination import CHECKS
 from skillc.errors import install_command
 from skillc.library import read_deployments, record_deployments
+from skillc.workspace import Workspace
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 
@@ -632,3 +633,25 @@ def test_no_program_of_a_project_is_started(world: World) -> None:
     _doctor(world, env=env)
     _doctor(world, "--fix", env=env)
     assert not mark.exists()
+
+
+def test_many_skills(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Getting skills] the record of deployments is read as often for ten skills as for two."""
+    from skillc.library import deployments
+
+    for variable, text in world.env.items():
+        monkeypatch.setenv(variable, text)
+    reads: list[int] = []
+    read = deployments._read
+    monkeypatch.setattr(deployments, "_read", lambda: reads.append(1) or read())  # type: ignore[func-returns-value]
+    counts = []
+    for names in (("a", "b"), tuple("cdefghij")):
+        for name in names:
+            world.skill(name, store=world.global_store)
+        world.ok("build", "--all", cwd=world.home)
+        reads.clear()
+        here = Workspace(str(world.home))
+        here.doctor()
+        here.verify(is_global=True)
+        counts.append(len(reads))
+    assert counts[0] == counts[1]

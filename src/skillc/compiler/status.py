@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from skillc.compiler.deploy import digest_folder, source_of
 from skillc.errors import SkillcError
@@ -15,7 +15,7 @@ from skillc.index.sections import (
     read_index_meta,
     read_manifest,
 )
-from skillc.library import Skill, read_deployments
+from skillc.library import DeploymentRecord, Skill
 from skillc.paths import index_file, manifest_file, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex
@@ -24,11 +24,13 @@ from skillc.text import utf8_text
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
 
 
-def find_damaged_stubs(skill: Skill) -> list[str]:
-    """Return the stubs of a skill, in runtime directories and in copies, that are not as skc wrote them."""
+def find_damaged_stubs(skill: Skill, records: Iterable[DeploymentRecord] = ()) -> list[str]:
+    """Return the stubs of a skill that are not as skc wrote them: in runtime directories, and in copies.
+
+    Of these, `records` has those to look at.
+    """
     damaged = [stub_file(runtime) for runtime in find_edited_builds(skill)]
-    source = utf8_text(skill.source)
-    copies = [r for r in read_deployments() if r.source == source and r.method == "copy"]
+    copies = [record for record in records if record.method == "copy"]
     damaged += [stub_file(r.path) for r in copies if digest_folder(r.path) != r.digest]
     return damaged
 

@@ -54,6 +54,7 @@ from skillc.library import (
     PROJECT,
     DeploymentRecord,
     Skill,
+    deployments_by_source,
     is_compiled,
     is_skill,
     read_deployments,
@@ -142,16 +143,16 @@ def check_builds(place: Place) -> Iterator[Check]:
             yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
         else:
             skills.append(skill)
-    records, backlog = read_deployments(), 0
+    records, backlog = deployments_by_source(), 0
     for skill in sorted(skills, key=lambda skill: (skill.scope != PROJECT, skill.name)):
         status, _ = find_build(skill)
-        own = [record for record in records if record.source == skill.source]
+        own = records.get(skill.source, [])
         repair = partial(rebuild, skill, place.cwd)
         backlog += status == NOT_BUILT
         if status == OBSOLETE:
             text = f"'{skill.name}' changed since it was built"
             yield Check("builds", WARNING, text, build_command(skill.reference, own), repair)
-        for stub in _damaged_stubs(skill, records):
+        for stub in find_damaged_stubs(skill):  # copies at agents are another check's
             text = f"'{short(stub)}', which agents read, is not as it was built"
             yield Check("builds", WARNING, text, build_command(skill.reference, own, force=True))
         for manifest in find_damaged_manifests(skill):
@@ -159,12 +160,6 @@ def check_builds(place: Place) -> Iterator[Check]:
             yield Check("builds", WARNING, text, f"skc build {shell_quote(skill.reference)}", repair)
     rest = f", {backlog:,} not built" if backlog else ""
     yield Check("builds", OK, f"{count_of(len(skills), 'skill')} in the stores{rest}")
-
-
-def _damaged_stubs(skill: Skill, records: list[DeploymentRecord]) -> list[str]:
-    """Return the compiled stubs that are not as they were built; copies at agents are another check's."""
-    copies = [record.path for record in records]
-    return [path for path in find_damaged_stubs(skill) if os.path.dirname(path) not in copies]
 
 
 def check_disabled(place: Place) -> Iterator[Check]:

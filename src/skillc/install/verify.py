@@ -12,8 +12,9 @@ from skillc.install.lock import DAMAGED, read_lock, store_folders
 from skillc.install.plan import is_exact, read_states
 from skillc.install.store import skill_of
 from skillc.install.versions import find_version, installed_versions
+from skillc.library import deployments_by_source
 from skillc.skills import digest_skill
-from skillc.text import one_line
+from skillc.text import one_line, utf8_text
 
 ABSENT = "not installed"
 DIFFERENT = "not what the lock says"
@@ -51,7 +52,7 @@ def verify_store(root: str) -> LockProblems:
 
     A skill that is installed and not in the lock is a problem, too.
     """
-    entries = read_lock(root)
+    entries, deployments = read_lock(root), deployments_by_source()
     folders = store_folders(root, entries)
     states = read_states(root, folders, entries)
     unlocked = installed_versions(root).keys() - entries.keys()
@@ -65,7 +66,8 @@ def verify_store(root: str) -> LockProblems:
             files = list(_compare(entry, folders[name]))
             problems += files or [LockProblem(name, "", DIFFERENT)]
         skill = skill_of(root, name)
-        problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill)]
+        records = deployments.get(utf8_text(skill.source), ())
+        problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill, records)]
         problems += [LockProblem(name, path, MANIFEST) for path in find_damaged_manifests(skill)]
     return LockProblems(tuple(problems))
 
