@@ -89,7 +89,9 @@ def test_edits_at_agents(world: World) -> None:
     assert {each["path"]: each["state"] for each in listed(world)["agents"]}[claude] == "edited"
     shown = world.ok("list").stdout
     assert "edited at " in shown
-    assert "'skc build pdf' takes that in" in shown
+    assert "'pdf' was edited where agents read it; edit " in shown
+    assert "'skc build pdf' writes what agents read anew, and puts your edits of it into the trash" in shown
+    assert "SKILL.md' was there and is now in the trash" in world.skc("build", "pdf").stderr
 
 
 def test_two_of_one_name(world: World) -> None:

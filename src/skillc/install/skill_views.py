@@ -81,7 +81,10 @@ def advise(skills: InstalledSkills) -> Iterator[str]:
     for number, skill in enumerate(edits):
         if number < MAX_ADVICE:
             command = f"skc build {shell_quote(skill.skill.reference)}"
-            yield one_line(f"'{skill.id}' was edited where agents read it: '{command}' takes that in")
+            yield one_line(
+                f"'{skill.id}' was edited where agents read it; edit {short_path(skill.source_path)}"
+            )
+            yield f"  '{command}' writes what agents read anew, and puts your edits of it into the trash"
     if len(edits) > MAX_ADVICE:
         yield f"and so were {len(edits) - MAX_ADVICE:,} more: 'skc build --all'"
     yield from advise_import(skills.foreign)
@@ -138,7 +141,11 @@ def list_commands(skill: SkillInfo) -> Iterator[tuple[str, str]]:
     if skill.skill.is_copy:
         yield f"skc repo sync {shell_quote(skill.origin)}", "ask its repository again"
         return
-    purpose = "take in what was edited where agents read it" if skill.edits else "bring your edits to agents"
+    purpose = (
+        "write anew what was edited where agents read it; the edits go to the trash"
+        if skill.edits
+        else "bring your edits to agents"
+    )
     yield f"skc build {name}", purpose
     if skill.is_locked:
         scope = "" if skill.scope == "project" else " --global"
