@@ -67,6 +67,18 @@ def test_pages_are_short() -> None:
     assert pages.keys() >= LONG
 
 
+def test_pages_that_messages_name() -> None:
+    """[RFC-0007] a page that help, a message or a comment of the code names is there."""
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.toml"), *(ROOT / "packaging").iterdir()]
+    texts = [path.read_text() for path in files if path.is_file()]
+    lines = [
+        line for text in texts for line in text.splitlines() if ">>>" not in line and "    ([" not in line
+    ]
+    named = {name for line in lines for name in re.findall(r"\bdocs/([\w/-]+\.md)", line)}
+    assert "registry-ci.md" in named
+    assert [name for name in sorted(named) if not (DOCS / name).exists()] == []
+
+
 def test_readme_links_lead_somewhere() -> None:
     """[RFC-0007] relative links of the documents are files."""
     for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
