@@ -435,7 +435,6 @@ def test_a_store_without_names_and_origins(kind: str, tmp_path: Path, request: p
             publish(connection, "d/person", "mirror of a person", "00c0ffee00c0ffee")
             publish(connection, "gone/here", "ana", is_gone=True)
             publish(connection, "gone/mirrored", "mirror of https://example.org", is_gone=True)
-        old.close()
         with Registry(open_store(url), open_blobs(str(tmp_path / "blobs"))) as registry:
             ids = ["a/pdf", "b/pdf", "c/pdf", "b/waiting", "payments/refunds", "payments/deleted"]
             expected = {"a/pdf": "pdf", "b/pdf": "b-pdf", "c/pdf": "c-pdf", "payments/refunds": "refunds"}
@@ -444,6 +443,19 @@ def test_a_store_without_names_and_origins(kind: str, tmp_path: Path, request: p
             here = ["a/pdf", "b/pdf", "b/waiting", "d/person", "gone/here", "payments/deleted"]
             assert all(map(registry.was_published_here, here))
             assert not any(map(registry.was_published_here, ["c/pdf", "gone/mirrored", "nothing"]))
+            with old.write() as connection:  # the older program runs beside, until it is upgraded
+                publish(connection, "e/pdf", "ana")
+                publish(connection, "f/pdf", "mirror of https://example.org")
+            assert registry.read_names("", ["e/pdf", "f/pdf"]) == {}
+            registry.collect(SYSTEM)
+            assert registry.read_names("", ["e/pdf", "f/pdf"]) == {"e/pdf": "e-pdf", "f/pdf": "f-pdf"}
+            with old.write() as connection:
+                publish(connection, "g/pdf", "ana")
+        old.close()
+        open_store(url).close()  # as a start does
+        with Registry(open_store(url), open_blobs(str(tmp_path / "blobs"))) as registry:
+            assert registry.read_names("", ["g/pdf"]) == {"g/pdf": "g-pdf"}
+            assert [*map(registry.was_published_here, ["e/pdf", "f/pdf", "g/pdf"])] == [True, False, True]
 
 
 def open_unmigrated(url: str) -> Store:

@@ -51,7 +51,7 @@ from skillc.registry.policies import parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
 from skillc.registry.sessions import Sessions
-from skillc.registry.store import Connection, Store, names, open_store, tables, to_number
+from skillc.registry.store import Connection, Store, complete, names, open_store, tables, to_number
 from skillc.registry.usage import Usage
 from skillc.skills import SkillId
 from skillc.spelling import near_miss
@@ -302,7 +302,8 @@ class Registry(Reader):
     def collect(self, caller: Caller) -> Removals:
         """Remove skills whose reservation ended, and blobs that no version has and no publisher claims.
 
-        Blobs are removed within writing transactions, where no publisher can claim them meanwhile.
+        Skills that a server of an older version published get what they lack. Blobs are removed within
+        writing transactions, where no publisher can claim them meanwhile.
         """
         caller.require(Role.ADMIN, "")
         with self._change() as (connection, now):
@@ -310,6 +311,7 @@ class Registry(Reader):
             ids = [skill_id for (skill_id,) in connection.execute(query, to_number(now - RESERVATION))]
             for skill_id in ids:
                 _purge(connection, caller, skill_id, now)
+            complete(connection)
             connection.execute("DELETE FROM claims WHERE claimed_at < ?", to_number(now - ORPHAN_AGE))
         self.usage.collect(caller)
         self._blobs.sweep(now - ORPHAN_AGE)

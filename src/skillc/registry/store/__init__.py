@@ -14,6 +14,7 @@ from skillc.registry.store.database import (
     to_number,
     to_time,
 )
+from skillc.registry.store.migrations import complete
 from skillc.registry.store.names import to_name
 from skillc.registry.store.sqlite import SqliteStore
 

@@ -11,7 +11,7 @@ from time import time_ns
 
 from skillc.errors import RegistryUnavailable
 from skillc.registry.store.database import Connection, Store
-from skillc.registry.store.names import fill_names
+from skillc.registry.store.names import complete_names, fill_names
 
 Step = str | Callable[[Connection], None]
 
@@ -97,6 +97,23 @@ MIGRATIONS: tuple[tuple[Step, ...], ...] = (
 )
 
 
+COMPLETED = 4  # the migration whose tables `complete` fills
+_ORIGINS = """INSERT INTO origins (skill, mirrored) SELECT changes.skill,
+    CASE WHEN substr(subject, 1, 10) = 'mirror of ' AND token = '' THEN 1 ELSE 0 END
+    FROM changes JOIN (SELECT min(sequence) AS number FROM versions
+    WHERE skill NOT IN (SELECT skill FROM origins) GROUP BY skill) AS starts ON sequence = number"""
+
+
+def complete(connection: Connection) -> None:
+    """Give skills the names and origins that they lack.
+
+    While servers are upgraded one after the other, those of an older version publish into a store that has
+    newer tables, which they know nothing of.
+    """
+    complete_names(connection)
+    connection.execute(_ORIGINS)
+
+
 def read_number(connection: Connection, known: int) -> int:
     """Return the last migration that a store has; raises RegistryUnavailable for one of a newer program."""
     ((number,),) = connection.execute("SELECT coalesce(max(number), 0) FROM migrations")
@@ -121,3 +138,5 @@ def migrate(store: Store, migrations: Sequence[Sequence[Step]] = MIGRATIONS) -> 
                     step(connection)
             values = number, time_ns() // 1000
             connection.execute("INSERT INTO migrations (number, applied_at) VALUES (?, ?)", *values)
+        if len(migrations) >= COMPLETED:
+            complete(connection)

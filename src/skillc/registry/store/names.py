@@ -47,6 +47,17 @@ def fill_names(connection: Connection) -> None:
     connection.execute_many(_INSERT, [(*key, skill_id) for key, skill_id in owners.items()])
 
 
+def complete_names(connection: Connection) -> None:
+    """Give names to skills that have none, in the order in which they were first published."""
+    rows = connection.execute(
+        "SELECT skill, min(published_at) FROM versions WHERE status = ? "
+        "AND skill NOT IN (SELECT skill FROM names) GROUP BY skill ORDER BY 2, 1",
+        APPROVED,
+    )
+    for skill_id, _ in rows:
+        claim_names(connection, skill_id)
+
+
 def _choose_names(skill_id: str, owners: Mapping[tuple[str, str], str]) -> list[tuple[str, str, str]]:
     """Return the rows that a skill lacks; `owners` has those of its names that are taken, also by itself."""
     rows = []
