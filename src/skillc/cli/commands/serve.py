@@ -81,8 +81,8 @@ COMMAND = Command(
     ),
     examples=(
         "skc serve",
-        "skc serve --check",
         "skc serve --store postgresql://skills@db/skills --blobs s3://skills --workers 4",
+        "skc serve --check",
         "skc serve --read-only --port 0",
     ),
 )
