@@ -20,7 +20,7 @@ from tests.support.axe import VIEWS, find_barriers
 from tests.support.browser import running_browser, why_not
 
 ROOT = Path(__file__).parent.parent
-KINDS = (".", "lint", "start/authors", "reference/http")  # with lists, wide tables, links in code, headings
+KINDS = (".", "lint-rules", "start/authors", "reference/http")  # lists, wide tables, links in code, headings
 
 
 @pytest.fixture(scope="module")
