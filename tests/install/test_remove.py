@@ -13,6 +13,8 @@ import pytest
 from skillc import records
 from skillc.install import read_lock
 from skillc.library import read_deployments
+from skillc.surface import Unattended
+from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.lock import lock_skills
 from tests.support.skills import skill
@@ -53,6 +55,25 @@ def test_removed(world: World, pdf: Path) -> None:
     }
     assert (runtime / ".skillc-meta/logs.db").exists()
     world.fails("E001", "remove", "pdf", cwd=world.home)
+
+
+def test_others_go_where_one_is_gone(world: World, pdf: Path) -> None:
+    """[D52] of several skills, one that another process removes meanwhile is named, and the others go."""
+    gone = world.skill("gone", "---\ndescription: Go away\n---\n")
+
+    class Person(Unattended):
+        can_answer = True
+
+        def confirm(self, text: str, question: str) -> bool:
+            shutil.rmtree(gone)
+            return True
+
+    told: list[str] = []
+    here = Workspace(str(world.project), told.append)
+    here.person = Person()
+    removals = here.remove("gone", "pdf")
+    assert [removal.name for removal in removals.removed] == ["pdf"]
+    assert told[0] == "warning[W005]: skipped: skill 'gone' not found (E001)"
 
 
 def test_the_way_back(world: World, pdf: Path) -> None:

@@ -27,7 +27,7 @@ from skillc.compiler import (
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, hidden
-from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound
+from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound, warning
 from skillc.install.lock import change_lock
 from skillc.install.store import entries_of, path_of, remember_skill
 from skillc.install.versions import note_versions
@@ -126,7 +126,8 @@ def remove_skills(
 ) -> Removals:
     """Take skills away from agents and out of their store, into the trash, once a person agrees.
 
-    One who can't answer is not asked. Raises SkillNotFound or InvalidOption before anything is removed.
+    One who can't answer is not asked. Raises SkillNotFound or InvalidOption before anything is removed. What
+    another process removes meanwhile is told of, and the others go.
     """
     found = (find_removable(name, here.cwd) for name in names)
     skills = list({each.source: each for each in found}.values())
@@ -135,11 +136,17 @@ def remove_skills(
         return preview
     if not yes and here.person.can_answer and not here.person.confirm("\n".join(preview.lines()), "Remove?"):
         raise InvalidOption("nothing removed; 'skc remove --yes' removes without asking")
-    removals = []
+    removals, gone = [], []
     with here.progress.steps(len(skills), "skills") as steps:
         for skill in skills:
             steps.step(skill.name)
-            removals.append(remove_skill(skill, here.cwd, keep_source=keep_source, purge=purge))
+            try:
+                removals.append(remove_skill(skill, here.cwd, keep_source=keep_source, purge=purge))
+            except SkillNotFound as error:
+                gone.append(error)
+    if gone and not removals:
+        raise gone[0]
+    here.tell(warning("W005", error.message, error.code) for error in gone)
     here.tell(diagnostic for removal in removals for diagnostic in removal.diagnostics)
     here.renew_listings()
     return Removals(tuple(removals), keep_source)
