@@ -62,6 +62,7 @@ _SKILL = {
     "source_name?": str,
 }
 _TOKEN = {**_texts("id owner role prefix label created_at"), "expires_at": Text, "revoked_at": Text}
+_TOKEN |= {"permissions?": [_texts("role prefix")]}  # a registry of an older version does not say
 _PUBLISHER = _texts("id repository workflow prefix ref environment issuer")
 _HEADINGS = [{"file": str, "level": int, "heading": str, "line": int}]
 _TOOLS = [
@@ -185,7 +186,7 @@ RESULTS: dict[str, Shape] = {
     "run": Envelope,
     "run --dry-run": DryRun,
     "search": {"query": str, "results": [{"file": str, "section": Text, "snippet": str, "score": Number}]},
-    "serve": _texts("token? url?"),
+    "serve": {**_texts("token? url?"), "ok?": bool, "checks?": [_texts("name status message")]},
     "setup": Setups,
     "show": {"file": str, "heading": Text, "level": int, "line": int, "more_lines": int, "content": str},
     "sources": {"root": str, "entries": [{"path": str, "type": str, "files?": int}], "more": int},

@@ -12,12 +12,14 @@ import pytest
 
 from skillc.registry import open_registry, open_store
 from skillc.registry.store.migrations import MIGRATIONS, migrate
+from skillc.results import RESULTS
 from skillc.server import Trial, check_registry
 from skillc.server.settings import ServeOptions, make_launch
 from tests.conftest import World
 from tests.support import s3 as support_s3
 from tests.support.issuer import Issuer
 from tests.support.postgres import Cluster
+from tests.support.shapes import find_faults
 
 SECRET = "s3cret-of-the-store"
 ALL = len(MIGRATIONS)
@@ -177,6 +179,7 @@ def test_the_command(world: World, tmp_path: Path) -> None:
         words = ("serve", "--check", "--port", port, "--blobs", str(tmp_path / "file" / "blobs"))
         run = world.skc(*words, "--format", "json")
     value = json.loads(run.stdout)
+    assert find_faults(value, RESULTS["serve"]) == []
     assert (run.returncode, value["ok"]) == (1, False)
     assert [each["name"] for each in value["checks"] if each["status"] == "error"] == ["blobs", "address"]
     messages = [each["message"] for each in value["checks"]]
