@@ -162,6 +162,8 @@ BROKEN = {
     '{"version": 1, "skills": []}': "no 'version'",
     '{"version": 1, "skills": {"a": 1}}': "not an object",
     '{"version": 1, "skills": {"a": {"x": NaN}}}': "not valid JSON",
+    '{"version": 1, "skills": {"a": {}, "b": {}, "a": {}}}': "'a' is there twice",
+    '{"version": 1, "skills": {"a": {"skillc": {"v": 1, "\\u0076": 1}}}}': "'v' is there twice",
     '{"version": 2, "skills": {}}': "its version is 2",
     "[" * 100_000: "not valid JSON",
     '{"version": ' + "1" * 5000 + "}": "not valid JSON",

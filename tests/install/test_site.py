@@ -166,6 +166,21 @@ def test_digest_of_the_site_in_the_lock(world: World, stub: Stub) -> None:
     assert "not those of the lock" in world.fails("E081", "install").stderr
 
 
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [(digest(MAIN), "the files are the same"), (digest(b"other"), "other files now"), ("", "it has no hash")],
+)
+def test_entry_of_another_tool(world: World, stub: Stub, known: str, message: str) -> None:
+    """[D64] [SURFACES: Lock file] an entry of another tool is compared by what it has, and W086 says how."""
+    serve(stub, {INDEX: index(entry()), PLACE: MAIN})
+    fields = {"source": "wellknown/x", "sourceUrl": stub.url, "sourceType": "well-known"}
+    fields |= {"wellKnownDigest": known} if known else {}
+    lock = world.project / "skills-lock.json"
+    lock.write_text(json.dumps({"version": 1, "skills": {"pdf": fields}}))
+    (warning,) = [line for line in world.ok("install").stderr.splitlines() if "W086" in line]
+    assert message in warning
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["index", "redirect", "archive"])
 def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: str) -> None:

@@ -191,10 +191,16 @@ def _verify(
     if entry.own:
         diagnostics.append(warning("W096", entry.name))
     else:
-        is_other = entry.hash and hashes.computed != entry.hash
-        text = "and they are other files now" if is_other else "the files are the same"
-        diagnostics.append(warning("W086", entry.name, text))
+        diagnostics.append(warning("W086", entry.name, _compare(entry, candidate, hashes)))
     return FetchedSkill(make_entry(base, download, candidate, hashes, last=entry), candidate.folder, label)
+
+
+def _compare(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> str:
+    """Say how a folder compares with an entry of another tool."""
+    if not _is_locked(entry, candidate, hashes):
+        return "and they are other files now"
+    has_hash = entry.hash or (entry.text("wellKnownDigest") and candidate.digest)
+    return "the files are the same" if has_hash else "it has no hash, so the files may be others"
 
 
 def _is_locked(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> bool:

@@ -227,7 +227,7 @@ def _load(path: str) -> Fields:
     except UnicodeDecodeError:
         raise errors.InvalidConfiguration(path, f"it is not UTF-8; {_ADVICE}") from None
     try:
-        content = json.loads(text, parse_constant=_refuse)
+        content = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         has_marks = "\n<<<<<<< " in f"\n{text}"
         reason = "it has git's marks of a conflict" if has_marks else f"it is not valid JSON ({error})"
@@ -244,6 +244,15 @@ def _load(path: str) -> Fields:
 
 def _refuse(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Fields:
+    """Return an object; refuse a key that is there twice: a reader may see another one than JSON takes."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(ascii(each) for each in names if names.count(each) > 1)} is there twice")
+    return fields
 
 
 def _entries(path: str, content: Fields) -> dict[str, Fields]:
