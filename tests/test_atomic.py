@@ -94,7 +94,7 @@ def test_write(tmp_path: Path, old: Callable[[Path, str], None], durable: bool) 
 
 
 def test_failed_write_leaves_nothing(tmp_path: Path) -> None:
-    """[D11] what can't be put there leaves what was there, and no leftover."""
+    """[D11] what can't be put there leaves what was there, of one file and of many."""
     a_folder(tmp_path / "name", "old")
     with pytest.raises(OSError):
         atomic.write(str(tmp_path / "name"), b"new")
@@ -102,6 +102,17 @@ def test_failed_write_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         atomic.write(str(tmp_path / "missing" / "name"), b"new")
     assert os.listdir(tmp_path) == ["name"]
+    files = {str(tmp_path / "many" / f"{number}.json"): b"%d" % number for number in range(5)}
+    (tmp_path / "many").mkdir()
+    atomic.write_all(files, private=True)
+    assert {path: Path(path).read_bytes() for path in files} == files
+    assert {os.stat(path).st_mode & 0o777 for path in files} == {0o600}
+    with pytest.raises(OSError, match="nowhere"):
+        atomic.write_all({next(iter(files)): b"new", str(tmp_path / "nowhere/x"): b"x"})
+    assert Path(next(iter(files))).read_bytes() == b"0"
+    assert sorted(path.name for path in (tmp_path / "many").iterdir()) == [
+        f"{number}.json" for number in range(5)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -115,15 +126,11 @@ def test_long_names(tmp_path: Path, name: str) -> None:
 
 
 def test_beside_is_hidden_and_new(tmp_path: Path) -> None:
-    """[D11] helpers stand in the same directory, hidden, and never meet."""
+    """[D11] helpers are hidden and never meet; anything is removed, and no link followed."""
     names = {atomic.temporary_path(str(tmp_path / "name")) for _ in range(100)}
     assert len(names) == 100
     assert all(os.path.dirname(name) == str(tmp_path) for name in names)
     assert all(os.path.basename(name).startswith(".name.") and name.endswith(".tmp") for name in names)
-
-
-def test_discard(tmp_path: Path) -> None:
-    """[D11] removes anything, follows no link, and minds nothing that is not there."""
     here = tmp_path / "here"
     here.mkdir()
     for make in KINDS:
@@ -213,34 +220,18 @@ for _ in range(50):
 
 
 def test_lock_over_processes(tmp_path: Path) -> None:
-    """[D11] no two processes are inside at once: no count is lost."""
+    """[D11] no two processes are inside at once; an error inside opens it again."""
     count = tmp_path / "count"
     count.write_text("0")
     command = [sys.executable, "-c", _ADD, str(tmp_path / "lock"), str(count)]
     processes = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait(60) for process in processes] == [0] * 4
     assert count.read_text() == "200"
-
-
-def test_lock_is_released_on_error(tmp_path: Path) -> None:
-    """[D11] an error inside opens it again."""
     with pytest.raises(ZeroDivisionError), atomic.Lock(str(tmp_path / "lock")):
         raise ZeroDivisionError
     started = time.monotonic()
     with atomic.Lock(str(tmp_path / "lock")):
         assert time.monotonic() - started < 5
-
-
-def test_many_files_at_once(tmp_path: Path) -> None:
-    """[D11] each is there complete, private and new; where one can't be written, none is changed."""
-    files = {str(tmp_path / f"{number}.json"): b"%d" % number for number in range(5)}
-    atomic.write_all(files, private=True)
-    assert {path: Path(path).read_bytes() for path in files} == files
-    assert {os.stat(path).st_mode & 0o777 for path in files} == {0o600}
-    with pytest.raises(OSError, match="nowhere"):
-        atomic.write_all({next(iter(files)): b"new", str(tmp_path / "nowhere/x"): b"x"})
-    assert Path(next(iter(files))).read_bytes() == b"0"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number}.json" for number in range(5)]
 
 
 def test_sweep_once_for_many_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ class Whole:
 
 
 def test_fields_are_keys_in_order() -> None:
-    """[D62] Nested results, names that Python keeps, values without a JSON of their own."""
+    """[D62] Nested results, values without a JSON of their own; another key for a field, or none."""
     value = Whole((Part("a", None), Part("b", "c", "d")), names=frozenset({"y", "x"}))
     assert encode(value) == {
         "parts": [{"path": "a", "from": None}, {"path": "b", "from": "c", "note": "d"}],
@@ -45,10 +45,11 @@ def test_fields_are_keys_in_order() -> None:
         "names": ["x", "y"],
     }
     assert list(encode(value)) == ["parts", "level", "names"]
+    assert encode(Named("SKL001", "W011")) == {"rule": "SKL001"}
 
 
 def test_other_values() -> None:
-    """[D62] Times, classes of the reading path, and names of files that are not UTF-8."""
+    """[D62] Times, classes of the reading path, odd names; anything else is refused, not guessed."""
     moment = datetime(2026, 11, 18, 5, 0, tzinfo=UTC)
     assert encode([moment, Reading(), {"n": 1.5, "b": True}, None]) == [
         "2026-11-18T05:00:00+00:00",
@@ -57,10 +58,6 @@ def test_other_values() -> None:
         None,
     ]
     assert encode("a\udcff").encode() == encode("a\udcff").encode("utf-8")
-
-
-def test_no_json() -> None:
-    """[D62] A value that has no JSON is refused, not guessed."""
     with pytest.raises(TypeError, match="object has no JSON"):
         encode(object())
 
@@ -69,8 +66,3 @@ def test_no_json() -> None:
 class Named:
     number: str = field(metadata={KEY: "rule"})
     cause: str = hidden("")
-
-
-def test_keys_of_fields() -> None:
-    """[D62] A field may have another key, or none."""
-    assert encode(Named("SKL001", "W011")) == {"rule": "SKL001"}

@@ -59,16 +59,12 @@ LONG = {
 TO_SHORTEN = {"find.md"}
 
 
-def test_pages_are_short() -> None:
-    """[RFC-0007] a page that explains has at most 2,000 words."""
+def test_pages() -> None:
+    """[RFC-0007] at most 2,000 words; those that messages name and links lead to are there."""
     pages = {page.relative_to(DOCS).as_posix(): len(page.read_text().split()) for page in DOCS.rglob("*.md")}
     too_long = {name: words for name, words in pages.items() if words > 2000}
     assert too_long.keys() - LONG - TO_SHORTEN == set()
     assert pages.keys() >= LONG
-
-
-def test_pages_that_messages_name() -> None:
-    """[RFC-0007] a page that help, a message or a comment of the code names is there."""
     files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.toml"), *(ROOT / "packaging").iterdir()]
     texts = [path.read_text() for path in files if path.is_file()]
     lines = [
@@ -77,10 +73,6 @@ def test_pages_that_messages_name() -> None:
     named = {name for line in lines for name in re.findall(r"\bdocs/([\w/-]+\.md)", line)}
     assert "registry-ci.md" in named
     assert [name for name in sorted(named) if not (DOCS / name).exists()] == []
-
-
-def test_readme_links_lead_somewhere() -> None:
-    """[RFC-0007] relative links of the documents are files."""
     for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
             # The pages of reference/ are made with the site; tests/test_site.py follows links to them.
@@ -151,7 +143,7 @@ def test_page(page: str, tmp_path: Path) -> None:
 
 
 def test_excuses() -> None:
-    """[RFC-0007] a block that is not run says why, and is at least well-formed; there are few of them."""
+    """[RFC-0007] a block that is not run says why; what pages take for granted is made for some page."""
     blocks = [(page, step) for page in PAGES for step in read_steps(DOCS / page) if isinstance(step, Block)]
     excuses = [(page, block) for page, block in blocks if block.excuse is not None]
     assert [(page, block.line) for page, block in excuses if len(block.excuse or "") < 5] == []
@@ -162,10 +154,6 @@ def test_excuses() -> None:
         if block.language == "json":
             assert json.loads(block.text)
         assert block.language != "toml"  # its reader can always read it
-
-
-def test_needs() -> None:
-    """[RFC-0007] what pages take for granted is made by something, and made for some page."""
     named = {step.name for page in PAGES for step in read_steps(DOCS / page) if isinstance(step, Need)}
     assert named == NEEDS.keys()
 
@@ -217,35 +205,25 @@ def find_keys(page: str, heading: str) -> set[str]:
     return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
 
 
-def test_keys_of_skills_toml() -> None:
-    """[LIB: Configuration types] docs/repositories.md has the keys that are read, and no others."""
+def test_keys_of_configuration() -> None:
+    """[LIB: Configuration types] [RFC-0008] [SURFACES: Getting skills] [SURFACES: Registry model] pages of
+    skills.toml, .skilllint.toml, audit.toml, registry.toml have their keys.
+    """
     own = {key for keys in config.KEYS.values() for key in keys.split()}
     assert find_keys("repositories.md", "## The keys") == own | set(config._COMMON)
     assert find_block("repositories.md", ".skillc/skills.toml").keys() == {*config._TOP, "repositories"}
-
-
-def test_keys_of_skilllint_toml() -> None:
-    """[RFC-0008] docs/lint.md has the keys that are read, and the default limits."""
     shown = find_block("lint.md", ".skilllint.toml")
     assert shown.keys() == {*lint_config._LISTS, "rules", "limits"}
     assert shown["limits"] == lint_config.LIMITS
-
-
-def test_keys_of_audit_toml() -> None:
-    """[SURFACES: Getting skills] docs/audit.md has all tables of a policy."""
-    shown = find_block("audit.md", "~/.skillc/audit.toml")
-    assert shown.keys() == {*policy._TABLES, "rules", "allow"}
-    assert shown["allow"][0].keys() == {*Exemption.__dataclass_fields__, "reason"}
-
-
-def test_keys_of_registry_toml() -> None:
-    """[SURFACES: Registry model] pages of registries have the keys of sign-in, publishing, policies."""
+    policies = find_block("audit.md", "~/.skillc/audit.toml")
+    assert policies.keys() == {*policy._TABLES, "rules", "allow"}
+    assert policies["allow"][0].keys() == {*Exemption.__dataclass_fields__, "reason"}
     keys = re.findall(r'table\.\w+\("(\w+)"', inspect.getsource(configuration._read_oidc))
     assert len({*keys}) == len(configuration.OidcSettings.__dataclass_fields__)
     assert find_keys("registry-sign-in.md", "## The keys") >= {*keys}
-    shown = find_block("registry-policies.md", "registry.toml")
-    assert shown["policy"].keys() == {"minimum_age", "allow", "deny", "audited"}
-    assert shown["review"].keys() == ReviewRules.__dataclass_fields__.keys()
+    rules = find_block("registry-policies.md", "registry.toml")
+    assert rules["policy"].keys() == {"minimum_age", "allow", "deny", "audited"}
+    assert rules["review"].keys() == ReviewRules.__dataclass_fields__.keys()
     publishing = find_block("registry-ci.md", "registry.toml")["publishing"]
     assert publishing.keys() | {"audience"} == configuration.PublishingSettings.__dataclass_fields__.keys()
 

@@ -108,16 +108,15 @@ def _is_mark(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Co", "Cn")
 
 
-def test_every_code_is_one_class() -> None:
-    """[RFC-0005] the exception tree has exactly the codes of the table, each once."""
+def test_the_tree() -> None:
+    """[RFC-0005] the codes of the table, each once, on a branch, and drawn in tree.py; warnings are W."""
     assert sorted(cls.code for cls in subclasses()) == sorted(ERRORS)
-
-
-def test_every_error_is_on_a_branch() -> None:
-    """[RFC-0005] a program can tell kinds of errors apart."""
     branches = (errors.NotFound, errors.Invalid, errors.Unavailable, errors.Denied, errors.Conflict)
     for error in subclasses():
         assert error is SkillcError or sum(issubclass(error, branch) for branch in branches) == 1
+    drawn = set(re.findall(r"(\w+) +(E\d{3})", tree.__doc__ or ""))
+    assert drawn == {(cls.__name__, cls.code) for cls in subclasses()}
+    assert all(re.fullmatch(r"W\d{3}", code) for code in WARNINGS)
 
 
 @each("code", sorted(ERRORS.keys() - COMPUTED))
@@ -134,23 +133,12 @@ def test_time_out_message(seconds: float, shown: str) -> None:
     assert errors.TimedOut(seconds).message == ERRORS["E065"].replace("<n>", shown)
 
 
-def test_the_drawn_tree_is_true() -> None:
-    """[RFC-0005] the tree at the top of tree.py names every class with its code."""
-    drawn = set(re.findall(r"(\w+) +(E\d{3})", tree.__doc__ or ""))
-    assert drawn == {(cls.__name__, cls.code) for cls in subclasses()}
-
-
 @each("code", sorted(CODED_WARNINGS))
 def test_warnings(code: str) -> None:
     """[RFC-0005] the table's warnings, word for word."""
     found = warning(code, *blanks(CODED_WARNINGS[code]))
     assert found.line() == f"warning[{code}]: {CODED_WARNINGS[code]}"
     assert found.severity == "warning"
-
-
-def test_warning_codes_are_no_error_codes() -> None:
-    """[RFC-0005] warnings are W and three digits; none is an error's."""
-    assert all(re.fullmatch(r"W\d{3}", code) for code in WARNINGS)
 
 
 @given(st.one_of(anything, nasty))
@@ -189,16 +177,14 @@ def test_every_diagnostic_is_one_line(message: str, path: str) -> None:
     assert is_one_line(Diagnostic("W010", message).at(path).line())
 
 
-def test_suggestions_are_one_line_each() -> None:
-    """[RFC-0002:C-SHOW] headings and files from a skill can't fake lines of ours."""
-    text = errors.SectionNotFound("x", [("a\nerror[E001]: b", "c\x1b[2J.md")]).text()
-    assert text.splitlines()[-1] == r"  - a\nerror[E001]: b (c\x1b[2J.md)"
-
-
 def test_details_stand_below() -> None:
-    """[RFC-0005] the first line is the coded one, whatever follows."""
+    """[RFC-0005] [RFC-0002:C-SHOW] the first line is the coded one; headings of a skill can't fake lines
+    of ours.
+    """
     error = errors.SkillExists("pdf", "hint: more")
     assert error.text().splitlines() == ["error[E050]: skill 'pdf' already exists", "hint: more"]
+    text = errors.SectionNotFound("x", [("a\nerror[E001]: b", "c\x1b[2J.md")]).text()
+    assert text.splitlines()[-1] == r"  - a\nerror[E001]: b (c\x1b[2J.md)"
 
 
 @each(
@@ -232,14 +218,10 @@ def test_unexpected_from_the_system(world: object) -> None:
     assert unexpected(caught.value).line() == r"error[E999]: 'no\nsuch': No such file or directory"
 
 
-def test_coded_errors_stay_what_they_are() -> None:
-    """[RFC-0005] an error with a code keeps it."""
-    error = errors.EmptyQuery()
-    assert unexpected(error) is error
-
-
 def test_diagnostics_are_values() -> None:
-    """[RFC-0005] two that say the same are the same."""
+    """[RFC-0005] two that say the same are the same; an error with a code keeps it."""
     assert warning("W010").at("a.md") == Diagnostic("W010", WARNINGS["W010"], "a.md")
     assert len({warning("W010"), warning("W010"), warning("W010").at("b.md")}) == 2
     assert repr(warning("W010")) == f"<Diagnostic warning[W010]: {WARNINGS['W010']}>"
+    error = errors.EmptyQuery()
+    assert unexpected(error) is error

@@ -18,10 +18,18 @@ from tests.conftest import SkcRun, World
 NOBODY = 54321  # a user that no passwd file has
 
 
-def test_home_is_the_users(world: World) -> None:
-    """[RFC-0009] without SKILLC_HOME the global directory is below HOME."""
+def test_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0009] below HOME, or where SKILLC_HOME says; an empty variable is none, and not the root."""
     assert paths.home() == paths.user_home() == str(world.home)
     assert paths.require_home() == str(world.home)
+    monkeypatch.setenv("SKILLC_HOME", "x")
+    assert paths.home() == str(world.project / "x")
+    monkeypatch.setenv("SKILLC_HOME", "")
+    assert paths.home() == str(world.home)
+    monkeypatch.delenv("HOME")
+    without = paths.user_home()
+    monkeypatch.setenv("HOME", "")
+    assert paths.user_home() in (without, None)
 
 
 @pytest.mark.parametrize("value", ["/x", "/x/", "/x/../x", "//x"[1:]])
@@ -30,22 +38,6 @@ def test_skillc_home(world: World, monkeypatch: pytest.MonkeyPatch, value: str) 
     monkeypatch.setenv("SKILLC_HOME", value)
     assert paths.home() == "/x"
     assert paths.user_home() == str(world.home)
-
-
-def test_relative_skillc_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0009] a relative SKILLC_HOME is below the working directory; an empty one is none."""
-    monkeypatch.setenv("SKILLC_HOME", "x")
-    assert paths.home() == str(world.project / "x")
-    monkeypatch.setenv("SKILLC_HOME", "")
-    assert paths.home() == str(world.home)
-
-
-def test_empty_home_is_no_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0009] HOME= is as good as no HOME; it does not mean the root of the file system."""
-    monkeypatch.delenv("HOME")
-    without = paths.user_home()
-    monkeypatch.setenv("HOME", "")
-    assert paths.user_home() in (without, None)
 
 
 def test_skillc_home_moves_everything(world: World) -> None:
@@ -66,17 +58,15 @@ def test_skillc_home_moves_everything(world: World) -> None:
 
 
 def test_roots_walk_up(world: World) -> None:
-    """[RFC-0007] [D13a] every directory with .skillc from here upwards, nearest first."""
+    """[D13a] [RFC-0007] every directory with .skillc from here upwards; not a file, nor one with logs
+    alone.
+    """
     inner = world.project / "a" / "b"
     (inner / ".skillc").mkdir(parents=True)
     start = inner / "c" / "d"
     start.mkdir(parents=True)
     assert list(paths.project_roots(str(start))) == [str(inner), str(world.project)]
     assert list(paths.project_roots(str(world.root))) == []
-
-
-def test_a_file_is_no_project(world: World) -> None:
-    """[RFC-0007] .skillc must be a directory, or lead to one."""
     here = world.root / "here"
     here.mkdir()
     marker = here / ".skillc"
@@ -88,6 +78,11 @@ def test_a_file_is_no_project(world: World) -> None:
     marker.unlink()
     marker.symlink_to(world.project / ".skillc")
     assert list(paths.project_roots(str(here))) == [str(here)]
+    elsewhere = world.root / "elsewhere"
+    (elsewhere / ".skillc" / "logs" / "pdf").mkdir(parents=True)
+    assert list(paths.project_roots(str(elsewhere))) == []
+    (elsewhere / ".skillc" / "skills").mkdir()
+    assert list(paths.project_roots(str(elsewhere))) == [str(elsewhere)]
 
 
 @pytest.mark.parametrize("by", ["HOME", "SKILLC_HOME"])
@@ -166,15 +161,6 @@ def test_no_home_at_all(world: World) -> None:
         assert refused.stderr.startswith("error[E999]: there is no home directory")
         assert len(refused.stderr.splitlines()) == 1
     assert skc("outline", "nothing").stderr.startswith("error[E001]: skill 'nothing' not found\nhint: ")
-
-
-def test_logs_make_no_project(world: World) -> None:
-    """[RFC-0007] a directory where accesses were only noted beside is no project."""
-    elsewhere = world.root / "elsewhere"
-    (elsewhere / ".skillc" / "logs" / "pdf").mkdir(parents=True)
-    assert list(paths.project_roots(str(elsewhere))) == []
-    (elsewhere / ".skillc" / "skills").mkdir()
-    assert list(paths.project_roots(str(elsewhere))) == [str(elsewhere)]
 
 
 def test_read_regular(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def flips(data: bytes) -> list[bytes]:
 
 
 def test_read_and_write(tmp_path: Path) -> None:
-    """[D11] a record is read as it was written, in any layout."""
+    """[D11] [D52] read as it was written, in any layout; or from before; a damaged one is kept."""
     path = tmp_path / "record.json"
     records.write_record(str(path), CONTENT)
     content = records.read_record(str(path), 1 << 20)
@@ -31,6 +31,20 @@ def test_read_and_write(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("\n", "\n\n"))
     assert records.read_record(str(path), 1 << 20) == content
     assert records.seal(content) == content
+    path.write_text('{"version": 1, "skills": []}')
+    assert records.read_record(str(path), 1 << 20, unsealed=1) == {"version": 1, "skills": []}
+    path.write_text('{"version": 1, "skills": [], "sha256": "0"}')
+    with pytest.raises(ValueError, match="not as it was written"):
+        records.read_record(str(path), 1 << 20, unsealed=1)
+    names = []
+    for _ in range(3):
+        names.append(records.damaged_name(str(path)))
+        Path(names[-1]).touch()
+    assert [Path(name).name for name in names] == [
+        "record.json.damaged",
+        "record.json.damaged-2",
+        "record.json.damaged-3",
+    ]
 
 
 def test_every_bit_counts(tmp_path: Path) -> None:
@@ -55,27 +69,3 @@ def test_damage(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(ValueError, match=r"Expecting|not as it was written"):
         records.read_record(str(path), 1 << 20, unsealed=1)
-
-
-def test_from_before(tmp_path: Path) -> None:
-    """[D11] a version that had no digest is read; with a digest, it has to be the right one."""
-    path = tmp_path / "record.json"
-    path.write_text('{"version": 1, "skills": []}')
-    assert records.read_record(str(path), 1 << 20, unsealed=1) == {"version": 1, "skills": []}
-    path.write_text('{"version": 1, "skills": [], "sha256": "0"}')
-    with pytest.raises(ValueError, match="not as it was written"):
-        records.read_record(str(path), 1 << 20, unsealed=1)
-
-
-def test_damaged_name(tmp_path: Path) -> None:
-    """[D52] a damaged record is kept over no other."""
-    path = tmp_path / "record.json"
-    names = []
-    for _ in range(3):
-        names.append(records.damaged_name(str(path)))
-        Path(names[-1]).touch()
-    assert [Path(name).name for name in names] == [
-        "record.json.damaged",
-        "record.json.damaged-2",
-        "record.json.damaged-3",
-    ]

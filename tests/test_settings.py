@@ -68,7 +68,7 @@ def test_precedence(
 
 
 def test_nearest_project(world: World) -> None:
-    """[RFC-0009] the nearest file upwards, past projects that have none; those above it are not read."""
+    """[RFC-0009] the nearest file upwards alone; in the home its file is warned about once."""
     inner = world.project / "a"
     deep = inner / "b"
     (deep / ".skillc").mkdir(parents=True)
@@ -80,21 +80,21 @@ def test_nearest_project(world: World) -> None:
     write(inner, "version = 1\n")
     found = load_settings(str(inner))
     assert (found.tokenizer, found.diagnostics) == ("ascii", ())
-
-
-def test_home_file_is_read_once(world: World) -> None:
-    """[RFC-0009] in the home itself its file is the global one, and warned about once."""
     write(world.home, "unknown = 1\n")
     assert len(load_settings(str(world.home)).diagnostics) == 1
 
 
 def test_skillc_home_config(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0009] SKILLC_HOME moves the global file too."""
+    """[RFC-0009] SKILLC_HOME moves the global file; a link to nowhere is as good as no file."""
     moved = world.root / "x"
     write(moved, CJK)
     write(world.home, ASCII)
     monkeypatch.setenv("SKILLC_HOME", str(moved))
     assert config(world).tokenizer == "cjk"
+    monkeypatch.delenv("SKILLC_HOME")
+    (world.project / ".skillc" / "config.toml").symlink_to("nowhere")
+    write(world.home, CJK)
+    assert (config(world).tokenizer, warnings(world)) == ("cjk", [])
 
 
 IGNORED = "; the file is ignored"
@@ -136,12 +136,6 @@ def test_broken_files(world: World, text: str | bytes, start: str, end: str) -> 
     assert line.isprintable()
 
 
-def test_bom_is_no_toml(world: World) -> None:
-    """[RFC-0009] an editor's byte order mark does not crash anything: read or one warning."""
-    write(world.project, b"\xef\xbb\xbf" + CJK.encode())
-    assert config(world).tokenizer == "cjk" or len(warnings(world)) == 1
-
-
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc")
 def test_what_is_no_file(world: World) -> None:
     """[RFC-0009] a directory, and a file whose reading fails, for root too, are one warning each."""
@@ -155,43 +149,30 @@ def test_what_is_no_file(world: World) -> None:
     assert line.endswith(IGNORED)
 
 
-def test_broken_link_is_no_file(world: World) -> None:
-    """[RFC-0009] a link to nowhere is as good as no file."""
-    (world.project / ".skillc" / "config.toml").symlink_to("nowhere")
-    write(world.home, CJK)
-    assert (config(world).tokenizer, warnings(world)) == ("cjk", [])
-
-
-def test_unknown_keys(world: World) -> None:
-    """[RFC-0009] unknown keys warn, by their full name, and the rest counts."""
+def test_warnings(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0009] unknown keys, an unusable SKILLC_TOKENIZER and a mark warn; the rest counts."""
     write(world.project, '"a\\nb" = 1\n' + CJK + "limit = 5\n[other]\nx = 1\n")
     assert config(world).tokenizer == "cjk"
     lines = warnings(world)
     assert [line.partition("unknown key ")[2] for line in lines] == [r"'a\nb'", "'other'", "'search.limit'"]
-
-
-def test_bad_environment(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0009] an unusable SKILLC_TOKENIZER warns and the files count."""
     monkeypatch.setenv("SKILLC_TOKENIZER", "klingon")
     write(world.project, CJK)
     assert config(world).tokenizer == "cjk"
     (line,) = warnings(world)
     assert "SKILLC_TOKENIZER" in line
     assert "klingon" in line
+    monkeypatch.delenv("SKILLC_TOKENIZER")
+    write(world.project, b"\xef\xbb\xbf" + CJK.encode())
+    assert config(world).tokenizer == "cjk" or len(warnings(world)) == 1
 
 
 def test_commands_warn_and_go_on(world: World) -> None:
-    """[RFC-0009] settings never stop a command: warnings on stderr, status 0."""
+    """[D13a] [RFC-0009] settings stop no command; the tokenizer that counts is the one that is recorded."""
     world.skill("pdf")
     write(world.project, "what\n")
     built = world.ok("build", "pdf", "--format", "json")
     assert [line[:14] for line in built.stderr.splitlines()] == ["warning[W071]:"]
     json.loads(built.stdout)
-
-
-def test_build_uses_the_setting(world: World) -> None:
-    """[RFC-0009] [D13a] the tokenizer that counts is the one that is recorded."""
-    world.skill("pdf")
     write(world.project, ASCII)
     world.ok("build", "pdf", env={"SKILLC_TOKENIZER": "cjk"})
     (database,) = (world.runtime / "pdf" / ".skillc-meta").glob("search-*.db")

@@ -100,7 +100,7 @@ def test_idle_things_have_one_user() -> None:
 
 
 def test_sqlite_leaves_functools_alone() -> None:
-    """Modules that are imported later get the real functools and sqlite3."""
+    """Others get the real functools and sqlite3, and imports ahead only if they ask."""
     program = (
         "import sys; from skillc.startup import sqlite; import functools, sqlite3\n"
         "assert functools.partial and sqlite3.connect is not None\n"
@@ -109,6 +109,9 @@ def test_sqlite_leaves_functools_alone() -> None:
         "connection.close()"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+    program = "import sys; from skillc import startup; startup.load_ahead('skillc.text')\n"
+    program += "print('skillc.text' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
 
 
 @each("first", ["pass", "import threading", "import pyromark"])
@@ -239,7 +242,7 @@ WHICH = (
 
 
 def test_import_fast(tmp_path: Path) -> None:
-    """Modules and packages load by their path, and look as if Python had loaded them."""
+    """Modules load by their path, as by Python; never from an old or damaged compiled file."""
     package = copy_of_the_package(tmp_path)
     fast = import_fast_in(tmp_path, WHICH)
     assert fast == import_fast_in(tmp_path, WHICH)  # the second time from the compiled file
@@ -247,6 +250,15 @@ def test_import_fast(tmp_path: Path) -> None:
     assert (fast.partition(" ")[0], usual.partition(" ")[0]) == ("True", "False")
     assert fast.removeprefix("True") == usual.removeprefix("False")
     assert (package / "__pycache__").is_dir()
+    import_fast_in(tmp_path, WHICH)
+    with (package / "paths.py").open("a") as file:
+        file.write("\nEDIT = 1\n")
+    assert import_fast_in(tmp_path, "from skillc.paths import EDIT; print(EDIT)") == "1"
+    (compiled,) = (package / "__pycache__").glob("paths.*.pyc")
+    compiled.write_bytes(b"damage")
+    assert import_fast_in(tmp_path, "from skillc.paths import EDIT; print(EDIT)") == "1"
+    missing = "try:\n import skillc.nothing\nexcept ModuleNotFoundError as error: print(error)"
+    assert import_fast_in(tmp_path, missing) == "No module named 'skillc.nothing'"
 
 
 LOOK = (
@@ -276,27 +288,6 @@ def test_load_ahead(tmp_path: Path) -> None:
     failure = f"try:\n {ahead}except ZeroDivisionError: print('skillc.paths' in sys.modules)"
     import_fast_in(tmp_path, "try:\n import skillc.paths\nexcept ZeroDivisionError: pass")  # compiles it
     assert import_fast_in(tmp_path, failure) == "False"
-
-
-def test_nothing_loads_ahead_of_ordinary_imports() -> None:
-    """In a program that did not ask for it, imports are Python's."""
-    program = "import sys; from skillc import startup; startup.load_ahead('skillc.text')\n"
-    program += "print('skillc.text' in sys.modules)"
-    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
-
-
-def test_import_fast_sees_an_edit(tmp_path: Path) -> None:
-    """A compiled file that is not of the source as it is now is not used, nor one that is damaged."""
-    package = copy_of_the_package(tmp_path)
-    import_fast_in(tmp_path, WHICH)
-    with (package / "paths.py").open("a") as file:
-        file.write("\nEDIT = 1\n")
-    assert import_fast_in(tmp_path, "from skillc.paths import EDIT; print(EDIT)") == "1"
-    (compiled,) = (package / "__pycache__").glob("paths.*.pyc")
-    compiled.write_bytes(b"damage")
-    assert import_fast_in(tmp_path, "from skillc.paths import EDIT; print(EDIT)") == "1"
-    missing = "try:\n import skillc.nothing\nexcept ModuleNotFoundError as error: print(error)"
-    assert import_fast_in(tmp_path, missing) == "No module named 'skillc.nothing'"
 
 
 @pytest.mark.parametrize(("options", "variables"), [(["-O"], {}), ([], {"PYTHONPYCACHEPREFIX": "prefix"})])

@@ -119,13 +119,20 @@ def test_a_failed_move_leaves_everything(world: World, monkeypatch: pytest.Monke
 
 
 def test_without_its_note(world: World) -> None:
-    """[D52] an item whose note is damaged is still listed."""
+    """[D52] an item with a damaged note is still listed; nothing goes for good without a yes."""
     item = trash.put(str(folder_with(world.root / "mine", "text")), "a test")
     Path(item.path).with_name("note.json").write_bytes(b"\xff{")
     (found,) = trash.items()
     assert (found.id, found.origin) == (item.id, "")
     assert "can't be read" in world.ok("trash", "list", "--format", "json").stdout
     assert found.path in world.fails("E999", "restore", item.id).stderr
+    assert world.ok("trash", "empty", "--yes").stdout.startswith("Deleted 1 item (")
+    assert world.ok("trash", "list").stdout == "The trash is empty.\n"
+    trash.put(str(folder_with(world.root / "mine", "text")), "a test")
+    world.fails("E100", "trash", "empty")
+    assert "mine" in world.ok("trash", "list").stdout
+    assert world.ok("trash", "empty", "--yes").stdout.startswith("Deleted 1 item (")
+    assert trash.items() == []
 
 
 def test_force_keeps_what_was_there(world: World) -> None:
@@ -165,13 +172,3 @@ def test_an_edited_copy_is_kept(world: World) -> None:
     save(agent / "SKILL.md", "edited\n")
     world.ok("build", "pdf")
     assert Path(trash.items()[0].path, "SKILL.md").read_text() == "edited\n"
-
-
-def test_empty_asks(world: World) -> None:
-    """[D52] nothing is deleted for good without a yes."""
-    assert world.ok("trash", "list").stdout == "The trash is empty.\n"
-    trash.put(str(folder_with(world.root / "mine", "text")), "a test")
-    world.fails("E100", "trash", "empty")
-    assert "mine" in world.ok("trash", "list").stdout
-    assert world.ok("trash", "empty", "--yes").stdout.startswith("Deleted 1 item (")
-    assert trash.items() == []

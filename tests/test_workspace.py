@@ -138,7 +138,9 @@ def test_running(world: World, here: Workspace, lines: list[str]) -> None:
 
 
 def test_a_question_is_no_access(world: World, here: Workspace) -> None:
-    """[RFC-0003] [TOOLS §6.3] what waits for a person's answer is not logged before it has one."""
+    """[TOOLS §6.3] [RFC-0003] [RFC-0002:C-OPEN] what waits for an answer is no access; a file that a
+    surface refuses is no success.
+    """
 
     def ask(request: ApprovalRequest) -> Answer:
         raise Question(request.subject)
@@ -146,18 +148,6 @@ def test_a_question_is_no_access(world: World, here: Workspace) -> None:
     with pytest.raises(Question):
         here.run("pdf", "go", {}, approve=ask)
     assert rows(world) == []
-
-
-def test_a_failure(world: World, here: Workspace, lines: list[str]) -> None:
-    """[RFC-0003] an operation that fails leaves one row with its error, and nothing is reported."""
-    with pytest.raises(SectionNotFound) as caught:
-        here.show("pdf", "Nowhere")
-    assert rows(world) == [("show", "pdf", {"section": "Nowhere", "file": None}, caught.value.message)]
-    assert lines == []
-
-
-def test_a_refusal_of_the_surface(world: World, here: Workspace) -> None:
-    """[RFC-0002:C-OPEN] a surface may refuse a file before the access counts as a success."""
 
     def refuse(file: OpenFile) -> None:
         list(file.pieces())
@@ -170,21 +160,23 @@ def test_a_refusal_of_the_surface(world: World, here: Workspace) -> None:
     assert error
 
 
-def test_remarks_on_a_search(world: World, here: Workspace, lines: list[str]) -> None:
-    """[RFC-0004:C-SEARCH] that the sources changed, and which word no section has."""
+def test_failures_and_remarks(world: World, here: Workspace, lines: list[str]) -> None:
+    """[RFC-0003] [D33] [RFC-0004:C-SEARCH] a failure leaves one row, `find` none; remarks tell of changed
+    sources and odd words.
+    """
+    with pytest.raises(SectionNotFound) as caught:
+        here.show("pdf", "Nowhere")
+    assert rows(world) == [("show", "pdf", {"section": "Nowhere", "file": None}, caught.value.message)]
+    assert lines == []
+    assert [result.id for result in here.find("made for a test")][:1] == ["pdf"]
+    assert len(rows(world)) == 1
+    assert lines == []
     (world.store / "pdf" / "SKILL.md").write_text(TEXT + "\nMore.\n")
     assert here.search("pdf", "fill zebra", any_option="--any").results == []
     warning, note = lines
     assert warning.startswith("warning[W004]: the sources of 'pdf' changed")
     assert "--any" in note or "zebra" in note
-    assert rows(world) == [("search", "pdf", {"query": "fill zebra", "result_count": 0}, None)]
-
-
-def test_finding(world: World, here: Workspace, lines: list[str]) -> None:
-    """[D33] a question to the whole library is about no skill's use: no row in any log."""
-    assert [result.id for result in here.find("made for a test")][:1] == ["pdf"]
-    assert rows(world) == []
-    assert lines == []
+    assert rows(world)[1:] == [("search", "pdf", {"query": "fill zebra", "result_count": 0}, None)]
 
 
 def test_the_index_of_a_repository(world: World, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

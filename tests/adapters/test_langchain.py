@@ -25,7 +25,7 @@ PICTURE = {"type": "image", "url": "https://example.com/harbour.png"}
 
 
 def test_messages_in_blocks(shelf: Shelf, server: Provider) -> None:
-    """[LIB: Per-turn /skill-ref processing] the reference is in the first text; pictures stay."""
+    """[LIB: Per-turn /skill-ref processing] the reference is in the first text; pictures stay, also alone."""
     server.mind = reader
     agent: Any = agents.create_agent(
         drive.ScriptedChatModel(server=server), middleware=[adapter.SkillsMiddleware(shelf.agent())]
@@ -36,14 +36,7 @@ def test_messages_in_blocks(shelf: Shelf, server: Provider) -> None:
     assert messages[0].content[0] == PICTURE
     assert messages[0].name == "ann"
     assert len(messages) == 2
-
-
-def test_a_picture_alone(shelf: Shelf, server: Provider) -> None:
-    """[LIB: Per-turn /skill-ref processing] a message without text is left alone."""
     server.mind = lambda seen: "A harbour."
-    agent: Any = agents.create_agent(
-        drive.ScriptedChatModel(server=server), middleware=[adapter.SkillsMiddleware(shelf.agent())]
-    )
     assert agent.invoke({"messages": [texts.HumanMessage([PICTURE])]})["messages"][0].content == [PICTURE]
 
 

@@ -77,7 +77,9 @@ def test_many_runs_at_once(shelf: Shelf, server: Provider) -> None:
 
 
 def test_references_beside_the_message(shelf: Shelf) -> None:
-    """[D31] several references resolve one by one, the missing one is an event."""
+    """[D31] [LIB: Builtin Tools (meerkat-tools)] several references resolve one by one; optional arguments
+    stay optional.
+    """
     message = openai_agents.user_message(
         shelf.agent(), "Cook at sea.", [TIDES, "not/there", "cooking/recipe-1"]
     )
@@ -85,10 +87,6 @@ def test_references_beside_the_message(shelf: Shelf) -> None:
     assert "Stir it." in message
     assert message.endswith("</skill>\n\nCook at sea.")
     assert len(shelf.events) == 2
-
-
-def test_schemas_are_sent_as_they_are(shelf: Shelf) -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] optional arguments stay optional."""
     skills = shelf.agent()
     for tool, definition in zip(openai_agents.skill_tools(skills), skills.tools, strict=True):
         assert isinstance(tool, agents.FunctionTool)

@@ -49,8 +49,10 @@ def test_streamed(shelf: Shelf, server: Provider) -> None:
     assert asyncio.run(talk()) == shelf.word
 
 
-def test_every_tool_can_be_called(shelf: Shelf) -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] TestModel calls each with made-up arguments: no run dies of it."""
+def test_tools_errors_and_prompts(shelf: Shelf) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] [RFC-0005] [D31] TestModel calls each tool; a message does not
+    print the prompt; the text for `run_sync`.
+    """
     agent = pydantic_ai.Agent(models.TestModel(), capabilities=[adapter.SkillsCapability(shelf.agent())])
     answers = json.loads(agent.run_sync("Go.").output)
     assert list(answers) == [
@@ -60,6 +62,8 @@ def test_every_tool_can_be_called(shelf: Shelf) -> None:
         "list_skill_files",
         "read_skill_file",
     ]
+    assert "available_skills" not in repr(adapter.SkillsCapability(shelf.agent()))
+    assert adapter.user_message(shelf.agent(), f"/{TIDES} Go.").endswith("</skill>\n\nGo.")
 
 
 @pytest.mark.parametrize("arguments", ["[]", "3", "null", '"id"'])
@@ -87,13 +91,3 @@ def test_more_failures_than_retries(shelf: Shelf, server: Provider) -> None:
         drive.function_model(server), capabilities=[adapter.SkillsCapability(shelf.agent())], retries=0
     )
     assert agent.run_sync("Load.").output == "Enough."
-
-
-def test_errors_stay_readable(shelf: Shelf) -> None:
-    """[RFC-0005] pydantic-ai puts capabilities into its messages; ours does not print the whole prompt."""
-    assert "available_skills" not in repr(adapter.SkillsCapability(shelf.agent()))
-
-
-def test_prompt_without_the_capability(shelf: Shelf) -> None:
-    """[D31] the text for `agent.run_sync`."""
-    assert adapter.user_message(shelf.agent(), f"/{TIDES} Go.").endswith("</skill>\n\nGo.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,10 @@ def test_json(world: World) -> None:
 
 @pytest.mark.slow
 def test_status(world: World) -> None:
-    """[SURFACES: Getting skills] the status is 1 at block, and 0 at review."""
+    """[SURFACES: Getting skills] the status is 1 at block; without a name, all skills, where clean ones
+    are counted only.
+    """
+    assert world.ok("audit").stdout.startswith("No skills to audit: there is no SKILL.md")
     world.skill("good", fenced(PIPE))
     assert world.skc("audit", "good").returncode == 0
     world.skill("bad", fenced(THEFT))
@@ -60,14 +64,8 @@ def test_status(world: World) -> None:
         "  block   A21 secret-sent: 'curl' sends secrets to a.dev (.skillc/skills/bad/SKILL.md:8)"
         in run.stdout
     )
-
-
-def test_all_skills_of_the_stores(world: World) -> None:
-    """[SURFACES: Getting skills] without a name, all skills of the stores; clean ones are counted only."""
-    assert world.ok("audit").stdout.startswith("No skills to audit: there is no SKILL.md")
     world.skill("one", fenced("ls"))
-    world.skill("two", fenced(PIPE))
-    world.skill("three", fenced(THEFT), store=world.global_store)
+    shutil.move(world.store / "bad", world.global_store / "bad")
     run = world.skc("audit")
     assert run.returncode == 1
     assert run.stdout.endswith("3 skills: 1 with blocks, 1 to review, 1 with notes at most\n")
@@ -100,13 +98,18 @@ def test_sources(world: World, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_unknown_names(world: World) -> None:
-    """[RFC-0005] what is neither a skill nor a source is one coded line."""
+def test_unknown_names_and_notes(world: World) -> None:
+    """[RFC-0005] [SURFACES: Getting skills] what is neither skill nor source is one coded line; notes
+    count with --notes only.
+    """
     world.fails("E001", "audit", "nothing")
     world.fails("E080", "audit", "./nothing/here")
     world.fails("E071", "audit", "--policy", "none.toml")
     world.fails("E071", "audit", "--baseline", "none.json")
     world.fails("E100", "audit", "--judge", "")
+    world.skill("bad", f"{FRONT}<!-- skc-audit: allow A20, A21 -->\n```bash\n{THEFT}\n```\n")
+    assert world.skc("audit", "bad").returncode == 1
+    assert world.skc("audit", "bad", "--notes").returncode == 0
 
 
 @pytest.mark.slow
@@ -125,14 +128,6 @@ def test_policy_and_baseline(world: World) -> None:
         "0 blocks, 0 reviews, 0 notes (4 allowed)"
         in world.ok("audit", "bad", "--baseline", "base.json").stdout
     )
-
-
-@pytest.mark.slow
-def test_notes(world: World) -> None:
-    """[SURFACES: Getting skills] notes count with --notes only."""
-    world.skill("bad", f"{FRONT}<!-- skc-audit: allow A20, A21 -->\n```bash\n{THEFT}\n```\n")
-    assert world.skc("audit", "bad").returncode == 1
-    assert world.skc("audit", "bad", "--notes").returncode == 0
 
 
 def test_sarif(world: World) -> None:

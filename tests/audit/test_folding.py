@@ -63,11 +63,17 @@ def test_disguises(tmp_path: Path, name: str, text: str) -> None:
 
 
 def test_ordinary_scripts(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] checksums, regular expressions and joined addresses are no disguise."""
+    """[SURFACES: Getting skills] checksums and joined addresses are no disguise, nor own files downloads."""
     text = (
         "let c = (c >>> 8) ^ t[(c ^ b) & 255];\nconst m = /a/.exec('x' + y);\nfetch('https://' + h + '/x');\n"
     )
     assert above_notes(audit(tmp_path, {"a.js": text})) == {}
+    files: dict[str, str | bytes] = {
+        "a.sh": "curl -so out/run.sh https://a.dev/x\n",
+        "run.sh": "",
+        "b.sh": "./run.sh",
+    }
+    assert above_notes(audit(tmp_path / "own", files)) == {}
 
 
 def fenced(*blocks: str) -> str:
@@ -98,13 +104,3 @@ def fenced(*blocks: str) -> str:
 def test_downloads_in_two_steps(tmp_path: Path, files: dict[str, str | bytes]) -> None:
     """[SURFACES: Getting skills] a file that one step downloads and another one runs is remote code."""
     assert "A10" in above_notes(audit(tmp_path, files))
-
-
-def test_own_files_are_no_downloads(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] a script that comes with the skill may be called like a download."""
-    files: dict[str, str | bytes] = {
-        "a.sh": "curl -so out/run.sh https://a.dev/x\n",
-        "run.sh": "",
-        "b.sh": "./run.sh",
-    }
-    assert above_notes(audit(tmp_path, files)) == {}

@@ -63,7 +63,9 @@ def test_every_host_is_seen(tmp_path: Path, host: str, files: dict[str, str | by
 
 
 def test_rules_and_paths(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] a rule by number or name gets another level, or is allowed by path."""
+    """[SURFACES: Getting skills] a rule gets another level, or is allowed by path; a note without effect
+    is a finding.
+    """
     folder = put(tmp_path, {"a.sh": PIPE, "b.sh": PIPE})
     text = (
         '[rules]\nremote-code = "block"\n'
@@ -71,6 +73,10 @@ def test_rules_and_paths(tmp_path: Path) -> None:
     )
     result = audit_folder(str(folder), policy=policy_of(tmp_path, text))
     assert [(f.file, f.level) for f in result.findings if f.rule.id == "A10"] == [("a.sh", "block")]
+    noted = audit_folder(
+        str(put(tmp_path / "noted", {"a.sh": "# skc-audit: allow A10\necho 1\n"})), notes=True
+    )
+    assert [(f.rule.id, f.line) for f in noted.findings] == [("A92", 1)]
 
 
 @pytest.mark.parametrize(
@@ -154,12 +160,6 @@ def test_notes(tmp_path: Path, files: dict[str, str | bytes]) -> None:
     foreign = levels(audit_folder(folder))
     assert foreign["A10"] == "review"
     assert foreign["A92"] == "note"
-
-
-def test_notes_without_effect(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] a note that allows nothing is a finding: it would hide the next one."""
-    result = audit_folder(str(put(tmp_path, {"a.sh": "# skc-audit: allow A10\necho 1\n"})), notes=True)
-    assert [(f.rule.id, f.line) for f in result.findings] == [("A92", 1)]
 
 
 def test_changes(tmp_path: Path) -> None:

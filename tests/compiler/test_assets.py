@@ -27,7 +27,9 @@ def names(folder: Path) -> set[str]:
 
 
 def test_assets_are_linked(world: World, source: Path) -> None:
-    """[D49] relative links to what holds more than Markdown; a path in a section means what it meant."""
+    """[D49] relative links to what holds more than Markdown; they follow the source, a file of yours
+    stays.
+    """
     world.ok("build", "pdf")
     runtime = world.runtime / "pdf"
     assert names(runtime) == {"SKILL.md", "scripts", "assets", "LICENSE.txt"}
@@ -36,12 +38,6 @@ def test_assets_are_linked(world: World, source: Path) -> None:
     ran = subprocess.run(["python3", "scripts/fill.py"], cwd=agent, capture_output=True, check=True)
     assert ran.stdout == b"scripts/fill.py\n"
     assert str(world.root) not in (agent / "SKILL.md").read_text()
-
-
-def test_assets_follow_the_source(world: World, source: Path) -> None:
-    """[D49] a new asset is linked, one that is gone is not; what a person put there stays."""
-    world.ok("build", "pdf")
-    runtime = world.runtime / "pdf"
     (source / "scripts" / "fill.py").unlink()
     (source / "more").mkdir()
     save(source / "more" / "x.sh", "true\n")

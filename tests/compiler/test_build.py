@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -42,7 +43,9 @@ def index_of(result: BuildResult) -> str:
 
 
 def test_output_is_stub_manifest_and_meta(world: World) -> None:
-    """[RFC-0001:C-OUTPUT] [D49] no Markdown is copied: without assets, only stub, manifest and meta."""
+    """[RFC-0001:C-OUTPUT] [D49] [RFC-0007] no Markdown is copied; only stub, manifest and meta; the
+    command prints one JSON document.
+    """
     folder = world.skill("pdf")
     (folder / "references").mkdir()
     (folder / "references" / "a.md").write_text("# A\n")
@@ -51,6 +54,13 @@ def test_output_is_stub_manifest_and_meta(world: World) -> None:
     assert {entry.name for entry in runtime.iterdir()} == {"SKILL.md", ".skillc", ".skillc-meta"}
     assert [entry.name for entry in (runtime / ".skillc").iterdir()] == ["manifest.json"]
     assert not list(runtime.rglob("*.tmp"))
+    shutil.rmtree(world.runtime / "pdf")
+    result = json.loads(world.ok("build", "pdf", "--format", "json").stdout)
+    assert result["skill"] == "pdf"
+    assert result["status"] == "built"
+    assert result["deployments"] == [
+        {"target": "claude", "path": str(world.home / ".claude/skills/pdf"), "method": "symlink"}
+    ]
 
 
 def test_manifest(world: World) -> None:
@@ -240,7 +250,9 @@ def test_incremental_equals_full(world: World) -> None:
 
 
 def test_nothing_changed_writes_nothing(world: World) -> None:
-    """[D12] [RFC-0004:C-INDEX] up to date: no file is written again."""
+    """[D12] [RFC-0004:C-INDEX] [D11] up to date: no file is written; a stub or a manifest that was edited
+    is put right.
+    """
     world.skill("pdf")
     settle()
     result = built(world)
@@ -252,10 +264,16 @@ def test_nothing_changed_writes_nothing(world: World) -> None:
     before = [file.stat().st_ino for file in files]
     assert changes(built(world)) == ("unchanged", 0)
     assert [file.stat().st_ino for file in files] == before
+    stub, manifest = Path(result.runtime, "SKILL.md"), Path(result.runtime, ".skillc/manifest.json")
+    texts = stub.read_text(), manifest.read_text()
+    stub.unlink()
+    manifest.write_text("{}")
+    built(world)
+    assert (stub.read_text(), manifest.read_text()) == texts
 
 
-def test_touched_is_not_changed(world: World) -> None:
-    """[D12] new times and the same bytes: the build is the same, and it is not looked at twice."""
+def test_times_and_bytes(world: World) -> None:
+    """[D12] [D18] new times with the same bytes change nothing; other bytes under the old time do."""
     folder = world.skill("pdf")
     first = built(world)
     os.utime(folder / "SKILL.md", ns=(1_700_000_000_000_000_001, 1_700_000_000_000_000_001))
@@ -263,11 +281,7 @@ def test_touched_is_not_changed(world: World) -> None:
     again = built(world)
     assert (again.status, again.source_hash) == ("unchanged", first.source_hash)
     assert rows(index_of(again), "SELECT modified_ns FROM files") == [(1_700_000_000_000_000_001,)]
-
-
-def test_same_size_and_time_but_other_bytes(world: World) -> None:
-    """[D12] [D18] an edit right after a build, and one whose time was set back, are both seen."""
-    folder = world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# Aaaa\n")
+    world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# Aaaa\n")
     built(world)
     for letter in "bcdefg":
         status = (folder / "SKILL.md").stat()
@@ -275,18 +289,6 @@ def test_same_size_and_time_but_other_bytes(world: World) -> None:
         os.utime(folder / "SKILL.md", ns=(status.st_atime_ns, status.st_mtime_ns))
         assert built(world).status == "updated", letter
         assert show_section(resolve("pdf", str(world.project)), f"{letter}aaa").line == 5
-
-
-def test_deleted_outputs_come_back(world: World) -> None:
-    """[D11] a stub or a manifest that is missing or was edited is put right."""
-    world.skill("pdf")
-    result = built(world)
-    stub, manifest = Path(result.runtime, "SKILL.md"), Path(result.runtime, ".skillc/manifest.json")
-    texts = stub.read_text(), manifest.read_text()
-    stub.unlink()
-    manifest.write_text("{}")
-    built(world)
-    assert (stub.read_text(), manifest.read_text()) == texts
 
 
 @pytest.mark.parametrize(
@@ -356,8 +358,8 @@ def test_large_skills_are_read_by_several_processes(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_unreadable_file(world: World, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0005] no permission: one coded line that names the file, in one process and in several."""
+def test_no_permission(world: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0005] no permission to read, in any process, or to write: one coded line that names it."""
     folder = world.skill("pdf")
     secret = folder / "secret.md"
     secret.write_text("# S\n")
@@ -366,24 +368,8 @@ def test_unreadable_file(world: World, unprivileged: tuple[str, ...]) -> None:
     for n in range(3):
         (folder / f"big{n}.md").write_text("# B\n" + "filler text\n" * 100_000)
     assert "secret.md" in world.fails("E999", "build", "pdf", prefix=unprivileged).stderr
-
-
-def test_read_only_runtime(world: World, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0005] a project that can't be written is one coded line."""
-    world.skill("pdf")
     (world.project / ".skillc").chmod(0o555)
     assert "ermission" in world.fails("E999", "build", "pdf", prefix=unprivileged).stderr
-
-
-def test_json_result(world: World) -> None:
-    """[RFC-0007] what the command prints is one JSON document."""
-    world.skill("pdf")
-    result = json.loads(world.ok("build", "pdf", "--format", "json").stdout)
-    assert result["skill"] == "pdf"
-    assert result["status"] == "built"
-    assert result["deployments"] == [
-        {"target": "claude", "path": str(world.home / ".claude/skills/pdf"), "method": "symlink"}
-    ]
 
 
 # Whatever the source

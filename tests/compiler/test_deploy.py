@@ -49,20 +49,17 @@ def leftovers(directory: Path) -> list[str]:
 # What is deployed, and where
 
 
-def test_link_by_default(world: World, source: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] a symlink to the runtime directory, in Claude's directory, made if need be."""
+def test_link_by_default_or_copy(world: World, source: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] a symlink to the runtime directory, in Claude's directory; --copy makes a
+    copy.
+    """
     built = build(world)
     place = world.home / ".claude" / "skills" / "pdf"
     assert os.readlink(place) == str(world.runtime / "pdf")
     assert built["deployments"] == [{"target": "claude", "path": str(place), "method": "symlink"}]
     assert (place / "SKILL.md").read_text().startswith("---\nname: ")
-
-
-def test_copy(world: World, source: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] --copy makes a copy: the stub and the manifest."""
     (deployed,) = build(world, "--copy")["deployments"]
     assert deployed["method"] == "copy"
-    place = world.home / ".claude" / "skills" / "pdf"
     assert is_copy(place)
     for part in ("SKILL.md", ".skillc/manifest.json"):
         assert (place / part).read_bytes() == (world.runtime / "pdf" / part).read_bytes()
@@ -78,11 +75,13 @@ def test_global_skill(world: World) -> None:
 
 
 def test_global_switch(world: World, source: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] --global compiles a project's skill in the home."""
+    """[RFC-0001:C-DEPLOYMENT] [D70] --global compiles in the home; what leads there goes on leading there."""
     built = build(world, "--global")
     assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
     assert os.readlink(world.home / ".claude" / "skills" / "pdf") == built["runtime_path"]
     assert not world.runtime.exists()
+    assert build(world)["runtime_path"] == built["runtime_path"]
+    assert os.readlink(world.home / ".claude/skills/pdf") == built["runtime_path"]
 
 
 def test_below_home_whatever_skillc_home_says(world: World, source: Path) -> None:
@@ -181,13 +180,19 @@ def test_every_agent_can_be_deployed_to(world: World, source: Path) -> None:
 
 
 def test_unknown_agent(world: World, source: Path) -> None:
-    """[D13] E100 that names the three nearest, or all where none is near; nothing is built."""
+    """[D13] E100 names the three nearest, or all, or the other kind of directory; nothing is built."""
     (line,) = world.fails("E100", "build", "pdf", "--target", "claude,cluade").stderr.splitlines()
     assert "did you mean 'claude' or '" in line
     assert line.count("' or '") == 2
     result = world.fails("E100", "build", "pdf", "--target", "claude,zzzzzz")
     assert len(result.stderr.splitlines()) == 2
     assert all(agent.name in result.stderr for agent in read_agents())
+    agents = read_agents()
+    homeless = next(agent for agent in agents if not agent.user)
+    rootless = next(agent for agent in agents if not agent.project)
+    assert "--deploy project" in world.fails("E100", "build", "pdf", "--target", homeless.name).stderr
+    result = world.fails("E100", "build", "pdf", "--target", rootless.name, "--deploy", "project")
+    assert "--deploy user" in result.stderr
     assert not world.runtime.exists()
     assert not (world.home / ".claude").exists()
 
@@ -199,16 +204,6 @@ def test_bad_targets(world: World, source: Path, text: str) -> None:
     assert first.startswith("error[E100]: ")
     assert all(hint.startswith("hint: ") for hint in hints)
     assert len(hints) <= 1
-
-
-def test_agents_without_such_a_directory(world: World, source: Path) -> None:
-    """[D13] an agent that has no user or no project directory says so, and what to do."""
-    agents = read_agents()
-    homeless = next(agent for agent in agents if not agent.user)
-    rootless = next(agent for agent in agents if not agent.project)
-    assert "--deploy project" in world.fails("E100", "build", "pdf", "--target", homeless.name).stderr
-    result = world.fails("E100", "build", "pdf", "--target", rootless.name, "--deploy", "project")
-    assert "--deploy user" in result.stderr
 
 
 def test_names_in_any_case(world: World) -> None:
@@ -238,14 +233,6 @@ def test_renews_what_is_deployed(world: World, source: Path) -> None:
     world.ok("build", "--all")
     assert all("Last" in Path(path, "SKILL.md").read_text() for path in places)
     assert [each["target"] for each in build(world, "--deploy", "project")["deployments"]] == ["claude"]
-
-
-def test_renews_from_where_it_was_built(world: World, source: Path) -> None:
-    """[D70] what leads to the home's runtime directory goes on leading there."""
-    build(world, "--global")
-    runtime = str(world.home / ".skillc/runtime/pdf")
-    assert build(world)["runtime_path"] == runtime
-    assert os.readlink(world.home / ".claude/skills/pdf") == runtime
 
 
 def test_default_agents(world: World, source: Path) -> None:
@@ -306,7 +293,7 @@ def test_any_link_is_replaced(world: World, source: Path, place: Path, kind: str
 
 
 def test_own_copy(world: World, source: Path, place: Path) -> None:
-    """[D13] a copy that skc deployed from the same source is replaced without --force, by copy or link."""
+    """[D13] [D12] a copy from the same source is replaced by copy or link, and what stands there is left."""
     build(world, "--copy")
     (source / "more.md").write_text("# More\n")
     build(world, "--copy")
@@ -315,6 +302,11 @@ def test_own_copy(world: World, source: Path, place: Path) -> None:
     assert place.is_symlink()
     build(world, "--copy")
     assert is_copy(place)
+    for words in ([], ["--copy"]):
+        build(world, *words)
+        before = place.lstat()
+        build(world, *words)
+        assert (place.lstat().st_ino, place.lstat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_someone_elses_copy(world: World, source: Path, place: Path) -> None:
@@ -335,15 +327,6 @@ def test_a_manifest_that_names_no_source(world: World, source: Path, place: Path
     (place / ".skillc").mkdir(parents=True)
     (place / ".skillc" / "manifest.json").write_text(text)
     world.fails("E013", "build", "pdf")
-
-
-def test_deploying_again_changes_nothing(world: World, source: Path, place: Path) -> None:
-    """[D12] what stands there already is left as it is."""
-    for words in ([], ["--copy"]):
-        build(world, *words)
-        before = place.lstat()
-        build(world, *words)
-        assert (place.lstat().st_ino, place.lstat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 # What must never happen

@@ -44,18 +44,15 @@ def found(world: World, word: str) -> str:
     return world.ok("search", "mixed", word).stdout
 
 
-def test_off_by_default(skill: World) -> None:
-    """[RFC-0004:C-FORMATS] without the setting these files are skipped in silence."""
+@pytest.mark.slow
+def test_off_and_on(skill: World) -> None:
+    """[RFC-0004:C-FORMATS] [RFC-0009] without the setting these files are skipped; with it each is found
+    in its section.
+    """
     assert skill.ok("build", "mixed").stderr == ""
     for word in WORDS.values():
         assert found(skill, word) == "No results.\n"
-
-
-@pytest.mark.slow
-def test_switched_on(skill: World) -> None:
-    """[RFC-0004:C-FORMATS] [RFC-0009] rows, flattened pairs and code are found, each in its section."""
     config = skill.project / ".skillc" / "config.toml"
-    skill.ok("build", "mixed")
     config.write_text('[search]\nformats = ["csv", "json", "yaml", "toml", "code"]\n')
     assert "Updated" in skill.ok("build", "mixed").stdout, "a new setting is a new index"
     for name, word in WORDS.items():
@@ -74,16 +71,14 @@ def test_bad_settings_warn(skill: World, value: str) -> None:
     assert "formats must be a list of csv, json, yaml, toml, code" in skill.ok("build", "mixed").stderr
 
 
-def test_what_does_not_parse_is_text() -> None:
-    """[RFC-0004:C-FORMATS] a broken file is still found by its words."""
+def test_shapes() -> None:
+    """[RFC-0004:C-FORMATS] [RFC-0009] lists, scalars, ragged rows, tabs, comments, and text where a file
+    is broken.
+    """
     assert documents("json", "{broken") == [("", "{broken")]
     assert documents("toml", "= x") == [("", "= x")]
     assert documents("yaml", "a: [") == [("", "a: [")]
     assert documents("json", "[" * 100_000) == [("", "[" * 100_000)]
-
-
-def test_shapes() -> None:
-    """[RFC-0004:C-FORMATS] lists, scalars, ragged rows, tabs, comments that weigh twice."""
     assert documents("json", '[{"a": 1}, 2]') == [("[0]", "[0].a: 1"), ("[1]", "[1]: 2")]
     assert documents("json", '{"\\ud800": "\\udfff"}') == [("?", "?: ?")]
     assert documents("json", '"alone"') == [("", ": alone")]
@@ -91,10 +86,6 @@ def test_shapes() -> None:
     assert documents("csv", "a\tb\n1\t2\n", "tsv") == [("row 1", "a: 1\nb: 2")]
     assert documents("csv", "only,header\n") == [("", "only,header\n")]
     assert documents("code", "x = 1  // why\n", "rs") == [("", "x = 1  // why\n\nwhy")]
-
-
-def test_every_setting_has_endings() -> None:
-    """[RFC-0009] what config.toml accepts is what the compiler knows."""
     assert tuple(ENDINGS) == FORMATS
 
 

@@ -45,7 +45,9 @@ def everything(root: Path) -> dict[str, bytes | str | None]:
 
 
 def test_into_the_projects_store(world: World, folder: Path) -> None:
-    """[D10] a path in no store is copied into the project's store and built from there."""
+    """[D10] [D53] a path in no store is copied into the project's store, and that is said."""
+    first, *_ = world.ok("build", str(folder)).stdout.splitlines()
+    assert first == f"Copied {folder}; from now on, edit {world.store / 'pdf'}"
     built = imported(world, str(folder))
     assert built["source_path"] == str(world.store / "pdf")
     assert built["runtime_path"] == str(world.runtime / "pdf")
@@ -55,18 +57,19 @@ def test_into_the_projects_store(world: World, folder: Path) -> None:
     assert "SKILL.md#Usage" in world.ok("search", "pdf", "text").stdout
 
 
-def test_into_the_global_store(world: World, folder: Path) -> None:
-    """[D10] where no project has a store, the home's takes it."""
-    built = imported(world, str(folder), cwd=world.root)
-    assert built["source_path"] == str(world.global_store / "pdf")
-    assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
-
-
-def test_from_below_the_project(world: World, folder: Path) -> None:
-    """[D10] the project's store is found by walking up, past a .skillc that has none."""
+def test_which_store(world: World, folder: Path) -> None:
+    """[D10] the project's store, walking up, or its .skillc; where there is none, the home's."""
     deep = world.project / "a" / "b"
     (deep / ".skillc").mkdir(parents=True)
     assert imported(world, str(folder), cwd=deep)["source_path"] == str(world.store / "pdf")
+    shutil.rmtree(world.store)
+    shutil.rmtree(deep.parent)
+    (world.project / ".skillc" / "config.toml").write_text("version = 1\n")
+    assert imported(world, str(folder))["source_path"] == str(world.store / "pdf")
+    assert not world.global_store.exists()
+    built = imported(world, str(folder), cwd=world.root)
+    assert built["source_path"] == str(world.global_store / "pdf")
+    assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
 
 
 @pytest.mark.parametrize("path", [".", "./", "../pdf", "references/.."])
@@ -91,13 +94,17 @@ def test_what_is_in_a_store_is_not_copied(world: World) -> None:
 
 
 def test_existing_is_e050(world: World, folder: Path) -> None:
-    """[D10] without --force an existing one is E050, and nothing changes."""
+    """[D10] [D11] without --force an existing one is E050; with it, what can't be built replaces nothing."""
     world.skill("pdf", "mine")
     before = everything(world.project)
     result = world.fails("E050", "build", str(folder))
     assert result.stderr.splitlines()[0] == "error[E050]: skill 'pdf' already exists"
     assert "--force" in result.stderr
     assert everything(world.project) == before
+    before = everything(world.store)
+    (folder / "SKILL.md").write_text("---\nname: pdf\n---\n")
+    world.fails("E011", "build", str(folder), "--force")
+    assert everything(world.store) == before
 
 
 @pytest.mark.parametrize("kind", ["empty folder", "file", "broken link", "link"])
@@ -134,16 +141,23 @@ def test_force_replaces_as_a_whole(world: World, folder: Path) -> None:
 
 
 def test_links_become_files(world: World, folder: Path) -> None:
-    """[D2] [D10] a link that stays inside is copied as what it points to; a broken one is left out."""
+    """[D2] [D10] a link that stays inside is copied as its target; scripts stay executable, bytes stay
+    bytes.
+    """
     (folder / "alias.md").symlink_to("references/api.md")
     (folder / "docs").symlink_to("references")
     (folder / "broken").symlink_to("nowhere")
     (folder / "loop").symlink_to(".")
+    (folder / "run.sh").write_bytes(b"#!/bin/sh\n\xff\x00")
+    (folder / "run.sh").chmod(0o755)
     imported(world, str(folder))
     copy = world.store / "pdf"
-    assert files(copy) == ["SKILL.md", "alias.md", "docs/api.md", "references/api.md"]
+    assert files(copy) == ["SKILL.md", "alias.md", "docs/api.md", "references/api.md", "run.sh"]
     assert not any(path.is_symlink() for path in copy.rglob("*"))
     assert (copy / "alias.md").read_text() == "# API\n"
+    script = copy / "run.sh"
+    assert script.read_bytes() == b"#!/bin/sh\n\xff\x00"
+    assert script.stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.parametrize("link", ["out", "references/out", "SKILL.md"])
@@ -177,16 +191,6 @@ def test_version_control_stays_behind(world: World, folder: Path) -> None:
         "references/api.md",
         "sub/.keep",
     ]
-
-
-def test_modes_and_bytes(world: World, folder: Path) -> None:
-    """[D10] scripts stay executable, bytes stay bytes."""
-    (folder / "run.sh").write_bytes(b"#!/bin/sh\n\xff\x00")
-    (folder / "run.sh").chmod(0o755)
-    imported(world, str(folder))
-    copy = world.store / "pdf" / "run.sh"
-    assert copy.read_bytes() == b"#!/bin/sh\n\xff\x00"
-    assert copy.stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.parametrize("copy", [False, True])
@@ -225,15 +229,6 @@ def test_unusable_skill_is_not_taken_in(world: World, folder: Path) -> None:
     imported(world, str(folder))
 
 
-def test_unusable_skill_replaces_nothing(world: World, folder: Path) -> None:
-    """[D11] with --force too, a folder that can't be built leaves the last good one."""
-    world.skill("pdf")
-    before = everything(world.store)
-    (folder / "SKILL.md").write_text("---\nname: pdf\n---\n")
-    world.fails("E011", "build", str(folder), "--force")
-    assert everything(world.store) == before
-
-
 def test_a_linked_folder(world: World, folder: Path) -> None:
     """[D10] a link to a folder is imported under the link's name; the import is no link."""
     (world.project / "forms").symlink_to(folder)
@@ -264,46 +259,15 @@ def edit(folder: Path, text: str) -> None:
     (folder / "SKILL.md").write_text(f"---\nname: pdf\ndescription: d\n---\n# pdf\n\n## Usage\n\n{text}\n")
 
 
-def test_into_a_project_without_a_store(world: World, folder: Path) -> None:
-    """[D10] a project that has .skillc but no skills gets the copy, not the home."""
-    world.store.rmdir()
-    (world.project / ".skillc" / "config.toml").write_text("version = 1\n")
-    assert imported(world, str(folder))["source_path"] == str(world.store / "pdf")
-    assert not world.global_store.exists()
-
-
-def test_where_to_edit(world: World, folder: Path) -> None:
-    """[D53] an import says what was copied, and which path to edit from now on."""
-    first, *_ = world.ok("build", str(folder)).stdout.splitlines()
-    assert first == f"Copied {folder}; from now on, edit {world.store / 'pdf'}"
-
-
-def test_nothing_changed(world: World, folder: Path) -> None:
-    """[D53] the same folder once more: nothing is copied, and edits of the copy stay."""
+def test_once_more(world: World, folder: Path) -> None:
+    """[D53] [D10] a copy follows its folder, keeps edits, and is in the way of both together: E050."""
     imported(world, str(folder))
     edit(world.store / "pdf", "Edited.")
     again = world.ok("build", str(folder))
     assert again.stdout.startswith("Updated 'pdf' (2 files")
     assert "Edited." in (world.store / "pdf" / "SKILL.md").read_text()
 
-
-def test_only_the_original_changed(world: World, folder: Path) -> None:
-    """[D53] then it is taken over, and that is said; files that are gone go."""
-    imported(world, str(folder))
-    edit(folder, "Zebra.")
-    (folder / "references" / "api.md").unlink()
-    (folder / ".env.example").write_text("x")
-    first, *_ = world.ok("build", str(folder)).stdout.splitlines()
-    assert first == f"Updated {world.store / 'pdf'}, because {folder} changed"
-    assert files(world.store / "pdf") == [".env.example", "SKILL.md"]
-    assert "SKILL.md#Usage" in world.ok("search", "pdf", "zebra").stdout
-
-
-def test_both_changed(world: World, folder: Path) -> None:
-    """[D53] E050 names both paths and what to do, nothing changes, and what it says works."""
-    imported(world, str(folder))
     edit(folder, "Original.")
-    edit(world.store / "pdf", "Copy.")
     before = everything(world.project)
     result = world.fails("E050", "build", str(folder))
     for part in (str(folder), str(world.store / "pdf"), "--force"):
@@ -313,18 +277,18 @@ def test_both_changed(world: World, folder: Path) -> None:
     world.ok("build", str(folder), "--force")
     assert "Original." in (world.store / "pdf" / "SKILL.md").read_text()
 
+    edit(folder, "Zebra.")
+    (folder / "references" / "api.md").unlink()
+    (folder / ".env.example").write_text("x")
+    first, *_ = world.ok("build", str(folder)).stdout.splitlines()
+    assert first == f"Updated {world.store / 'pdf'}, because {folder} changed"
+    assert files(world.store / "pdf") == [".env.example", "SKILL.md"]
+    assert "SKILL.md#Usage" in world.ok("search", "pdf", "zebra").stdout
 
-def test_both_changed_alike(world: World, folder: Path) -> None:
-    """[D53] the same edit on both sides is no conflict."""
-    imported(world, str(folder))
     edit(folder, "Same.")
     edit(world.store / "pdf", "Same.")
     world.ok("build", str(folder))
 
-
-def test_another_folder_of_that_name(world: World, folder: Path) -> None:
-    """[D10] [D53] a copy of one folder is in the way of another: E050, as ever."""
-    imported(world, str(folder))
     other = world.skill("pdf", store=world.root / "other")
     world.fails("E050", "build", str(other))
     imported(world, str(other), "--force")

@@ -27,18 +27,13 @@ def here(world: World) -> Path:
 
 
 def test_init_makes_the_store_here(world: World, here: Path) -> None:
-    """[RFC-0006] `skc init` makes .skillc/skills/ in the working directory, nowhere else."""
+    """[RFC-0006] `skc init` makes .skillc/skills/ in the working directory alone; twice changes nothing."""
     result = world.ok("init", cwd=here)
     assert (here / ".skillc" / "skills").is_dir()
     assert os.listdir(here / ".skillc" / "skills") == []
     assert result.stderr == ""
     assert str(here / ".skillc" / "skills") in result.stdout
     assert not (world.home / ".skillc").exists()
-
-
-def test_init_may_be_repeated(world: World, here: Path) -> None:
-    """[RFC-0006] a second time changes nothing."""
-    world.ok("init", cwd=here)
     world.ok("init", "pdf", cwd=here)
     (here / ".skillc" / ".gitignore").write_text("mine\n")
     before = {path: path.stat().st_mtime_ns for path in here.rglob("*")}
@@ -46,13 +41,25 @@ def test_init_may_be_repeated(world: World, here: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in here.rglob("*")} == before
 
 
-def test_init_here_not_above(world: World) -> None:
-    """[RFC-0006] inside a project too, the store is made here."""
+def test_places_and_what_is_there(world: World) -> None:
+    """[RFC-0006] a store is made here; a folder gets its SKILL.md; a link is not followed; stores are two."""
     sub = world.project / "sub"
     sub.mkdir()
     world.ok("init", "pdf", cwd=sub)
     assert (sub / ".skillc" / "skills" / "pdf" / "SKILL.md").is_file()
     assert not (world.store / "pdf").exists()
+    (world.store / "pdf").mkdir()
+    (world.store / "pdf" / "notes.md").write_text("mine")
+    world.ok("init", "pdf")
+    assert sorted(os.listdir(world.store / "pdf")) == ["SKILL.md", "notes.md"]
+    (world.store / "pdf" / "SKILL.md").unlink()
+    (world.store / "pdf" / "SKILL.md").symlink_to(world.root / "outside")
+    world.fails("E050", "init", "pdf")
+    assert not (world.root / "outside").exists()
+    (world.store / "pdf" / "SKILL.md").unlink()
+    world.skill("pdf", store=world.global_store)
+    world.ok("init", "pdf")
+    world.fails("E050", "init", "pdf", "--global")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +79,9 @@ def test_new_skill(world: World, here: Path, name: str, title: str) -> None:
 
 
 def test_a_new_skill_can_be_built(world: World, here: Path) -> None:
-    """[RFC-0006] [RFC-0001:C-INPUT] what init makes with a description, build takes, without a word."""
+    """[RFC-0006] [RFC-0001:C-INPUT] build takes what init makes with a description, and refuses that of
+    the template.
+    """
     text = 'Fill "forms": é, \N{PILE OF POO}. Use for PDF.'
     result = world.ok("init", "pdf", "--description", text, cwd=here)
     assert result.stdout.endswith("\nNext: write its sections, then 'skc build pdf'\n")
@@ -80,17 +89,13 @@ def test_a_new_skill_can_be_built(world: World, here: Path) -> None:
     assert "pdf" in world.ok("list", cwd=here).stdout
     source = (here / ".skillc" / "skills" / "pdf" / "SKILL.md").read_bytes()
     assert read_metadata(parse(source), "").description == text
-
-
-def test_a_description_that_is_a_todo(world: World, here: Path) -> None:
-    """[RFC-0006] build refuses the description of the template, and no other that has the word."""
-    world.ok("init", "pdf", cwd=here)
-    result = world.fails("E011", "build", "pdf", cwd=here)
+    world.ok("init", "tea", cwd=here)
+    result = world.fails("E011", "build", "tea", cwd=here)
     assert "is still a TODO; say what the skill does, and when to use it" in result.stderr
-    assert not (here / ".skillc" / "runtime" / "pdf" / "SKILL.md").exists()
-    path = here / ".skillc" / "skills" / "pdf" / "SKILL.md"
+    assert not (here / ".skillc" / "runtime" / "tea" / "SKILL.md").exists()
+    path = here / ".skillc" / "skills" / "tea" / "SKILL.md"
     path.write_text(path.read_text().replace("Add skill description", "Manage a list of them"))
-    world.ok("build", "pdf", cwd=here)
+    world.ok("build", "tea", cwd=here)
 
 
 def test_asks_for_a_description(world: World) -> None:
@@ -105,10 +110,12 @@ def test_asks_for_a_description(world: World) -> None:
 
 
 def test_descriptions_that_are_none(world: World, here: Path) -> None:
-    """[RFC-0006] a description that is empty or too long, or of no skill, is E100, and nothing is made."""
+    """[RFC-0006] E100 for a description that is none; after `--` a word is a name; nothing is made."""
     for text, *name in ((" ", "pdf"), ("x" * 1025, "pdf"), ("x",)):
         world.fails("E100", "init", *name, "--description", text, cwd=here)
     assert os.listdir(here) == []
+    world.fails("E070", "init", "--", "-a", cwd=here)
+    world.fails("E100", "init", "-a", cwd=here)
 
 
 def test_global(world: World, here: Path) -> None:
@@ -133,29 +140,6 @@ def test_existing_skill(world: World, name: str) -> None:
     assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
 
 
-def test_existing_link(world: World) -> None:
-    """[RFC-0006] a SKILL.md that leads nowhere is not written through."""
-    (world.store / "pdf").mkdir()
-    (world.store / "pdf" / "SKILL.md").symlink_to(world.root / "outside")
-    world.fails("E050", "init", "pdf")
-    assert not (world.root / "outside").exists()
-
-
-def test_folder_without_skill_md(world: World) -> None:
-    """[RFC-0006] a folder that has no SKILL.md yet gets one; its other files stay."""
-    (world.store / "pdf").mkdir()
-    (world.store / "pdf" / "notes.md").write_text("mine")
-    world.ok("init", "pdf")
-    assert sorted(os.listdir(world.store / "pdf")) == ["SKILL.md", "notes.md"]
-
-
-def test_same_name_in_the_other_store(world: World) -> None:
-    """[RFC-0006] a global skill does not keep a project from having one of its name."""
-    world.skill("pdf", store=world.global_store)
-    world.ok("init", "pdf")
-    world.fails("E050", "init", "pdf", "--global")
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -169,12 +153,6 @@ def test_bad_names(world: World, here: Path, name: str) -> None:
     result = world.fails("E070", "init", name, cwd=here)
     assert result.stderr.splitlines()[0].isprintable()
     assert os.listdir(here) == []
-
-
-def test_name_with_a_hyphen_in_front(world: World, here: Path) -> None:
-    """[RFC-0006] after `--` a word is a name, and this one is none."""
-    world.fails("E070", "init", "--", "-a", cwd=here)
-    world.fails("E100", "init", "-a", cwd=here)
 
 
 @examples(100)

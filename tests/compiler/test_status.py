@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +79,22 @@ def test_json_to_the_letter(world: World) -> None:
 
 
 def test_empty(world: World) -> None:
-    """[RFC-0007] no skills is an empty list, not an error."""
+    """[RFC-0007] no skills is an empty list; files, hidden folders and what is no store hold none."""
     nothing = {"skills": [], "total": 0, "filtered": 0, "foreign": []}
     assert listed(world) == nothing
     result = world.ok("list")
     assert "No skills" in result.stdout
     assert result.stderr == ""
     assert listed(world, cwd=world.root) == nothing
+    (world.store / "file").touch()
+    (world.store / "folder").mkdir()
+    (world.store / "SKILL.md").touch()
+    world.skill(".hidden")
+    result = world.ok("list", "--format", "json")
+    assert (json.loads(result.stdout)["total"], result.stderr) == (0, "")
+    shutil.rmtree(world.store)
+    world.store.touch()
+    assert names(world) == []
 
 
 def test_columns(world: World) -> None:
@@ -106,17 +116,29 @@ def test_columns(world: World) -> None:
     assert header.index("SOURCE") == last.index(str(folder))
 
 
-def test_order(world: World) -> None:
-    """[RFC-0007] project before global, then by name."""
+def test_order_and_limit(world: World) -> None:
+    """[RFC-0007] [D21] project before global, then by name; --limit cuts after filters, which may leave
+    nothing.
+    """
     for name in ("zebra", "Ant", "bee"):
         world.skill(name)
     for name in ("ant", "aaa"):
         world.skill(name, store=world.global_store)
     assert names(world) == ["Ant", "bee", "zebra", "aaa", "ant"]
+    value = listed(world, "--limit", "2", "--pattern", "[Abz]*")
+    assert [skill["name"] for skill in value["skills"]] == ["Ant", "bee"]
+    assert (value["total"], value["filtered"]) == (5, 3)
+    assert names(world, "--limit", "99") == ["Ant", "bee", "zebra", "aaa", "ant"]
+    for bad in ("0", "-1", "x"):
+        world.fails("E100", "list", "--limit", bad)
+    result = world.ok("list", "--pattern", "x")
+    assert "skc init" not in result.stdout
 
 
 def test_order_over_several_projects(world: World) -> None:
-    """[RFC-0007] walking up; by name within the scope, whichever project a skill is of."""
+    """[D13a] [RFC-0007] walking up, by name within the scope; the nearest of two with one name comes
+    first.
+    """
     inner = world.project / "inner"
     world.skill("b", store=inner / ".skillc" / "skills")
     world.skill("d", store=inner / ".skillc" / "skills")
@@ -125,14 +147,9 @@ def test_order_over_several_projects(world: World) -> None:
     world.skill("0", store=world.global_store)
     assert names(world, cwd=inner) == ["a", "b", "c", "d", "0"]
     assert names(world) == ["a", "c", "0"]
-
-
-def test_same_name_twice(world: World) -> None:
-    """[RFC-0007] [D13a] the nearest of two with one name comes first: it is the one the name means."""
-    inner = world.project / "inner"
     near = world.skill("pdf", store=inner / ".skillc" / "skills")
     world.skill("pdf")
-    first = listed(world, cwd=inner)["skills"][0]
+    (first, _) = (skill for skill in listed(world, cwd=inner)["skills"] if skill["name"] == "pdf")
     assert first["source_path"] == str(near)
 
 
@@ -190,7 +207,9 @@ def test_invalid_manifest(world: World, text: str) -> None:
 
 
 def test_obsolete_by_content_alone(world: World) -> None:
-    """[RFC-0007] [D3] touched or hidden files make nothing obsolete; renamed and removed ones do."""
+    """[RFC-0007] [D3] [D2] touched or hidden files make nothing obsolete; other names and links that leave
+    do.
+    """
     folder = world.skill("pdf")
     (folder / "a.md").write_text("# A\n")
     world.ok("build", "pdf")
@@ -203,31 +222,23 @@ def test_obsolete_by_content_alone(world: World) -> None:
     assert statuses(world, "--check-obsolete") == {"pdf": "normal"}
     (folder / "b.md").unlink()
     assert statuses(world, "--check-obsolete") == {"pdf": "obsolete"}
-
-
-def test_sources_that_can_no_longer_be_built(world: World) -> None:
-    """[RFC-0007] [D2] a link that leaves makes a built skill obsolete; the list goes on."""
-    folder = world.skill("pdf")
     world.ok("build", "pdf")
     (folder / "out").symlink_to(world.root)
     assert statuses(world, "--check-obsolete") == {"pdf": "obsolete"}
 
 
-def test_built_globally(world: World) -> None:
-    """[RFC-0007] [D13a] a project skill built with --global is built, in the home's runtime."""
+def test_built_in_the_home(world: World) -> None:
+    """[D13a] [RFC-0007] built with --global counts; another skill's build of the same name does not."""
     world.skill("pdf")
     world.ok("build", "pdf", "--global")
     (skill,) = listed(world)["skills"]
     assert (skill["scope"], skill["status"]) == ("project", "normal")
     assert skill["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
-
-
-def test_another_skills_build_is_not_ours(world: World) -> None:
-    """[RFC-0007] [D13a] a global skill of the same name that is built does not make the project's built."""
-    world.skill("pdf")
-    world.skill("pdf", store=world.global_store)
-    world.ok("build", "pdf", cwd=world.home)
+    world.skill("tea")
+    world.skill("tea", store=world.global_store)
+    world.ok("build", "tea", cwd=world.home)
     assert [(s["scope"], s["status"]) for s in listed(world)["skills"]] == [
+        ("project", "normal"),
         ("project", "not-built"),
         ("global", "normal"),
     ]
@@ -254,25 +265,6 @@ def test_pattern(world: World, pattern: str, expected: list[str]) -> None:
     assert (value["total"], value["filtered"]) == (4, len(expected))
 
 
-def test_nothing_matches(world: World) -> None:
-    """[RFC-0007] a filter that leaves nothing is no error either, and does not say that there are none."""
-    world.skill("pdf")
-    result = world.ok("list", "--pattern", "x")
-    assert "skc init" not in result.stdout
-
-
-def test_limit(world: World) -> None:
-    """[RFC-0007] [D21] --limit cuts after filters and order; the counts tell what was cut."""
-    for name in ("a", "b", "c", "x"):
-        world.skill(name)
-    value = listed(world, "--limit", "2", "--pattern", "[abc]")
-    assert [skill["name"] for skill in value["skills"]] == ["a", "b"]
-    assert (value["total"], value["filtered"]) == (4, 3)
-    assert names(world, "--limit", "99") == ["a", "b", "c", "x"]
-    for bad in ("0", "-1", "x"):
-        world.fails("E100", "list", "--limit", bad)
-
-
 @pytest.mark.parametrize("text", ["", "no frontmatter", "---\nname: x\n---\n", "---\ndescription: ''\n---\n"])
 def test_invalid_skill_is_skipped(world: World, text: str) -> None:
     """[RFC-0007] an invalid SKILL.md is skipped with one warning, and the status stays 0."""
@@ -294,20 +286,3 @@ def test_unreadable_skill_is_skipped(world: World) -> None:
     result = world.ok("list")
     assert result.stdout.splitlines()[1].split()[0] == "good"
     assert len(result.stderr.splitlines()) == 1
-
-
-def test_what_is_no_skill_is_not_mentioned(world: World) -> None:
-    """[RFC-0007] files, hidden folders and folders without SKILL.md are no skills."""
-    (world.store / "file").touch()
-    (world.store / "folder").mkdir()
-    (world.store / "SKILL.md").touch()
-    world.skill(".hidden")
-    result = world.ok("list", "--format", "json")
-    assert (json.loads(result.stdout)["total"], result.stderr) == (0, "")
-
-
-def test_a_store_that_is_a_file(world: World) -> None:
-    """[RFC-0007] what is no store holds no skills."""
-    world.store.rmdir()
-    world.store.touch()
-    assert names(world) == []

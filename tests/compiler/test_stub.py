@@ -56,30 +56,20 @@ def test_listing_is_the_rfcs_example() -> None:
     ]
 
 
-def test_at_most_fifteen_entries() -> None:
-    """[RFC-0001:C-SECTIONS] [D8] N counts every H1 and H2 left out, deeper ones not."""
+def test_limits_of_the_listing() -> None:
+    """[RFC-0001:C-SECTIONS] [D8] [RFC-0001:C-CONSTRAINTS] fifteen entries, twelve H1, fifteen references;
+    H1, H2 and references left out are counted.
+    """
     main = [(1, "Top"), *((2, f"S{n}") for n in range(20)), (3, "deep"), (1, "Last")]
     lines = listing(stub(main))
     assert len(lines) == 16
     assert lines[-1] == "- ... (7 more)"
-
-
-def test_at_most_twelve_top_sections() -> None:
-    """[RFC-0001:C-CONSTRAINTS] [D8] the thirteenth H1 and all below it are counted, not shown."""
-    main = [*((1, f"H{n}") for n in range(13)), (2, "below the one left out")]
-    lines = listing(stub(main))
+    tops = [*((1, f"H{n}") for n in range(13)), (2, "below the one left out")]
+    lines = listing(stub(tops))
     assert lines[:12] == [f"- H{n}" for n in range(12)]
     assert lines[12:] == ["- ... (2 more)"]
-
-
-def test_exactly_at_the_limit_nothing_is_left_out() -> None:
-    """[RFC-0001:C-SECTIONS] fifteen entries are fifteen entries."""
-    main = [(1, "Top"), *((2, f"S{n}") for n in range(14))]
-    assert "more)" not in stub(main)
-
-
-def test_references_are_limited_and_counted() -> None:
-    """[RFC-0001:C-SECTIONS] fifteen references, the rest counted."""
+    exact = [(1, "Top"), *((2, f"S{n}") for n in range(14))]
+    assert "more)" not in stub(exact)
     lines = listing(stub(references=[(f"R{n}", None) for n in range(15)], count=40))
     assert lines[0] == "- References (query by title only)"
     assert lines[-1] == "  - ... (25 more)"
@@ -96,7 +86,9 @@ def test_descriptions_are_cut_at_120(length: int, cut: bool) -> None:
 
 
 def test_it_says_how_to_read_the_skill() -> None:
-    """[RFC-0001:C-STUB] notice, MCP tools first, the gateway commands; no absolute path."""
+    """[RFC-0001:C-STUB] [D9] notice, MCP tools, then the commands, by the name that resolves; no absolute
+    path.
+    """
     text = stub()
     assert "do not read the source files directly" in text
     for tool in ("skc_outline", "skc_show", "skc_search"):
@@ -105,10 +97,6 @@ def test_it_says_how_to_read_the_skill() -> None:
         assert command in text
     assert text.index("skc_outline") < text.index("skc outline")
     assert not re.search(r"(?<![\w<])/[a-z]", text)
-
-
-def test_it_is_called_by_its_directory() -> None:
-    """[D9] commands use the name that resolves, the frontmatter the source's."""
     text = render_stub("Name In Source", "d", "folder", [], [], 0)
     assert "skc outline folder\n" in text
     assert yaml.safe_load(text.split("---")[1])["name"] == "Name In Source"

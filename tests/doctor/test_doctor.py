@@ -228,17 +228,6 @@ def test_stale_builds(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_a_skill_that_can_not_be_used(world: World) -> None:
-    """[SURFACES: Getting skills] is an error with the command that says more."""
-    world.skill("broken", "no frontmatter")
-    (finding,) = _found(world, "builds")
-    assert (finding["status"], finding["fix"]) == ("error", "skc lint broken")
-    (finding,) = _found(world, "library")
-    assert finding["message"].startswith("1 skill with E011: ")
-    assert finding["fix"] == "skc doctor --library --code E011"
-
-
-@pytest.mark.slow
 def test_deployments(world: World) -> None:
     """[SURFACES: Getting skills] what is gone, replaced, edited, or of an older build."""
     for name in ("gone", "other", "edited", "older"):
@@ -312,11 +301,30 @@ def test_variables_and_libraries(world: World) -> None:
     assert (finding["message"], finding["fix"]) == ("no.thing is not installed", install_command())
 
 
-def test_variables_of_a_project(world: World) -> None:
-    """[SURFACES: Getting skills] a project's variable needs a permission, and the command is named."""
+@pytest.mark.slow
+def test_single_findings(world: World) -> None:
+    """[SURFACES: Getting skills] [D56] a variable, skills that are switched off, a broken skill, and a
+    file for a folder.
+    """
     save(world.project / ".skillc" / "skills.toml", CONFIGURATION.format(port=9))
     (finding,) = _found(world, "variables", env={"TEAM_TOKEN": "secret-value"})
     assert finding["fix"].startswith("skc trust allow --variable TEAM_TOKEN")
+    save(world.project / ".skillc" / "skills.toml", "enabled = false\nunknown = 1\n")
+    messages = [finding["message"] for finding in _found(world, "configuration")]
+    assert any("enabled = false" in message for message in messages)
+    assert any("unknown" in message for message in messages)
+    (world.project / ".skillc" / "skills.toml").unlink()
+    world.skill("broken", "no frontmatter")
+    (finding,) = _found(world, "builds")
+    assert (finding["status"], finding["fix"]) == ("error", "skc lint broken")
+    (finding,) = _found(world, "library")
+    assert finding["message"].startswith("1 skill with E011: ")
+    assert finding["fix"] == "skc doctor --library --code E011"
+    shutil.rmtree(world.home / ".skillc", ignore_errors=True)
+    save(world.home / ".skillc", "x")
+    (finding,) = _found(world, "home")
+    _run_fix(finding, world)
+    assert _found(world, "home") == []
 
 
 @pytest.mark.slow
@@ -370,14 +378,6 @@ def test_configuration(world: World, name: str, content: bytes | None) -> None:
     assert findings[0]["status"] == ("error" if name == "skills.toml" else "warning")
 
 
-def test_skills_that_are_switched_off(world: World) -> None:
-    """[D56] the file that switches them off is named."""
-    save(world.project / ".skillc" / "skills.toml", "enabled = false\nunknown = 1\n")
-    messages = [finding["message"] for finding in _found(world, "configuration")]
-    assert any("enabled = false" in message for message in messages)
-    assert any("unknown" in message for message in messages)
-
-
 BROKEN: dict[str, bytes] = {
     "trust.json": b"{}",
     "variables.json": b"[" * 100_000,
@@ -402,17 +402,6 @@ def test_damaged_records(world: World, name: str) -> None:
     if path.parent.name == ".skillc":
         _run_fix(finding, world)
         assert _found(world, "records") == []
-
-
-def test_damaged_note_in_the_trash(world: World) -> None:
-    """[D52] a note of which a byte changed does not say any more where something was, and is named."""
-    world.skill("pdf", store=world.global_store)
-    world.ok("remove", "pdf", "--yes", cwd=world.home)
-    (note,) = (world.home / ".skillc/trash").glob("*/note.json")
-    note.write_text(note.read_text().replace("skills/pdf", "skills/pdg"))
-    (finding,) = _found(world, "records")
-    assert note.parent.name in finding["message"]
-    assert finding["fix"] == "skc trash list"
 
 
 @pytest.mark.slow
@@ -486,14 +475,6 @@ def test_files_of_others(world: World) -> None:
     assert finding["fix"] == f"export SKILLC_SAFE_DIRECTORIES={world.project}"
 
 
-def test_a_file_in_place_of_the_folder(world: World) -> None:
-    """[SURFACES: Getting skills] `.skillc` that is no directory."""
-    save(world.home / ".skillc", "x")
-    (finding,) = _found(world, "home")
-    _run_fix(finding, world)
-    assert _found(world, "home") == []
-
-
 @pytest.mark.slow
 def test_leftovers(world: World) -> None:
     """[SURFACES: Getting skills] --fix removes what killed processes left; orphans are for clean."""
@@ -513,13 +494,19 @@ def test_leftovers(world: World) -> None:
 
 
 def test_space_and_trash(world: World) -> None:
-    """[SURFACES: Getting skills] what it takes is told, by part."""
+    """[SURFACES: Getting skills] [D52] what it takes is told; a note of which a byte changed is named."""
     world.skill("pdf", store=world.global_store)
     world.ok("build", "pdf")
     checks = {check["name"]: check["message"] for check in _doctor(world)["checks"]}
     assert "skills " in checks["space"]
     assert "runtime " in checks["space"]
     assert checks["trash"].startswith("0 items")
+    world.ok("remove", "pdf", "--yes", cwd=world.home)
+    (note,) = (world.home / ".skillc/trash").glob("*/note.json")
+    note.write_text(note.read_text().replace("skills/pdf", "skills/pdg"))
+    (finding,) = _found(world, "records")
+    assert note.parent.name in finding["message"]
+    assert finding["fix"] == "skc trash list"
 
 
 def _no_shell(_: World) -> None:

@@ -59,7 +59,9 @@ def test_switched_off(world: World) -> None:
 
 
 def test_configured_repositories(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[LIB: Resolution: config → SkillSource] without a source of its own it takes the configured ones."""
+    """[LIB: Resolution: config → SkillSource] it takes the configured repositories, of the project and not of
+    where we are.
+    """
     skill(world.store, "one")
     below = world.project / "src"
     below.mkdir()
@@ -68,10 +70,6 @@ def test_configured_repositories(world: World, monkeypatch: pytest.MonkeyPatch) 
         agent = AgentFactory(project_root=root).build_agent_sync()
         assert 'id="one"' in agent.system_prompt
         assert 'id="skillc"' in agent.system_prompt
-
-
-def test_configuration_of_the_given_project(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[LIB: Resolution: config → SkillSource] skills.toml is read where the project is, not where we are."""
     skill(world.root / "shared", "one")
     config = '[[repositories]]\nname = "shared"\ntype = "filesystem"\npath = "../shared"\n'
     (world.project / ".skillc" / "skills.toml").write_text(config)
@@ -117,12 +115,15 @@ def test_failures_are_results(shelf: Path, name: str, arguments: dict[str, objec
 
 
 def test_tools_are_schemas() -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] each definition is an object schema with described properties."""
+    """[LIB: Builtin Tools (meerkat-tools)] tools are object schemas with described properties; a source
+    without folders has no files.
+    """
     agent = run(AgentFactory().skill_source(skillc.InMemorySkillSource([])).build_agent())
     for tool in agent.tools:
         assert tool.parameters["type"] == "object"
         assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
         assert all(p["description"] for p in tool.parameters["properties"].values())
+    assert run(engine(document("a")).files("a")) == []
 
 
 def test_sync_twin(shelf: Path) -> None:
@@ -140,8 +141,3 @@ def test_sync_twin(shelf: Path) -> None:
         return len(sync.list_skills())
 
     assert asyncio.run(inside()) == 14
-
-
-def test_memory_has_no_files() -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] a source without folders lists none."""
-    assert run(engine(document("a")).files("a")) == []

@@ -32,7 +32,9 @@ def test_flat_inventory() -> None:
 
 
 def test_collections_inventory() -> None:
-    """[LIB: Inventory mode (system prompt)] [D26] over the threshold: the top level, and the root's."""
+    """[LIB: Inventory mode (system prompt)] [D26] [LIB: Renderer (spec-compliant XML)] over the threshold:
+    the top level, and the root's; any order gives the same text.
+    """
     text = run(engine(inventory_threshold=5).inventory_section(["formatting/markdown-output"]))
     assert text == (
         '<available_skills mode="collections">\n'
@@ -44,12 +46,25 @@ def test_collections_inventory() -> None:
         "  Use the load_skill tool or /collection/skill-name to activate a skill.\n"
         "</available_skills>"
     )
+    forwards = [document(skill_id) for skill_id in IDS]
+    assert run(engine(*forwards).inventory_section()) == run(engine(*reversed(forwards)).inventory_section())
 
 
-def test_the_threshold_is_inclusive() -> None:
-    """[LIB: Configuration types] as many as the threshold are still listed one by one."""
+def test_the_threshold() -> None:
+    """[LIB: Configuration types] [D59] it is inclusive, zero means collections, and skills that come with
+    skillc do not count.
+    """
     assert "mode=" not in run(engine(inventory_threshold=6).inventory_section())
     assert 'mode="collections"' in run(engine(inventory_threshold=5).inventory_section())
+    for skills in ([document("a/b")], [document("pdf")]):
+        assert 'mode="collections"' in run(engine(*skills, inventory_threshold=0).inventory_section())
+    git = document("git")
+    builtin = replace(git, descriptor=replace(git.descriptor, scope=SkillScope.BUILTIN))
+    text = run(engine(document("a/b"), document("a/c"), builtin, inventory_threshold=2).inventory_section())
+    assert "mode=" not in text
+    assert text.count("<skill id=") == 3
+    text = run(engine(document("a/b"), document("a/c"), builtin, inventory_threshold=1).inventory_section())
+    assert 'mode="collections"' in text
 
 
 def test_budget_shortens_fairly_and_says_so() -> None:
@@ -66,23 +81,6 @@ def test_budget_shortens_fairly_and_says_so() -> None:
     assert run(engine(*skills).inventory_section()).count("…") == 0
 
 
-def test_a_threshold_of_zero() -> None:
-    """[D59] means collections, however few skills there are."""
-    for skills in ([document("a/b")], [document("pdf")]):
-        assert 'mode="collections"' in run(engine(*skills, inventory_threshold=0).inventory_section())
-
-
-def test_embedded_skills_do_not_count() -> None:
-    """[D59] skills that come with skillc do not push the others over the threshold."""
-    git = document("git")
-    builtin = replace(git, descriptor=replace(git.descriptor, scope=SkillScope.BUILTIN))
-    text = run(engine(document("a/b"), document("a/c"), builtin, inventory_threshold=2).inventory_section())
-    assert "mode=" not in text
-    assert text.count("<skill id=") == 3
-    text = run(engine(document("a/b"), document("a/c"), builtin, inventory_threshold=1).inventory_section())
-    assert 'mode="collections"' in text
-
-
 @each("budget", [None, 2_000, 5_000])
 def test_a_flat_library_without_collections(budget: int | None) -> None:
     """[D59] skills in the root are listed within the budget; the others are counted, and can be found."""
@@ -96,12 +94,6 @@ def test_a_flat_library_without_collections(budget: int | None) -> None:
     assert f"{3_000 - count} more skills are not listed; the find_skills tool" in text
     assert '<skill id="skill-0000">' in text
     assert '<skill id="skill-2999" active="true">' in text
-
-
-def test_inventory_is_stable() -> None:
-    """[LIB: Renderer (spec-compliant XML)] the same skills in any order give the same text."""
-    forwards = [document(skill_id) for skill_id in IDS]
-    assert run(engine(*forwards).inventory_section()) == run(engine(*reversed(forwards)).inventory_section())
 
 
 def pages(browser: DefaultSkillEngine, *words: str) -> list[dict[str, Any]]:
@@ -163,28 +155,22 @@ def test_browse() -> None:
     assert (empty["subcollections"], empty["skills"]) == ([], [])
 
 
-def test_capabilities() -> None:
-    """[D32] a skill that needs what is not there is hidden, and loading it names what is missing."""
+def test_what_may_be_used() -> None:
+    """[D30a] [D32] [LIB: SkillEngine trait (revised)] what needs a capability or is denied is not there;
+    text that is no ID is E070.
+    """
     skills = (document("plain"), document("shelly", "b", "d", "shell"))
     assert [str(s.id) for s in run(engine(*skills).list_skills())] == ["plain"]
     with pytest.raises(SkillNotFound, match="needs the capability 'shell'"):
         run(engine(*skills).load("shelly"))
     able = engine(*skills, capabilities=frozenset({"shell"}))
     assert run(able.load("shelly")).body == "b"
-
-
-def test_allow_and_deny() -> None:
-    """[LIB: SkillEngine trait (revised)] what an agent may not use is not there for it; deny wins."""
     limited = engine(allow=("extraction",), deny=("extraction/medical",))
     assert [str(s.id) for s in run(limited.list_skills())] == list(IDS[:2])
     assert [c.path for c in run(limited.collections())] == ["extraction"]
     for hidden in ("pdf-processing", "extraction/medical/diagnosis"):
         with pytest.raises(SkillNotFound):
             run(limited.load(hidden))
-
-
-def test_ids_are_checked() -> None:
-    """[D30a] text that is no ID is E070, not a question to a source."""
     for bad in ("", "../x", "A/b", "/a", "a//b", "x" * 65):
         with pytest.raises(InvalidSkillId):
             run(engine().load(bad))
@@ -206,16 +192,14 @@ def test_a_block_is_always_closed_once_and_bounded(body: str, limit: int) -> Non
     assert len(inside.encode("utf-8", "replace")) <= max(limit, len(MARKER))
 
 
-def test_truncation() -> None:
-    """[D30] cut at a character, the marker on its own line; at the limit nothing is cut."""
+def test_rendering() -> None:
+    """[D30a] [D30] [LIB: SkillEngine trait (revised)] cut at a character, the marker on its own line;
+    byte_size counts the block.
+    """
     exact = render_skill(document("a", "x" * 100), 100)
     assert "[truncated]" not in exact
     cut = render_skill(document("a", "é" * 100), 100)
     assert cut == '<skill id="a">\n' + "é" * 44 + "\n[truncated]\n</skill>"
-
-
-def test_resolve_and_render() -> None:
-    """[D30a] [LIB: SkillEngine trait (revised)] byte_size counts the block; the first failure is raised."""
     resolved = run(engine().resolve_and_render(["pdf-processing", "formatting/markdown-output"]))
     assert [str(r.id) for r in resolved] == ["pdf-processing", "formatting/markdown-output"]
     assert resolved[0].rendered_body == '<skill id="pdf-processing">\nDo it.\n</skill>'

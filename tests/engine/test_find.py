@@ -21,7 +21,9 @@ from tests.support.skills import document, run, skill
 
 
 def test_only_what_the_agent_may_use(world: World) -> None:
-    """[D32] [LIB: SkillEngine trait (revised)] allow, deny and capabilities hold for finding."""
+    """[D32] [LIB: SkillEngine trait (revised)] allow, deny and capabilities hold for finding, however many
+    are hidden.
+    """
     source = InMemorySkillSource(
         [
             document("mail/read", "Read letters.", "Letters"),
@@ -36,13 +38,9 @@ def test_only_what_the_agent_may_use(world: World) -> None:
     assert found(EngineOptions()) == ["mail/read", "mail/send"]
     assert found(EngineOptions(deny=("mail/send",))) == ["mail/read"]
     assert found(EngineOptions(allow=("vault",), capabilities=frozenset({"secrets"}))) == ["vault"]
-
-
-def test_many_that_may_not_be_used(world: World) -> None:
-    """[D32] however many better ones there are, what may be used is found."""
     best = [document(f"no/s{n}", "rain rain", "Rain and rain") for n in range(120)]
-    source = InMemorySkillSource([*best, document("yes/it", "Sun, wind and rain.", "Weather")])
-    engine = DefaultSkillEngine(source, EngineOptions(allow=("yes",)))
+    many = InMemorySkillSource([*best, document("yes/it", "Sun, wind and rain.", "Weather")])
+    engine = DefaultSkillEngine(many, EngineOptions(allow=("yes",)))
     assert [skill.id for skill in run(engine.find("rain", 3))] == ["yes/it"]
 
 
@@ -148,18 +146,16 @@ def test_the_tool_in_a_part(world: World, tmp_path: Path) -> None:
     assert "there is no repository" in refusal.text
 
 
-def test_the_tool_finds_nothing(world: World) -> None:
-    """[LIB: Failure semantics] an empty list is no error, and says what to do instead."""
+def test_the_tool_finds_nothing_or_much(world: World) -> None:
+    """[LIB: Failure semantics] [LIB: Builtin Tools (meerkat-tools)] an empty list says what to do instead;
+    five results, descriptions and reasons bounded.
+    """
     source = InMemorySkillSource([document("a", "Soup")])
     agent = AgentFactory().skill_source(source).build_agent_sync()
     result = run(agent.call_tool("find_skills", {"task": "quantum chromodynamics"}))
     assert not result.is_error
     assert json.loads(result.text)["skills"] == []
     assert "browse_skills" in json.loads(result.text)["note"]
-
-
-def test_the_tool_is_brief(world: World) -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] five results without a limit, descriptions and reasons bounded."""
     words = [f"w{n}x" for n in range(30)]
     skills = [document(f"s{n}", " ".join(words), f"{'long words ' * 400}{n}") for n in range(9)]
     source = InMemorySkillSource(skills)

@@ -51,14 +51,25 @@ class Unruly(SkillSource):
         raise RuntimeError("the database is gone")
 
 
-def test_errors_of_other_sources() -> None:
-    """[LIB: Failure semantics] a turn goes on and a tool answers, whatever a source raises."""
+def test_sources_and_models_of_any_kind() -> None:
+    """[LIB: Failure semantics] [LIB: Renderer (spec-compliant XML)] [LIB: Builtin Tools (meerkat-tools)] a
+    turn goes on and a tool answers, whatever a source raises or a model sends.
+    """
     agent = run(AgentFactory().skill_source(Unruly()).build_agent())
     turn = run(agent.prepare_turn("/a go"))
     assert turn.message == "/a go"
     assert turn.notices == ("RuntimeError: the database is gone",)
     result = run(agent.call_tool("load_skill", {"id": "a"}))
     assert (result.is_error, result.text) == (True, "RuntimeError: the database is gone")
+    inventory = run(DefaultSkillEngine(Unruly()).inventory_section())
+    assert [inventory.index(f'"{name}"') for name in ("a", "b", "c/d")] == sorted(
+        inventory.index(f'"{name}"') for name in ("a", "b", "c/d")
+    )
+    assert '"listing"' in run(agent.call_tool("browse_skills", {"path": None, "query": None})).text
+    assert '"listing"' in run(agent.call_tool("browse_skills", {"path": "", "query": " "})).text
+    assert run(agent.call_tool("load_skill", {"id": None})).text == "argument 'id' is missing"
+    wrong = run(agent.call_tool("load_skill", ["a"]))  # type: ignore[arg-type]
+    assert (wrong.is_error, wrong.text) == (True, "the arguments of load_skill must be an object")
 
 
 @given(st.text() | st.text(st.sampled_from("a<>&\"'\n\r\t")))
@@ -66,24 +77,6 @@ def test_escaped_as_xml_is(text: str) -> None:
     """[LIB: Renderer (spec-compliant XML)] [D30] as Python's own XML tools write it."""
     assert escape(text) == saxutils.escape(text)
     assert quoteattr(text) == saxutils.quoteattr(text)
-
-
-def test_order_is_the_engines() -> None:
-    """[LIB: Renderer (spec-compliant XML)] a source in no order gives the same inventory as one in order."""
-    text = run(DefaultSkillEngine(Unruly()).inventory_section())
-    assert [text.index(f'"{name}"') for name in ("a", "b", "c/d")] == sorted(
-        text.index(f'"{name}"') for name in ("a", "b", "c/d")
-    )
-
-
-def test_a_model_that_sends_anything() -> None:
-    """[LIB: Builtin Tools (meerkat-tools)] null is not given; what is no object is told."""
-    agent = run(AgentFactory().skill_source(Unruly()).build_agent())
-    assert '"listing"' in run(agent.call_tool("browse_skills", {"path": None, "query": None})).text
-    assert '"listing"' in run(agent.call_tool("browse_skills", {"path": "", "query": " "})).text
-    assert run(agent.call_tool("load_skill", {"id": None})).text == "argument 'id' is missing"
-    wrong = run(agent.call_tool("load_skill", ["a"]))  # type: ignore[arg-type]
-    assert (wrong.is_error, wrong.text) == (True, "the arguments of load_skill must be an object")
 
 
 @given(st.integers(12, 60), st.text(alphabet="é<\\/skil>", max_size=60))
@@ -129,10 +122,14 @@ def test_nothing_closes_the_block(tag: str) -> None:
         assert inside.startswith("Before <\\/skill")
 
 
-def test_other_tags_stay() -> None:
-    """[LIB: Injection mode (per-turn / pre-load)] a skill about HTML says what it said."""
+def test_other_tags_and_halves_of_characters() -> None:
+    """[LIB: Injection mode (per-turn / pre-load)] [D30] a skill about HTML says what it said; a body that
+    can't be encoded becomes one that can.
+    """
     body = "</skills> </skill-x> <skill> </p > a < b / skill </b>"
     assert render_skill(document("a", body)) == f'<skill id="a">\n{body}\n</skill>'
+    block = render_skill(document("a", "x\ud800y"))
+    assert block.encode() == b'<skill id="a">\nx?y\n</skill>'
 
 
 def test_every_cut_through_an_escape() -> None:
@@ -148,17 +145,17 @@ def test_every_cut_through_an_escape() -> None:
         assert block == f'<skill id="a">\n{ESCAPED * whole}{MARKER}\n</skill>'
 
 
-def test_halves_of_characters() -> None:
-    """[D30] a body that can't be encoded becomes one that can."""
-    block = render_skill(document("a", "x\ud800y"))
-    assert block.encode() == b'<skill id="a">\nx?y\n</skill>'
-
-
-def test_huge_descriptions() -> None:
-    """[LIB: Inventory mode (system prompt)] one skill can't fill a prompt; it is cut, and that is said."""
+def test_budgets() -> None:
+    """[LIB: Inventory mode (system prompt)] [D59] one skill can't fill a prompt; those without room are
+    counted, active ones stay.
+    """
     text = run(engine(document("a", description="x" * 1_000_000)).inventory_section())
     assert len(text) < 1400
     assert "Descriptions are shortened" in text
+    few = [document(f"s{n}") for n in range(9)]
+    text = run(engine(*few, inventory_budget=10).inventory_section(["s7"]))
+    assert re.findall('id="(.*?)"', text) == ["s7"]
+    assert "8 more skills are not listed; the find_skills tool" in text
 
 
 class Described(SkillSource):
@@ -183,14 +180,6 @@ def test_the_budget_holds_for_collections() -> None:
     assert "Descriptions are shortened" in text
     lengths = {len(line) for line in text.splitlines() if "…" in line}
     assert max(lengths) - min(lengths) <= 2  # c1 and c10, and a space at the cut
-
-
-def test_a_budget_too_small_for_the_names() -> None:
-    """[D59] skills that the budget has no room for are counted, but those that are active stay."""
-    few = [document(f"s{n}") for n in range(9)]
-    text = run(engine(*few, inventory_budget=10).inventory_section(["s7"]))
-    assert re.findall('id="(.*?)"', text) == ["s7"]
-    assert "8 more skills are not listed; the find_skills tool" in text
 
 
 def test_switched_off_everywhere() -> None:
@@ -256,12 +245,15 @@ def test_threads_and_event_loops(tmp_path: Path) -> None:
     assert shared.inventory_section().count("<skill ") == 28
 
 
-def test_ids_that_are_none() -> None:
-    """[D30a] whatever is given for one, E070 says so, in a line that can be read."""
+def test_errors_are_plain() -> None:
+    """[D30a] [D33] E070 is a line that can be read; a script sees the error alone."""
     for bad in ("x" * 1_000_000, 3, None, b"pdf", ["pdf"]):
         with pytest.raises(InvalidSkillId) as caught:
             run(engine().load(bad))  # type: ignore[arg-type]
         assert len(caught.value.message) < 300
+    with pytest.raises(SkillNotFound) as plain:
+        SyncSkillEngine(engine().source).load("not/there")
+    assert plain.value.__context__ is None
 
 
 def test_files_in_bounds(tmp_path: Path) -> None:
@@ -276,10 +268,3 @@ def test_files_in_bounds(tmp_path: Path) -> None:
     text = run(agent.call_tool("read_skill_file", {"id": "big", "path": "long.txt"})).text
     assert text.endswith("é\n[truncated]")
     assert len(text.encode()) <= 256 * 1024 + len("\n[truncated]")
-
-
-def test_errors_without_await_are_plain() -> None:
-    """[D33] a script sees the error alone, not how the twin came to it."""
-    with pytest.raises(SkillNotFound) as caught:
-        SyncSkillEngine(engine().source).load("not/there")
-    assert caught.value.__context__ is None

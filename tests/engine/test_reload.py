@@ -75,14 +75,12 @@ def test_a_prompt_out_of_date(shelf: Path, change: str) -> None:
 
 
 def test_a_change_that_the_prompt_does_not_show(shelf: Path) -> None:
-    """[LIB: Renderer (spec-compliant XML)] the inventory has descriptions alone: a new body is no change."""
+    """[LIB: Renderer (spec-compliant XML)] [LIB: Build flow (factory.rs step 11, revised)] a new body is no
+    change of a prompt, unless it is preloaded; one that is gone is raised.
+    """
     agent = built(shelf)
     edit(shelf, "edited", "About edited")
     assert not run(agent.is_stale())
-
-
-def test_preloaded_skills(shelf: Path) -> None:
-    """[LIB: Build flow (factory.rs step 11, revised)] a preloaded body counts; one that is gone is raised."""
     agent = built(shelf, "edited")
     edit(shelf, "edited", "About edited")
     fresh = run(agent.reload())

@@ -53,18 +53,30 @@ def check(walks: Counter[str], world: World) -> None:
     assert set(walks.values()) == {1}, walks
 
 
-def test_a_turn(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
-    """[D31] two preloads, a reference in the message and one beside it."""
+def test_requests(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[D31] [LIB: browse_skills tool] [LIB: SkillEngine trait (revised)] a turn, also one that fails,
+    browsing and loading each take one snapshot.
+    """
     given = run(model_input(engine, "/plain go", ["extraction/email", "skillc"], ["formatting/html"]))
     assert '<skill id="formatting/html">' in given.turn.message
     assert given.turn.message.endswith("go")
     assert given.system.count("<skill id=") == 4
     check(walks, world)
-
-
-def test_a_turn_that_fails(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
-    """[D31] also the names that are like an unknown one come from the same snapshot."""
+    walks.clear()
     assert run(prepare_turn(engine, "/plane go", ["nowhere"])).notices
+    check(walks, world)
+    walks.clear()
+    for path, query in (("", None), ("extraction", None), ("", "email")):
+        assert run(engine.browse(path, query))["skills"]
+        check(walks, world)
+        walks.clear()
+    for request in (engine.load("skillc"), engine.files("skillc"), engine.read_file("skillc", "SKILL.md")):
+        assert run(request)
+        check(walks, world)
+        walks.clear()
+    with pytest.raises(SkillNotFound) as caught:
+        run(engine.load("extraction/emails"))
+    assert caught.value.nearest == ("extraction/email",)
     check(walks, world)
 
 
@@ -79,26 +91,6 @@ def test_an_inventory_with_preloads(world: World, walks: Counter[str], threshold
     check(walks, world)
     walks.clear()
     assert not run(agent.is_stale())
-    check(walks, world)
-
-
-def test_browsing(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
-    """[LIB: browse_skills tool] skills and collections from one snapshot."""
-    for path, query in (("", None), ("extraction", None), ("", "email")):
-        assert run(engine.browse(path, query))["skills"]
-        check(walks, world)
-        walks.clear()
-
-
-def test_loading(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
-    """[LIB: SkillEngine trait (revised)] an embedded skill, its files, and an unknown one."""
-    for request in (engine.load("skillc"), engine.files("skillc"), engine.read_file("skillc", "SKILL.md")):
-        assert run(request)
-        check(walks, world)
-        walks.clear()
-    with pytest.raises(SkillNotFound) as caught:
-        run(engine.load("extraction/emails"))
-    assert caught.value.nearest == ("extraction/email",)
     check(walks, world)
 
 

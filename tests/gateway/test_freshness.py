@@ -133,8 +133,8 @@ def test_touched(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
 # Files
 
 
-def test_renamed(settled: Skill) -> None:
-    """[D18] a renamed file is found under its new name only."""
+def test_files_that_come_and_go(settled: Skill) -> None:
+    """[D18] files that are renamed, swapped, added, no Markdown any more, or removed."""
     Path(settled.source, "a.md").rename(Path(settled.source, "z.md"))
     assert show_section(settled, "a").file == "z.md"
     assert not show_section(settled, "a").ambiguous
@@ -143,32 +143,18 @@ def test_renamed(settled: Skill) -> None:
     agree(settled)
     assert has_changes(settled)
 
-
-def test_swapped(settled: Skill) -> None:
-    """[D18] two files that changed names: each heading with the lines of its own file."""
+    Path(settled.source, "z.md").rename(Path(settled.source, "a.md"))
     a, c, other = (Path(settled.source, name) for name in ("a.md", "b/c.md", "tmp"))
     a.rename(other)
     c.rename(a)
     other.rename(c)
     assert (show_section(settled, "a").file, show_section(settled, "c").file) == ("b/c.md", "a.md")
     agree(settled)
+    a.rename(other)
+    c.rename(a)
+    other.rename(c)
+    assert not has_changes(settled)
 
-
-def test_removed(settled: Skill) -> None:
-    """[D18] what is gone is not found, and not suggested."""
-    Path(settled.source, "a.md").unlink()
-    with pytest.raises(SectionNotFound) as caught:
-        show_section(settled, "a")
-    assert "a.md" not in caught.value.details
-    Path(settled.source, "b", "c.md").unlink()
-    Path(settled.source, "b").rmdir()
-    with pytest.raises(SectionNotFound):
-        show_section(settled, "c")
-    assert has_changes(settled)
-
-
-def test_added(settled: Skill) -> None:
-    """[D18] a new file, a new directory, a new link."""
     Path(settled.source, "new").mkdir()
     save(Path(settled.source, "new", "n.md"), "# N\n")
     Path(settled.source, "link.md").symlink_to("new/n.md")
@@ -177,17 +163,21 @@ def test_added(settled: Skill) -> None:
     assert show_section(settled, "n", file="new/n.md").line == 1
     assert has_changes(settled)
 
-
-def test_no_longer_markdown(settled: Skill) -> None:
-    """[D18] a file that got another ending, or a dot, or became a directory."""
     path = Path(settled.source, "a.md")
     path.rename(path.with_suffix(".txt"))
     with pytest.raises(SectionNotFound):
         show_section(settled, "a")
     path.mkdir()
-    with pytest.raises(SectionNotFound):
+    with pytest.raises(SectionNotFound) as caught:
         show_section(settled, "a")
+    assert "a.md" not in caught.value.details
     assert lines_of(settled, "c") == "# C\n"
+
+    Path(settled.source, "b", "c.md").unlink()
+    Path(settled.source, "b").rmdir()
+    with pytest.raises(SectionNotFound):
+        show_section(settled, "c")
+    assert has_changes(settled)
 
 
 # Several matches, and none
@@ -208,7 +198,9 @@ def test_ambiguous_in_changed_files(run: Run, settled: Skill) -> None:
 
 
 def test_headings_of_changed_files(settled: Skill) -> None:
-    """[D15] [D16] [D18] the first one of the file as it is; and the exact heading first, there too."""
+    """[D15] [D16] [D18] [RFC-0002:C-SHOW] the first one of the file as it is, the exact heading first;
+    suggestions are of the files as they are.
+    """
     save(Path(settled.source, "a.md"), "intro\n\n# A\n\nfirst\n\n# A\n\nsecond\n")
     shown = show_section(settled, "a")
     assert (shown.text, shown.line, shown.ambiguous) == (b"# A\n\nfirst\n\n", 3, True)
@@ -216,10 +208,6 @@ def test_headings_of_changed_files(settled: Skill) -> None:
     assert show_section(settled, "big — small").heading == "Big"
     save(Path(settled.source, "b/c.md"), "# Big — Small\n")
     assert show_section(settled, "big — small").heading == "Big — Small"
-
-
-def test_suggestions_from_changed_files(settled: Skill) -> None:
-    """[RFC-0002:C-SHOW] [D18] headings like the query are those of the files as they are now."""
     save(Path(settled.source, "b/c.md"), "# Settings of C\n")
     save(Path(settled.source, "0.md"), "# The settings\n")
     with pytest.raises(SectionNotFound) as caught:
@@ -419,7 +407,9 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_large_skills_are_not_walked(large: Skill, walks: list[str]) -> None:
-    """[D18] the directories say that no file was added or removed, and the file that is shown is checked."""
+    """[D18] directories say that no file was added or removed, also just before a build; the file shown is
+    checked.
+    """
     assert lines_of(large, "Title 4").startswith("# Title 4\n\nwords 4\n")
     shown = show_section(large, "same")
     assert (shown.file, shown.ambiguous) == ("part0/doc0.md", True)
@@ -429,6 +419,11 @@ def test_large_skills_are_not_walked(large: Skill, walks: list[str]) -> None:
     with pytest.raises(SectionNotFound):
         show_section(large, "nothing")
     assert walks
+    save(Path(large.source, "part2", "new.md"), "# New\n")
+    build_skill(large)
+    walks.clear()
+    assert lines_of(large, "Title 4").startswith("# Title 4\n")
+    assert not walks
 
 
 def test_large_and_written_in_place(large: Skill, walks: list[str]) -> None:
@@ -480,14 +475,6 @@ def test_large_with_an_index_of_an_older_version(large: Skill, walks: list[str])
         walks.clear()
         assert lines_of(large, "Title 4").startswith("# Title 4\n")
         assert walks
-
-
-def test_a_build_settles_directories(large: Skill, walks: list[str]) -> None:
-    """[D18] also those that changed just before it: only the file that is shown is asked."""
-    save(Path(large.source, "part2", "new.md"), "# New\n")
-    build_skill(large)
-    assert lines_of(large, "Title 4").startswith("# Title 4\n")
-    assert not walks
 
 
 SECRET = "# Title 4\n\n# A\n\nthe secret of another folder\n"

@@ -49,28 +49,22 @@ def test_the_example(world: World, run: Run) -> None:
     assert run("outline", "example", "--level", "2").out == two
 
 
-def test_text(run: Run, skill: Skill) -> None:
-    """[D14] 2 spaces for levels 1 and 2, then 2 more for each; hashes; no blank lines."""
+def test_text_json_and_levels(run: Run, skill: Skill) -> None:
+    """[D14] [RFC-0002:C-OUTLINE] two spaces more for each level from 3 on, no blank lines; JSON with lines;
+    levels up to n, or all.
+    """
     assert run("outline", "pdf").out == (
         "B.md\n  # B\n"
         "SKILL.md\n  # PDF\n  ## Forms\n    ### Fields\n      #### Kinds\n        ##### Deeper\n"
         "          ###### Deepest\n  ## Größe — Maße\n  ## forms\n"
         "references/api.md\n  # API\n  ## Forms\n"
     )
-
-
-def test_json(run: Run, skill: Skill) -> None:
-    """[RFC-0002:C-OUTLINE] [D14] level, text and file of each heading, and its line."""
     entries = json.loads(run("outline", "pdf", "--level", "1", "--format", "json").out)
     assert entries == [
         {"file": "B.md", "level": 1, "heading": "B", "line": 1},
         {"file": "SKILL.md", "level": 1, "heading": "PDF", "line": 5},
         {"file": "references/api.md", "level": 1, "heading": "API", "line": 1},
     ]
-
-
-def test_levels(run: Run, skill: Skill) -> None:
-    """[RFC-0002:C-OUTLINE] only headings of level n and above; all of them without."""
     every = rows(skill)
     assert max(row[1] for row in every) == 6
     for level in range(1, 7):
@@ -79,22 +73,30 @@ def test_levels(run: Run, skill: Skill) -> None:
         assert max(line.count("#") for line in text.splitlines()) == level
 
 
-def test_a_file_without_such_headings_is_not_named(world: World, run: Run) -> None:
-    """[D14] a path stands above its headings, and not where it has none to show."""
+def test_lines(world: World, run: Run) -> None:
+    """[D14] a path stands above the headings that it has to show; what a heading holds stays on its line."""
     made(world, "pdf", {"deep.md": "### Deep\n", "none.md": "words\n", "empty.md": ""})
     assert "deep.md" not in run("outline", "pdf", "--level", "2").out
     assert "deep.md\n    ### Deep\n" in run("outline", "pdf").out
     assert "none.md" not in run("outline", "pdf").out
+    made(world, "pdf", {"new\nline.md": "# a&#10;b &#27;[31m\n\nOver\nlines\n===\n\n#\n"})
+    lines = run("outline", "pdf").out.split("\n")
+    assert lines[-5:] == ["new\\nline.md", "  # a\\nb \\x1b[31m", "  # Over lines", "  #", ""]
 
 
-def test_order(world: World) -> None:
-    """[RFC-0002:C-OUTLINE] files bytewise by path, SKILL.md no exception; headings as they stand."""
+def test_order_and_headings(world: World) -> None:
+    """[RFC-0002:C-OUTLINE] [D6] files bytewise by path, headings as they stand; none in code, HTML and
+    frontmatter, but in lists.
+    """
     names = ["B.md", "SKILL.md", "a-b.md", "a.md", "a/b.md", "ab.md", "z.md", "é.md", "漢.md"]
     text = "## b\n# a\n"
     skill = made(world, "pdf", {name: text for name in reversed(names) if name != "SKILL.md"})
     found = rows(skill)
     assert list(dict.fromkeys(row[0] for row in found)) == sorted(names, key=str.encode) == names
     assert [row[2] for row in found if row[0] == "a.md"] == ["b", "a"]
+    text = "---\nname: x\n# no\n---\n```\n# no\n```\n<div>\n# no\n</div>\n\n> # quoted\n\n- ## listed\n"
+    skill = made(world, "pdf", {"a.md": text})
+    assert [row[1:] for row in rows(skill) if row[0] == "a.md"] == [(1, "quoted", 12), (2, "listed", 14)]
 
 
 def test_which_files(world: World, run: Run) -> None:
@@ -129,20 +131,6 @@ def test_needs_no_build(world: World, run: Run) -> None:
     for damage in (b"", b"not a database", database.read_bytes()[:3000]):
         database.write_bytes(damage)
         assert rows(unbuilt) == expected
-
-
-def test_a_heading_is_one_line(world: World, run: Run) -> None:
-    """[D14] whatever a heading or a file's name holds, it stays on its line."""
-    made(world, "pdf", {"new\nline.md": "# a&#10;b &#27;[31m\n\nOver\nlines\n===\n\n#\n"})
-    lines = run("outline", "pdf").out.split("\n")
-    assert lines[-5:] == ["new\\nline.md", "  # a\\nb \\x1b[31m", "  # Over lines", "  #", ""]
-
-
-def test_not_headings(world: World) -> None:
-    """[D6] no headings in code, HTML and frontmatter; those in lists and quotes count."""
-    text = "---\nname: x\n# no\n---\n```\n# no\n```\n<div>\n# no\n</div>\n\n> # quoted\n\n- ## listed\n"
-    skill = made(world, "pdf", {"a.md": text})
-    assert [row[1:] for row in rows(skill) if row[0] == "a.md"] == [(1, "quoted", 12), (2, "listed", 14)]
 
 
 def test_too_large_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

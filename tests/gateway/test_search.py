@@ -57,7 +57,9 @@ def library(world: World) -> Skill:
 
 
 def test_json(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-SEARCH] the JSON form: the query as given, and file, section, snippet and score of each."""
+    """[RFC-0004:C-SEARCH] query, file, section, snippet and score; where no section holds all words, stderr
+    names those that occur.
+    """
     found = json.loads(run("search", "lib", "  Rotate  daily ", "--format", "json").out)
     assert found["query"] == "  Rotate  daily "
     assert [(r["file"], r["section"]) for r in found["results"]] == [
@@ -68,6 +70,14 @@ def test_json(run: Run, library: Skill) -> None:
         assert list(result) == ["file", "section", "snippet", "score"]
         assert "[MATCH]Rotate[/MATCH] tokens [MATCH]daily[/MATCH]" in result["snippet"]
         assert isinstance(result["score"], float)
+    ran = run("search", "lib", "daily zebra proxies tokens", "--format", "json")
+    assert (ran.status, json.loads(ran.out)["results"]) == (0, [])
+    assert ran.err == (
+        "note: no section holds all words; these occur: daily (2), proxies (2), tokens (3);"
+        " --any ranks by them\n"
+    )
+    assert run("search", "lib", "zebra giraffe").err == ""
+    assert run("search", "lib", "zebra").err == ""
 
 
 def select(skill: Skill, sql: str, expression: str) -> list[tuple[str, str, str, float]]:
@@ -91,31 +101,27 @@ def test_text_form(run: Run, library: Skill, world: World) -> None:
     assert run("search", "lib", "zebra").out == "No results.\n"
 
 
-def test_limit(world: World) -> None:
-    """[RFC-0004:C-SEARCH] 10 results unless told otherwise."""
-    skill = made(world, "many", {f"f{n:02}.md": f"# Same {n}\n" for n in range(30)})
-    assert len(search_sections(skill, "same").results) == 10
-    for limit in (1, 30, 100):
-        assert len(search_sections(skill, "same", limit=limit).results) == min(limit, 30)
-
-
 # What a query means
 
 
-def test_bag_of_words(library: Skill) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] all words, in any order, anywhere in the section."""
+def test_words(library: Skill) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] all words or other forms of them, in any order, anywhere in the section;
+    nothing is syntax.
+    """
     assert places(search_sections(library, "tokens configure")) == places(
         search_sections(library, "configure tokens")
     )
     assert ("net.md", "Network") in places(search_sections(library, "tokens configure"))
     assert places(search_sections(library, "daily tokens rotate"))[0] == ("auth.md", "Rotation")
     assert search_sections(library, "tokens zebra").results == []
-
-
-def test_porter_stems(library: Skill) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] `configuring` finds `configure`, and the other way round."""
     assert places(search_sections(library, "configuring")) == places(search_sections(library, "configure"))
     assert ("auth.md", "Authentication") in places(search_sections(library, "configuring"))
+    assert search_sections(library, "tokens NOT daily").results == []
+    assert search_sections(library, "tokens OR zebra").results == []
+    assert search_sections(library, "toke*").results == []
+    assert places(search_sections(library, "(rotate), daily!")) == places(
+        search_sections(library, "rotate daily")
+    )
 
 
 def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,11 +134,17 @@ def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     assert places(search_sections(skill, "Configure")) == [("a.md", "One")]
 
 
-def test_accents_and_case(world: World) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] the tokenizer folds both."""
+def test_folding_and_limit(world: World) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-SEARCH] accents and case do not count; 10 results unless told
+    otherwise.
+    """
     skill = made(world, "pdf", {"a.md": "# One\n\nÜber Café ΛΌΓΟΣ\n"})
     for query in ("uber", "CAFE", "über café", "λόγος"):
         assert places(search_sections(skill, query)) == [("a.md", "One")], query
+    skill = made(world, "many", {f"f{n:02}.md": f"# Same {n}\n" for n in range(30)})
+    assert len(search_sections(skill, "same").results) == 10
+    for limit in (1, 30, 100):
+        assert len(search_sections(skill, "same", limit=limit).results) == min(limit, 30)
 
 
 @pytest.mark.slow
@@ -141,16 +153,6 @@ def test_any_tokens(query: str) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] no other character parts words, and the rest of them stays as it is."""
     shown = query.encode("utf-8", "backslashreplace").decode()
     assert split_query(query) == [word.decode() for word in re.split(rb"[ \t\n\r]+", shown.encode()) if word]
-
-
-def test_operators_are_words(library: Skill) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] nothing in a query is syntax."""
-    assert search_sections(library, "tokens NOT daily").results == []
-    assert search_sections(library, "tokens OR zebra").results == []
-    assert search_sections(library, "toke*").results == []
-    assert places(search_sections(library, "(rotate), daily!")) == places(
-        search_sections(library, "rotate daily")
-    )
 
 
 @each("mode", ["all", "any", "phrase"])
@@ -170,13 +172,6 @@ def test_empty(run: Run, library: Skill, query: str) -> None:
         assert (code(ran), ran.err) == ("E004", "error[E004]: empty query\n")
 
 
-def test_two_words_without_quotes(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] a second argument is E100, and says what to do."""
-    ran = run("search", "lib", "configure", "authentication")
-    assert code(ran) == "E100"
-    assert "quotes" in ran.err
-
-
 @each("words", [(), ("how to configure",), ("lib",)])
 def test_without_a_skill(run: Run, library: Skill, words: tuple[str, ...]) -> None:
     """[RFC-0004:C-ERRORS] no skill, or no query: E100 with the right syntax."""
@@ -188,20 +183,13 @@ def test_without_a_skill(run: Run, library: Skill, words: tuple[str, ...]) -> No
 # Beyond the RFC
 
 
-def test_what_occurs(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-SEARCH] when not all words are found together, stderr names those that occur."""
-    ran = run("search", "lib", "daily zebra proxies tokens", "--format", "json")
-    assert (ran.status, json.loads(ran.out)["results"]) == (0, [])
-    assert ran.err == (
-        "note: no section holds all words; these occur: daily (2), proxies (2), tokens (3);"
-        " --any ranks by them\n"
-    )
-    assert run("search", "lib", "zebra giraffe").err == ""
-    assert run("search", "lib", "zebra").err == ""
-
-
-def test_any_of_them(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-SEARCH] --any: sections with any of the words, those with more and rarer ones first."""
+def test_phrase_and_any(library: Skill, run: Run) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-SEARCH] --phrase: one after the other; --any: sections with more
+    and rarer words first.
+    """
+    assert places(search_sections(library, "rotate tokens", mode="phrase"))[0] == ("auth.md", "Rotation")
+    assert search_sections(library, "daily tokens", mode="phrase").results == []
+    assert "Rotation" in run("search", "lib", " rotate \n tokens ", "--phrase").out
     found = search_sections(library, "daily zebra tokens", mode="any")
     assert set(places(found)) == {
         ("auth.md", "Authentication"),
@@ -213,15 +201,10 @@ def test_any_of_them(run: Run, library: Skill) -> None:
     assert "auth.md#Rotation" in run("search", "lib", "daily zebra", "--any").out
 
 
-def test_phrase(library: Skill, run: Run) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] --phrase: one after the other."""
-    assert places(search_sections(library, "rotate tokens", mode="phrase"))[0] == ("auth.md", "Rotation")
-    assert search_sections(library, "daily tokens", mode="phrase").results == []
-    assert "Rotation" in run("search", "lib", " rotate \n tokens ", "--phrase").out
-
-
 def test_raw(library: Skill, run: Run) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] --raw: FTS5's own language; what is none of it is E100."""
+    """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-ERRORS] --raw: FTS5's own language; what is none of it, a second
+    mode or argument is E100.
+    """
     assert places(search_sections(library, "rotat* NOT zebra", mode="raw"))[0] == ("auth.md", "Rotation")
     assert places(search_sections(library, "section: rotation", mode="raw")) == [("auth.md", "Rotation")]
     assert len(search_sections(library, "daily OR needle", mode="raw").results) == 3
@@ -231,12 +214,11 @@ def test_raw(library: Skill, run: Run) -> None:
         assert code(ran) == "E100"
         assert "--raw" in ran.err
     assert code(run("search", "lib", "a " * 50_000, "--raw")) == "E100"
-
-
-def test_one_mode(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-ERRORS] --any, --phrase and --raw exclude each other: E100."""
     for words in (("--any", "--raw"), ("--phrase", "--any"), ("--raw", "--phrase", "--any")):
         assert code(run("search", "lib", "x", *words)) == "E100"
+    ran = run("search", "lib", "configure", "authentication")
+    assert code(ran) == "E100"
+    assert "quotes" in ran.err
 
 
 # Chinese, Japanese, Korean
@@ -409,8 +391,12 @@ def test_no_database(run: Run, library: Skill, content: bytes | None) -> None:
     assert code(run("search", "lib", "tokens")) == "E002"
 
 
-def test_the_manifest_counts(run: Run, library: Skill) -> None:
-    """[RFC-0004:C-INDEX] step 5: a manifest of another build: E002."""
+def test_the_manifest_and_the_tokenizer_count(
+    run: Run, library: Skill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[RFC-0004:C-INDEX] step 5: a manifest of another build, or a tokenizer that is not preferred now: E002;
+    build mends it.
+    """
     manifest = Path(library.runtime(), ".skillc", "manifest.json")
     text = manifest.read_text()
     for other in ("{}", "x", "[]", text[:-9], text.replace('"source_hash": "', '"source_hash": "0')):
@@ -418,10 +404,6 @@ def test_the_manifest_counts(run: Run, library: Skill) -> None:
         assert code(run("search", "lib", "tokens")) == "E002"
     manifest.write_text(text)
     assert run("search", "lib", "tokens").status == 0
-
-
-def test_the_tokenizer_counts(run: Run, library: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0004:C-INDEX] step 5: an index of a tokenizer that is not preferred now: E002; build mends it."""
     monkeypatch.setenv("SKILLC_TOKENIZER", "cjk")
     assert code(run("search", "lib", "tokens")) == "E002"
     assert run("build", "lib").status == 0
@@ -536,7 +518,9 @@ def test_a_megabyte(library: Skill, make: Callable[[], str]) -> None:
 
 
 def test_many_words(world: World) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] more words than one expression holds must all be there, too."""
+    """[RFC-0004:C-QUERY-SYNTAX] more words than one expression holds must all be there, too; a phrase of any
+    length is found.
+    """
     words = [f"word{n}" for n in range(5 * MAX_TERMS)]
     skill = made(
         world, "pdf", {"a.md": f"# A\n\n{' '.join(words)}\n", "b.md": f"# B\n\n{' '.join(words[:-1])}\n"}
@@ -550,10 +534,6 @@ def test_many_words(world: World) -> None:
     assert places(search_sections(skill, " ".join([*dots, *words, *dots]))) == [("a.md", "A")]
     assert places(search_sections(skill, " ".join([*dots, words[-1]]), mode="any")) == [("a.md", "A")]
     assert search_sections(skill, " ".join(dots)).results == []
-
-
-def test_long_phrases(world: World) -> None:
-    """[RFC-0004:C-QUERY-SYNTAX] a phrase of any length is found, by its beginning."""
     text = " ".join(f"word{n}" for n in range(5 * MAX_TERMS))
     skill = made(world, "pdf", {"a.md": f"# A\n\n{text}\n", "b.md": f"# B\n\nword1 {text}\n"})
     assert len(search_sections(skill, text, mode="phrase").results) == 2

@@ -31,8 +31,10 @@ def test_to_the_next_heading_of_its_level(skill: Skill) -> None:
     assert show_section(skill, "Deepest").text == b"###### Deepest\n\n"
 
 
-def test_line_ends(world: World, run: Run) -> None:
-    """[D15] [RFC-0002:C-SHOW] line ends stay as they are; white space around a title does not count."""
+def test_lines_are_the_files_own_bytes(world: World, run: Run) -> None:
+    """[D15] [RFC-0002:C-SHOW] [D4] line ends stay, space around a title does not count; a heading is found by
+    its replaced text.
+    """
     for eol in ("\n", "\r\n", "\r"):
         for last in ("", "\n"):
             text = f"# One\n\ntext\n\nTwo\n===\n\nlast{last}".replace("\n", eol)
@@ -40,18 +42,16 @@ def test_line_ends(world: World, run: Run) -> None:
             first, second = text.split(f"Two{eol}")
             assert run("show", "pdf", "--section", " one\n").raw == first.encode()
             assert run("show", "pdf", "--section", "\u3000two\xa0").raw == f"Two{eol}{second}".encode()
-
-
-def test_bytes_that_are_not_utf8(world: World, run: Run) -> None:
-    """[D4] [D15] a heading is found by its replaced text, and the lines are the file's own bytes."""
     made(world, "pdf", {"a.md": b"\xef\xbb\xbf# caf\xe9 One\n\nna\xefve\n# Two\n"})
     assert run("show", "pdf", "--section", "caf\ufffd one").raw == b"\xef\xbb\xbf# caf\xe9 One\n\nna\xefve\n"
     content = json.loads(run("show", "pdf", "--section", "caf\ufffd one", "--format", "json").out)["content"]
     assert content == "\ufeff# caf\ufffd One\n\nna\ufffdve\n"
 
 
-def test_json(run: Run, skill: Skill) -> None:
-    """[D14] the JSON form."""
+def test_json_and_max_lines(run: Run, skill: Skill) -> None:
+    """[D14] [RFC-0002:C-SHOW] [D15] the JSON form; the first n lines and how many more there are; --section
+    without a value is E100.
+    """
     assert json.loads(run("show", "pdf", "--section", "api", "--format", "json").out) == {
         "file": "references/api.md",
         "heading": "API",
@@ -60,10 +60,6 @@ def test_json(run: Run, skill: Skill) -> None:
         "more_lines": 0,
         "content": "# API\r\n\r\n## Forms\r\n\r\nOther file.\r\n",
     }
-
-
-def test_max_lines(run: Run, skill: Skill) -> None:
-    """[RFC-0002:C-SHOW] the first n lines, and how many more there are; nothing is added where none are."""
     section = ("show", "pdf", "--section", "Fields", "--max-lines")
     assert run(*section, "2").out == "### Fields\n\n... (6 more lines)\n"
     assert run(*section, "7").out.endswith("###### Deepest\n... (1 more lines)\n")
@@ -72,10 +68,6 @@ def test_max_lines(run: Run, skill: Skill) -> None:
     assert run("show", "pdf", "--section", "api", "--max-lines", "1").raw == b"# API\r\n... (4 more lines)\n"
     cut = json.loads(run(*section, "2", "--format", "json").out)
     assert (cut["more_lines"], cut["content"]) == (6, "### Fields\n\n... (6 more lines)\n")
-
-
-def test_no_section(run: Run, skill: Skill) -> None:
-    """[D15] without --section, or with it and no value, it is E100; an empty one is not found."""
     for words in ([], ["--section"], ["Forms"]):
         assert code(run("show", "pdf", *words)) == "E100"
     assert run("show", "pdf", "--section", "").err.startswith("error[E020]")
@@ -105,29 +97,46 @@ def test_dashes(world: World) -> None:
 
 
 def test_as_the_outline_prints_it(run: Run, skill: Skill) -> None:
-    """[D61] each line of the outline is a heading that show finds, at its level."""
+    """[D61] [RFC-0002:C-SHOW] [D16] each line of the outline is found at its level; of several the first in
+    its order, with a warning.
+    """
     for line in run("outline", "pdf").out.splitlines():
         if line.startswith(" "):
             shown = run("show", "pdf", "--section", line)
             assert shown.out.casefold().startswith(line.strip().casefold()), shown.err
     assert show_section(skill, "### Forms").level == 2, "another level where there is none of that one"
     assert show_section(skill, "#### Kinds — which there are").heading == "Kinds"
+    ran = run("show", "pdf", "--section", "FORMS")
+    assert ran.status == 0
+    assert ran.out.startswith("## Forms\n\nFill them.")
+    assert ran.err == "warning[W001]: multiple matches for 'FORMS'; showing first\n"
+    odd = run("show", "pdf", "--section", "forms\n")
+    assert odd.err == "warning[W001]: multiple matches for 'forms\\n'; showing first\n"
+    narrowed = run("show", "pdf", "--section", "forms", "--file", "references/api.md")
+    assert narrowed.out == "## Forms\r\n\r\nOther file.\r\n"
+    assert narrowed.err == ""
 
 
-def test_hashes_of_the_heading_itself(world: World) -> None:
-    """[D15] [D61] the exact heading first: hashes may belong to it."""
+def test_odd_headings(world: World) -> None:
+    """[D15] [D61] [D16] [D1] the exact heading first, then the level that hashes say; without text; in a file
+    of any name.
+    """
     skill = made(world, "pdf", {"a.md": "# Tags\n\n## #tags\n\n## \\# Tags\n\n## C#\n\n##\n"})
     for query, line in {"# Tags": 5, "#tags": 3, "## Tags": 1, "C#": 7, "## C#": 7, "##": 9, "#": 9}.items():
         assert show_section(skill, query).line == line, query
-
-
-def test_the_level_that_the_hashes_say(world: World) -> None:
-    """[D16] [D61] of several matches the one of that level, without a warning."""
     skill = made(world, "pdf", {"a.md": "# Setup\n\n### Setup\n\n## Setup\n"})
     for level in (1, 2, 3):
         shown = show_section(skill, f"{'#' * level} Setup")
         assert (shown.level, shown.ambiguous) == (level, False)
     assert show_section(skill, "#### Setup").ambiguous
+    skill = made(world, "pdf", {"a.md": "#\n\ntext\n\n# One\n"})
+    assert show_section(skill, "").text == b"#\n\ntext\n\n"
+    assert show_section(skill, " ", file="a.md").line == 1
+    skill = made(world, "pdf", {os.fsdecode(b"\xff.md"): "# Odd\n\ntext\n"})
+    shown = show_section(skill, "odd")
+    assert (shown.file, shown.text) == ("\\udcff.md", b"# Odd\n\ntext\n")
+    assert show_section(skill, "odd", file=shown.file).line == 1
+    assert show_section(skill, "odd", file=os.fsdecode(b"\xff.md")).line == 1
 
 
 def test_as_it_is_shown(run: Run, world: World) -> None:
@@ -161,15 +170,11 @@ CASES = {
 
 
 def test_case(world: World, run: Run) -> None:
-    """[D17] headings are found and suggested whatever their case."""
+    """[D17] [D16] headings are found and suggested whatever their case; ASCII hides none before it."""
     for heading, query in CASES.items():
         skill = made(world, "pdf", {"a.md": f"# {heading}\n# Große Maße\n"})
         assert show_section(skill, query).heading == heading
     assert "  - Große Maße (a.md)" in run("show", "pdf", "--section", "GROSSE").err
-
-
-def test_case_across_headings(world: World, run: Run) -> None:
-    """[D16] [D17] a heading in ASCII does not hide one before it that is the same to Unicode."""
     made(world, "pdf", {"a.md": "# Straße\n# Strasse\n"})
     ran = run("show", "pdf", "--section", "strasse")
     assert ran.out == "# Straße\n"
@@ -201,19 +206,6 @@ def test_any_case(alphabet: Skill, query: str) -> None:
         assert (shown.line, shown.ambiguous) == (alike[0].line, len(alike) > 1)
 
 
-def test_several_matches(run: Run, skill: Skill) -> None:
-    """[RFC-0002:C-SHOW] [D16] the first in outline order, a warning, status 0; --file narrows."""
-    ran = run("show", "pdf", "--section", "FORMS")
-    assert ran.status == 0
-    assert ran.out.startswith("## Forms\n\nFill them.")
-    assert ran.err == "warning[W001]: multiple matches for 'FORMS'; showing first\n"
-    odd = run("show", "pdf", "--section", "forms\n")
-    assert odd.err == "warning[W001]: multiple matches for 'forms\\n'; showing first\n"
-    narrowed = run("show", "pdf", "--section", "forms", "--file", "references/api.md")
-    assert narrowed.out == "## Forms\r\n\r\nOther file.\r\n"
-    assert narrowed.err == ""
-
-
 def test_file(skill: Skill, run: Run, folder: Path) -> None:
     """[RFC-0002:C-SHOW] [D61] [RFC-0002:C-ERRORS] --file: only that file, however its path is written;
     E021 with the nearest, or E020.
@@ -230,22 +222,6 @@ def test_file(skill: Skill, run: Run, folder: Path) -> None:
     (folder / "run.sh").write_text("# forms\n")
     for path in ("B.md", "run.sh"):
         assert code(run("show", "pdf", "--section", "forms", "--file", path)) == "E020"
-
-
-def test_empty_headings(world: World) -> None:
-    """[D15] a heading without text is found by nothing but that."""
-    skill = made(world, "pdf", {"a.md": "#\n\ntext\n\n# One\n"})
-    assert show_section(skill, "").text == b"#\n\ntext\n\n"
-    assert show_section(skill, " ", file="a.md").line == 1
-
-
-def test_names_that_are_not_utf8(world: World) -> None:
-    """[D1] a file with any name is shown, as the outline calls it."""
-    skill = made(world, "pdf", {os.fsdecode(b"\xff.md"): "# Odd\n\ntext\n"})
-    shown = show_section(skill, "odd")
-    assert (shown.file, shown.text) == ("\\udcff.md", b"# Odd\n\ntext\n")
-    assert show_section(skill, "odd", file=shown.file).line == 1
-    assert show_section(skill, "odd", file=os.fsdecode(b"\xff.md")).line == 1
 
 
 # Whatever a stub lists

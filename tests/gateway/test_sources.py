@@ -186,8 +186,10 @@ def names(skill: Skill, pattern: str, **options: int) -> list[str]:
     return [node.path for node in list_sources(skill, pattern=pattern, **options).entries]  # type: ignore[arg-type]
 
 
-def test_pattern_by_name(cuda: Skill, run: Run) -> None:
-    """[RFC-0002:C-SOURCES] [D19] files by name, at any depth; directories without a match are hidden."""
+def test_patterns(cuda: Skill, run: Run) -> None:
+    """[RFC-0002:C-SOURCES] [D19] files by name at any depth, with a `/` by the path; what matches is counted,
+    cut and scoped.
+    """
     assert names(cuda, "*.py") == ["references", "references/z.py", "scripts", "scripts/run.py"]
     assert names(cuda, "?.md")[-2:] == ["Z.md", "a.md"]
     assert names(cuda, "[a-y].*") == ["references", "references/deep", "references/deep/er"] + [
@@ -197,10 +199,6 @@ def test_pattern_by_name(cuda: Skill, run: Run) -> None:
     ]
     assert names(cuda, "references") == []
     assert run("sources", "cuda", "--pattern", "nothing").out == "cuda/\n"
-
-
-def test_pattern_by_path(cuda: Skill) -> None:
-    """[D19] with a `/` by the path: `*` stays in a directory, `**` does not."""
     assert names(cuda, "references/*.md") == ["references", "references/api.md"]
     assert names(cuda, "*/*.py") == names(cuda, "*.py")
     assert names(cuda, "**/*.txt")[-1] == "references/deep/y.txt"
@@ -210,10 +208,6 @@ def test_pattern_by_path(cuda: Skill) -> None:
     assert names(cuda, "references/deep/") == names(cuda, "references/deep/**")
     assert names(cuda, "references/deep/")[-2:] == ["references/deep/er/x.md", "references/deep/y.txt"]
     assert names(cuda, "/a.md") == ["a.md"]
-
-
-def test_pattern_with_the_others(cuda: Skill) -> None:
-    """[D19] the files that match are those that are counted, cut and scoped."""
     assert [node.files for node in list_sources(cuda, pattern="*.md", depth=1).entries] == [2, 0, 0, 0]
     tree = list_sources(cuda, pattern="*.md", directory="references", limit=1)
     assert ([node.path for node in tree.entries], tree.more) == (["references/deep"], 3)

@@ -76,7 +76,9 @@ def shelf(tmp_path: Path) -> Shelf:
 
 
 def test_finds_by_any_word_and_says_why(shelf: Shelf) -> None:
-    """[LIB: SkillEngine trait (revised)] any word may match; each result tells terms, fields, section."""
+    """[LIB: SkillEngine trait (revised)] any word may match; results tell terms once each, fields and
+    section; of text without spaces, what has matched.
+    """
     found = shelf.find("please fill the forms that zebras and unicorns sent")
     assert found[0].id == "pdf"
     assert dict(found[0].matched) == {"forms": ("description", "headings", "body"), "fill": ("description",)}
@@ -85,35 +87,6 @@ def test_finds_by_any_word_and_says_why(shelf: Shelf) -> None:
     assert shelf.ids("pivot") == ["data/sheets", "data/charts"]
     assert shelf.find("sheets")[0].matched[0] == ("sheets", ("name", "headings", "body"))
     assert shelf.ids("nothing matches whatsoever") == []
-
-
-def test_a_section_that_can_be_shown(shelf: Shelf) -> None:
-    """[LIB: SkillEngine trait (revised)] of equal headings `show` takes the first: the one above."""
-    parts = [
-        f"### {name}\n\nLook at {name}.\n\n#### Command\n\nRun {name} --now.\n" for name in ("log", "diff")
-    ]
-    body = "# Tools\n\n{}\n#### COMMAND\n\nTangerine peel.\n\n# Tools\n\nQuince jelly.\n"
-    skill(shelf.root, "git", text("Look at changes", body.format("\n".join(parts))))
-    assert [shelf.find(task)[0].section for task in ("tangerine peel", "look at the log")] == ["diff", "log"]
-    (found,) = shelf.find("quince jelly")
-    assert (found.section, found.read) == (None, "skc load git")
-
-
-def test_a_section_that_another_file_has_too(shelf: Shelf) -> None:
-    """[LIB: SkillEngine trait (revised)] files that come before SKILL.md may have its headings."""
-    command = f"skc show {shelf.root}/pdf --section Forms"
-    (shelf.root / "pdf" / "guide.md").write_text("# Forms\n")
-    assert shelf.find("acroform")[0].read == command
-    for name in ("README.md", "Notes/more.md"):
-        path = shelf.root / "pdf" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("# Forms\n\nAbout this folder.\n")
-        assert shelf.find("acroform")[0].read == f"{command} --file SKILL.md"
-        shutil.rmtree(path.parent) if "/" in name else path.unlink()
-
-
-def test_words_of_the_task_in_reasons(shelf: Shelf) -> None:
-    """[LIB: SkillEngine trait (revised)] each once; of text without spaces, what has matched."""
     body = "## 步骤\n\n先读取数据库，再生成报表。 Impôt “forms”.\n"
     skill(shelf.root, "zh", text("生成季度财务报表并检查数据一致性", body))
 
@@ -127,8 +100,33 @@ def test_words_of_the_task_in_reasons(shelf: Shelf) -> None:
     assert matched("L’IMPÔT des “forms”") == {"impôt": ("body",), "forms": ("body",)}
 
 
-def test_tags_headings_and_the_opening_are_in_the_head(tmp_path: Path) -> None:
-    """[LIB: SkillEngine trait (revised)] a word there counts more than further down."""
+def test_a_section_that_can_be_shown(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] of equal headings `show` takes the first, also of several files:
+    what is named can be shown.
+    """
+    parts = [
+        f"### {name}\n\nLook at {name}.\n\n#### Command\n\nRun {name} --now.\n" for name in ("log", "diff")
+    ]
+    body = "# Tools\n\n{}\n#### COMMAND\n\nTangerine peel.\n\n# Tools\n\nQuince jelly.\n"
+    skill(shelf.root, "git", text("Look at changes", body.format("\n".join(parts))))
+    assert [shelf.find(task)[0].section for task in ("tangerine peel", "look at the log")] == ["diff", "log"]
+    (found,) = shelf.find("quince jelly")
+    assert (found.section, found.read) == (None, "skc load git")
+    command = f"skc show {shelf.root}/pdf --section Forms"
+    (shelf.root / "pdf" / "guide.md").write_text("# Forms\n")
+    assert shelf.find("acroform")[0].read == command
+    for name in ("README.md", "Notes/more.md"):
+        path = shelf.root / "pdf" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("# Forms\n\nAbout this folder.\n")
+        assert shelf.find("acroform")[0].read == f"{command} --file SKILL.md"
+        shutil.rmtree(path.parent) if "/" in name else path.unlink()
+
+
+def test_where_words_stand_and_how_many(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] a word there counts more than further down, and two words once more
+    than one word often.
+    """
     shelf = Shelf(tmp_path)
     filler = "Some words that say nothing. " * 15
     skill(shelf.root, "a-body", text("Something", f"# One\n\n{filler}\n\nMarmalade.\n"))
@@ -142,26 +140,10 @@ def test_tags_headings_and_the_opening_are_in_the_head(tmp_path: Path) -> None:
         ("body",),
         ("body",),
     ]
-
-
-def test_two_words_once_before_one_word_often(tmp_path: Path) -> None:
-    """[LIB: SkillEngine trait (revised)] having a word at all counts, so more of them win."""
-    shelf = Shelf(tmp_path)
-    filler = "Some words that say nothing. " * 15
     skill(shelf.root, "a-often", text("Something", f"# One\n\n{filler}\n\n{'Marmalade. ' * 5}\n"))
     skill(shelf.root, "b-both", text("Something", f"# One\n\n{filler}\n\nMarmalade with ginger.\n"))
     skill(shelf.root, "c-other", text("Something", f"# One\n\n{filler}\n\nGinger. Ginger.\n"))
     assert shelf.ids("marmalade ginger")[0] == "b-both"
-
-
-def test_a_word_at_the_end_of_the_opening_is_whole() -> None:
-    """[D22] no part of a word or of a character becomes a term, whatever is where the opening ends."""
-    for size in range(290, 310):
-        body = ("x" * size + "marmalade 查看日志查看日志").encode()
-        stemmer = Stemmer()
-        weights = weigh_terms(stemmer, [SkillText("a", "b", body, ())])[0]
-        others = {n for n in weights.head_terms if stemmer.vocabulary[n] not in (b"a", b"b")}
-        assert others <= set(weights.body_terms)
 
 
 def list_terms(text: str) -> list[str]:
@@ -169,7 +151,9 @@ def list_terms(text: str) -> list[str]:
 
 
 def test_words_of_any_form_and_script() -> None:
-    """[D17] words lose endings, accents and case; scripts without spaces are found by pairs of characters."""
+    """[D17] [D22] words lose endings, accents and case; without spaces, pairs count; the end of the opening
+    cuts none.
+    """
     assert list_terms("Migrations MIGRATING migrated") == ["migrat"] * 3
     assert list_terms("Café CAFÉ cafe\u0301") == ["cafe"] * 3
     assert list_terms("查看日志") == ["查看", "看日", "日志"]
@@ -177,6 +161,12 @@ def test_words_of_any_form_and_script() -> None:
     assert list_terms("Привет мир") == ["привет", "мир"]
     assert list_terms("ＰＤＦ — “quoted” → 🎉 done") == ["pdf", "quot", "done"]
     assert list_terms("a" * 33 + " ---  _") == []
+    for size in range(290, 310):
+        body = ("x" * size + "marmalade 查看日志查看日志").encode()
+        stemmer = Stemmer()
+        weights = weigh_terms(stemmer, [SkillText("a", "b", body, ())])[0]
+        others = {n for n in weights.head_terms if stemmer.vocabulary[n] not in (b"a", b"b")}
+        assert others <= set(weights.body_terms)
 
 
 def name_counts(stemmer: Stemmer, counts: list[dict[int, int]]) -> list[dict[bytes, int]]:
@@ -240,12 +230,22 @@ def test_unchanged_files_are_not_read_again(shelf: Shelf) -> None:
 
 
 def test_quarantined_skills_are_not_found(shelf: Shelf) -> None:
-    """[D25] no description, or two directories for one ID: nobody is offered, and again when that is over."""
+    """[D25] no description, or two directories for one ID: not found until that is over; the index knows
+    them.
+    """
     skill(shelf.root, "nameless", "---\nname: nameless\n---\nAcroForm\n")
     skill(shelf.root, "Pdf", text("Other forms"))
     assert shelf.ids("forms") == []
     (shelf.root / "Pdf" / "SKILL.md").unlink()
     assert shelf.ids("forms acroform") == ["pdf"]
+    skill(shelf.root, "x/pdf-tools", "no frontmatter")
+    folder = shelf.library.folder(str(shelf.root), False)
+    listed = folder.snapshot().entries
+    assert shelf.ids("forms") == ["pdf"]
+    noted = shelf.library.database.read(
+        lambda execute: {row[0] for row in execute("SELECT path FROM skills").fetchall()}
+    )
+    assert noted == set(listed)
 
 
 def test_limit_and_ties(shelf: Shelf) -> None:
@@ -329,8 +329,10 @@ def test_scores_are_sums(shares: tuple[float, ...]) -> None:
     assert scoring.add_scores(size, lists[3:], chosen) == [pair for pair in expected if pair[0] in slots]
 
 
-def test_empty_and_huge_tasks(shelf: Shelf) -> None:
-    """[D22] no words are E004; a megabyte, or words that are everywhere, are answered."""
+def test_empty_and_huge(shelf: Shelf, tmp_path: Path) -> None:
+    """[D22] [D25] no words are E004; a megabyte, or words that are everywhere, are answered; no folder has
+    nothing.
+    """
     for task in ("", "   ", "--- !!", "🎉"):
         with pytest.raises(EmptyQuery):
             shelf.find(task)
@@ -339,10 +341,6 @@ def test_empty_and_huge_tasks(shelf: Shelf) -> None:
     assert shelf.ids("forms " * 200_000) == ["pdf"]
     assert shelf.ids("".join(chr(code) for code in range(0x4E00, 0x9000)) + " forms") == ["pdf"]
     assert shelf.ids("\ud800 forms") == ["pdf"]
-
-
-def test_an_empty_library(tmp_path: Path) -> None:
-    """[D25] no folder, or nothing in it: nothing is found, and nothing fails."""
     library = SkillIndex(str(tmp_path / "library.db"))
     assert library.find([], "anything", 10) == []
     parts = [Searchable("a", library.folder(str(tmp_path / "missing"), False))]
@@ -600,37 +598,16 @@ def test_values_that_are_none_of_ours(shelf: Shelf, damage: str) -> None:
     assert other.database.persistent
 
 
-def test_lists_that_are_none_of_ours() -> None:
-    """[D11] a merge that meets a damaged list has the index made anew, as a search has."""
+def test_a_database_in_memory() -> None:
+    """[D11] it lives as long as it is used; a merge that meets a damaged list has the index made anew."""
     database = Database(IN_MEMORY)
     database.write(lambda execute: store_lists(execute, 1, [("a", 1, 1, b"x", b"y")]))
     assert database.read(lambda execute: list(read_all_lists(execute, 1))) == [("a", 1, 1, b"x", b"y")]
     database.write(lambda execute: execute("UPDATE postings SET head = 7"))
     assert database.write(lambda execute: list(read_all_lists(execute, 1))) is None
-
-
-def test_what_is_noted_first_is_noted_whole(shelf: Shelf) -> None:
-    """[D25] what was listed before and can't be used is in the index, too, when the rest is searched."""
-    skill(shelf.root, "x/pdf-tools", "no frontmatter")
-    folder = shelf.library.folder(str(shelf.root), False)
-    listed = folder.snapshot().entries
-    assert shelf.ids("forms") == ["pdf"]
-    noted = shelf.library.database.read(
-        lambda execute: {row[0] for row in execute("SELECT path FROM skills").fetchall()}
-    )
-    assert noted == set(listed)
-
-
-def test_a_folder_that_comes_back(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[LIB: Existing (updated)] what is known of a folder serves again; nothing is read twice."""
-    shelf.find("forms")
-    folder = shelf.library.folder(str(shelf.root), False)
-    entries = folder.snapshot().entries
-    away = shelf.root.rename(shelf.root.with_name("away"))
-    assert folder.snapshot().entries == {}
-    away.rename(shelf.root)
-    monkeypatch.setattr(batch, "read_chunks", None)
-    assert folder.snapshot().entries.keys() == entries.keys()
+    database.write(lambda execute: write_note(execute, "a", "b", 1))
+    assert database.read(lambda execute: read_note(execute, "a")) == "b"
+    assert not database.persistent
 
 
 def test_a_question_that_is_cut_off(shelf: Shelf) -> None:
@@ -683,14 +660,23 @@ def test_names_that_are_no_utf8(shelf: Shelf) -> None:
         assert [os.fsencode(f.directory) for f in found] == [odd]
 
 
-def test_a_folder_that_went_away(shelf: Shelf) -> None:
-    """[D27] what a folder held is not found while it is not there, and found when it is back."""
+def test_a_folder_that_went_away(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D27] [LIB: Existing (updated)] what a folder held is not found while it is away; when it is back, it
+    is, and nothing is read twice.
+    """
     assert shelf.ids("forms") == ["pdf"]
     away = shelf.root.rename(shelf.root.with_name("away"))
     assert shelf.ids("forms") == []
     assert shelf.find("forms", library=shelf.anew()) == []
     away.rename(shelf.root)
     assert shelf.ids("forms") == ["pdf"]
+    folder = shelf.library.folder(str(shelf.root), False)
+    entries = folder.snapshot().entries
+    shelf.root.rename(away)
+    assert folder.snapshot().entries == {}
+    away.rename(shelf.root)
+    monkeypatch.setattr(batch, "read_chunks", None)
+    assert folder.snapshot().entries.keys() == entries.keys()
 
 
 def test_folders_of_the_cache_that_went_are_forgotten(tmp_path: Path) -> None:
@@ -823,14 +809,6 @@ def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
     )
     env = os.environ | {"SKILLC_HOME": str(tmp_path / "home")}
     subprocess.run([sys.executable, "-c", code, str(shelf.root)], check=True, env=env)
-
-
-def test_a_memory_of_its_own() -> None:
-    """[D11] in memory a database lives as long as it is used."""
-    database = Database(IN_MEMORY)
-    database.write(lambda execute: write_note(execute, "a", "b", 1))
-    assert database.read(lambda execute: read_note(execute, "a")) == "b"
-    assert not database.persistent
 
 
 # Folders that take longer than their time

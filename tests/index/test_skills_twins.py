@@ -104,12 +104,18 @@ def test_a_near_copy_without_the_words_of_the_task(shelves: Shelves) -> None:
     assert (found.id, found.source_name) == ("roses", "one")
 
 
-def test_skills_of_one_template_are_several(shelves: Shelves) -> None:
-    """[LIB: SkillEngine trait (revised)] nearly the same text for another product is another skill."""
+def test_other_skills_that_look_alike(shelves: Shelves) -> None:
+    """[LIB: SkillEngine trait (revised)] nearly the same text for another product, the same name, or the same
+    description is another skill.
+    """
     for product in ("airtable", "asana", "bugsnag"):
         text = page(3, description=f"Automate {product} with zebra").replace("# Title", f"# {product}")
         shelves.put(f"one/{product}-automation", text)
     assert len(shelves.find()) == 3
+    shelves.put("one/a/roses", page(4, description="Roses of one kind"))
+    shelves.put("one/b/roses", page(5, description="Roses of another kind"))
+    shelves.put("two/c", page(6, description="Roses of one kind"))
+    assert [found.copies for found in shelves.find()] == [()] * 6
 
 
 def test_the_same_body_under_another_name(shelves: Shelves) -> None:
@@ -121,14 +127,6 @@ def test_the_same_body_under_another_name(shelves: Shelves) -> None:
     assert shelves.groups() == [["one/roses", "two/shrubs"], ["one/short"], ["two/brief"]]
     (found,) = shelves.find("tangerine")  # which only the second one has
     assert (found.id, found.copies) == ("shrubs", (("one", "roses"),))
-
-
-def test_the_same_name_is_not_enough(shelves: Shelves) -> None:
-    """[LIB: SkillEngine trait (revised)] the name or the description of another skill, with other text."""
-    shelves.put("one/a/roses", page(4, description="Roses of one kind"))
-    shelves.put("one/b/roses", page(5, description="Roses of another kind"))
-    shelves.put("two/c", page(6, description="Roses of one kind"))
-    assert [found.copies for found in shelves.find()] == [(), (), ()]
 
 
 def test_a_copy_that_is_shadowed(shelves: Shelves) -> None:

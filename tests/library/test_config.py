@@ -56,7 +56,9 @@ def test_project_before_user(tmp_path: Path) -> None:
 
 
 def test_ours_before_the_documents(world: World) -> None:
-    """[D23] .skillc/skills.toml is read, .rkat's where there is no other."""
+    """[D23] [LIB: Resolution: config → SkillSource] .skillc/skills.toml before .rkat; project, .rkat,
+    user, embedded are the chain.
+    """
     write(world.home, "inventory_threshold = 7\n", ".rkat")
     assert SkillsConfig.load(str(world.project)).inventory_threshold == 7
     write(world.home, "inventory_threshold = 8\n")
@@ -64,6 +66,17 @@ def test_ours_before_the_documents(world: World) -> None:
     write(world.project, "inventory_threshold = 9\n")
     (world.project / "deep").mkdir()
     assert SkillsConfig.load(str(world.project / "deep")).inventory_threshold == 9
+    skill(world.project, ".skillc/skills/same")
+    skill(world.project, ".rkat/skills/two")
+    skill(world.home, ".skillc/skills/same")
+    skill(world.home, ".skillc/skills/three")
+    source = resolve_repositories(SkillsConfig(), str(world.project))
+    found = {str(s.id): (s.source_name, s.scope.value) for s in run(source.list())}
+    assert found["same"] == ("project", "project")
+    assert found["two"] == ("project-rkat", "project")
+    assert found["three"] == ("user", "user")
+    assert found["skillc"] == ("embedded", "builtin")
+    assert [n.name for n in source.sources] == ["project", "project-rkat", "user", "user-rkat", "embedded"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +106,7 @@ def test_unusable_is_an_error(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_unknown_keys_warn(tmp_path: Path) -> None:
-    """[D23a] at the top and in a repository."""
+    """[D23a] [D28] unknown keys warn; hosts that may be asked are a list of hosts, or it is E071."""
     path = write(
         tmp_path, "colour = 'red'\n[[repositories]]\nname='x'\ntype='filesystem'\npath='p'\nsize=3\n"
     )
@@ -101,6 +114,16 @@ def test_unknown_keys_warn(tmp_path: Path) -> None:
     assert [d.code for d in told] == ["W071", "W071"]
     assert "unknown key 'colour'" in told[0].message
     assert "repository 'x': unknown key 'size'" in told[1].message
+    file = tmp_path / ".skillc" / "skills.toml"
+    file.parent.mkdir(exist_ok=True)
+    text = '[[repositories]]\nname = "a"\ntype = "http"\nurl = "https://example.com"\nallow_hosts = {}\n'
+    file.write_text(text.format('["cdn.example.com", "[::1]:8000"]'))
+    (repository,) = SkillsConfig.load_from_paths(None, file).repositories
+    assert repository.settings["allow_hosts"] == ["cdn.example.com", "[::1]:8000"]
+    for wrong in ('"cdn.example.com"', "[5]", '["https://cdn.example.com"]', '["a b"]'):
+        file.write_text(text.format(wrong))
+        with pytest.raises(InvalidConfiguration, match="allow_hosts"):
+            SkillsConfig.load_from_paths(None, file)
 
 
 def test_expansion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,21 +143,6 @@ def test_expansion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidConfiguration, match="of COMPANY is not closed") as caught:
         SkillsConfig.load_from_paths(None, broken).repositories[1].expand_settings()
     assert "abc" not in caught.value.message
-
-
-def test_default_chain(world: World) -> None:
-    """[D23] [LIB: Resolution: config → SkillSource] project, .rkat, user, embedded."""
-    skill(world.project, ".skillc/skills/same")
-    skill(world.project, ".rkat/skills/two")
-    skill(world.home, ".skillc/skills/same")
-    skill(world.home, ".skillc/skills/three")
-    source = resolve_repositories(SkillsConfig(), str(world.project))
-    found = {str(s.id): (s.source_name, s.scope.value) for s in run(source.list())}
-    assert found["same"] == ("project", "project")
-    assert found["two"] == ("project-rkat", "project")
-    assert found["three"] == ("user", "user")
-    assert found["skillc"] == ("embedded", "builtin")
-    assert [n.name for n in source.sources] == ["project", "project-rkat", "user", "user-rkat", "embedded"]
 
 
 def test_configured_replace_the_chain(world: World) -> None:
@@ -195,17 +203,3 @@ def test_capabilities(world: World) -> None:
     for wrong in ('"shell"', "[1]", '[""]'):
         file.write_text(f"capabilities = {wrong}")
         assert "'capabilities' must be a list" in world.fails("E071", "browse").stderr
-
-
-def test_allow_hosts(tmp_path: Path) -> None:
-    """[D28] Other hosts that may be asked are a list of hosts; anything else is E071."""
-    file = tmp_path / ".skillc" / "skills.toml"
-    file.parent.mkdir()
-    text = '[[repositories]]\nname = "a"\ntype = "http"\nurl = "https://example.com"\nallow_hosts = {}\n'
-    file.write_text(text.format('["cdn.example.com", "[::1]:8000"]'))
-    (repository,) = SkillsConfig.load_from_paths(None, file).repositories
-    assert repository.settings["allow_hosts"] == ["cdn.example.com", "[::1]:8000"]
-    for wrong in ('"cdn.example.com"', "[5]", '["https://cdn.example.com"]', '["a b"]'):
-        file.write_text(text.format(wrong))
-        with pytest.raises(InvalidConfiguration, match="allow_hosts"):
-            SkillsConfig.load_from_paths(None, file)

@@ -111,7 +111,9 @@ def test_wrong_arguments(what: str) -> None:
 
 
 def test_a_source_without_collections() -> None:
-    """[LIB: SkillSource trait (revised)] it has those of its skills' IDs, alone and among others."""
+    """[LIB: SkillSource trait (revised)] [D29] collections of its skills' IDs, alone and among others; no
+    passphrase for a key.
+    """
 
     class Plain:
         def __init__(self, inner: InMemorySkillSource) -> None:
@@ -123,6 +125,9 @@ def test_a_source_without_collections() -> None:
         *_, last = asyncio.run(DefaultSkillEngine(source).collections())
         assert (last.path.removeprefix("v/"), last.count) == ("acme", 1)
     assert "acme" in AgentFactory().skill_source(plain).build_agent_sync().system_prompt
+    with pytest.raises(InvalidConfiguration, match="add the key to ssh-agent"):
+        SshKey("~/.ssh/id", SECRET)
+    assert SshKey("~/.ssh/id").passphrase is None
 
 
 def test_defaults_and_intervals(tmp_path: Path) -> None:
@@ -132,10 +137,3 @@ def test_defaults_and_intervals(tmp_path: Path) -> None:
     assert config.refresh_interval == 120.0
     assert HttpSkillSource("https://h", cache_ttl=timedelta(seconds=5)).cache_ttl == 5.0
     assert McpSkillSource("x", url="https://h", cache_ttl=timedelta(1)).cache_ttl == 86400.0
-
-
-def test_passphrase_is_refused() -> None:
-    """[D29] a passphrase can't be used, so it is refused at once, with what to do."""
-    with pytest.raises(InvalidConfiguration, match="add the key to ssh-agent"):
-        SshKey("~/.ssh/id", SECRET)
-    assert SshKey("~/.ssh/id").passphrase is None

@@ -30,7 +30,7 @@ def record(name: str, path: str = "") -> DeploymentRecord:
 
 
 def test_on_record(world: World) -> None:
-    """[D51] skill, source, runtime, target, path, way and digest of each deployment."""
+    """[D51] what each deployment is; a record from before is read; without a home there is none."""
     source = world.skill("pdf")
     built = json.loads(world.ok("build", "pdf", "--format", "json").stdout)
     (entry,) = json.loads((world.home / ".skillc" / "deployments.json").read_text())["deployments"]
@@ -43,6 +43,15 @@ def test_on_record(world: World) -> None:
         "method": "symlink",
         "digest": built["source_hash"],
     }
+    file = world.home / ".skillc" / "deployments.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({"version": 1, "deployments": content["deployments"]}))
+    assert [entry.skill for entry in read_deployments()] == ["pdf"]
+    record_deployments([record("doc")])
+    assert json.loads(file.read_text())["version"] == 2
+    assert [entry.skill for entry in read_deployments()] == ["pdf", "doc"]
+    world.ok("build", "pdf", "--target", "./agent", without=("HOME",))
+    assert (Path(world.project) / "agent" / "pdf").exists()
 
 
 def test_a_name_resolves_from_everywhere(world: World) -> None:
@@ -109,18 +118,6 @@ def test_a_damaged_record(world: World, content: bytes) -> None:
     assert "W094" not in world.ok("list").stderr
 
 
-def test_a_record_from_before(world: World) -> None:
-    """[D51] one without a digest is read, and gets one with the next change."""
-    record_deployments([record("pdf")])
-    file = world.home / ".skillc" / "deployments.json"
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({"version": 1, "deployments": content["deployments"]}))
-    assert [entry.skill for entry in read_deployments()] == ["pdf"]
-    record_deployments([record("doc")])
-    assert json.loads(file.read_text())["version"] == 2
-    assert [entry.skill for entry in read_deployments()] == ["pdf", "doc"]
-
-
 def test_taken_away_while_the_record_is_damaged(world: World) -> None:
     """[D51] [D11] `disable` and `remove` say that they may not know all deployments."""
     world.skill("pdf")
@@ -139,13 +136,6 @@ def test_many_at_once(world: World) -> None:
     assert [entry.skill for entry in read_deployments() if entry.path == "/a/s7"] == ["new"]
     forget_deployments(["/a/s7", "/a/s8"])
     assert len(read_deployments()) == 38
-
-
-def test_without_a_home(world: World) -> None:
-    """[D51] there is no record, and a build works all the same."""
-    world.skill("pdf")
-    world.ok("build", "pdf", "--target", "./agent", without=("HOME",))
-    assert (Path(world.project) / "agent" / "pdf").exists()
 
 
 def test_pipes_in_place_of_records(world: World) -> None:

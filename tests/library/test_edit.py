@@ -59,11 +59,20 @@ def table(name: str, **settings: str | bool) -> dict[str, str | bool]:
 
 
 def test_a_new_file(tmp_path: Path) -> None:
-    """[D23a] without a file one is made, folder and all."""
+    """[D23a] without a file one is made; one that is linked to or closed stays so."""
     file = str(tmp_path / ".skillc" / "skills.toml")
     edit.append_tables(file, [table("a", strict=True)])
     assert read(file) == '[[repositories]]\nname = "a"\ntype = "filesystem"\npath = "p"\nstrict = true\n'
     assert os.listdir(tmp_path / ".skillc") == ["skills.toml"]
+    (tmp_path / "elsewhere").mkdir()
+    real = Path(write(tmp_path / "elsewhere", VALID))
+    real.chmod(0o600)
+    link = tmp_path / "skills.toml"
+    link.symlink_to("elsewhere/skills.toml")
+    edit.append_tables(str(link), [table("b")])
+    assert link.is_symlink()
+    assert edit.names_in(str(real)) == ["a", "b"]
+    assert real.stat().st_mode & 0o777 == 0o600
 
 
 VALID = '# one\ninventory_threshold=3\n\n[[repositories]] # x\nname="a"\ntype="filesystem"\npath="p" # end'
@@ -92,7 +101,7 @@ def test_any_text_is_read_as_it_was_given(tmp_path: Path, value: str) -> None:
 
 
 def test_removing_cuts_exactly_its_lines(tmp_path: Path) -> None:
-    """[D23a] the comments above, tables below, texts and lists of several lines; nothing else."""
+    """[D23a] comments, tables, texts and lists around it stay; all of one name, and broken ones, go."""
     file = write(tmp_path, ODD)
     assert edit.cut_repository(file, "company") == ["project"]
     start, end = ODD.index("# The company's"), ODD.index("# directly above")
@@ -100,6 +109,19 @@ def test_removing_cuts_exactly_its_lines(tmp_path: Path) -> None:
     file = write(tmp_path, ODD)
     assert edit.cut_repository(file, "project") == ["company"]
     assert read(file) == ODD[: ODD.index('  [[ "repo')] + ODD[ODD.index("# The company's") :]
+    odd = 'note = """\n# not a comment"""\n'
+    one = f'[[repositories]]\nname = "a"\n{odd}'
+    file = write(tmp_path, f'{odd}[[repositories]]\nname = "b"\n{one}[x]\n')
+    edit.cut_repository(file, "a")
+    assert read(file) == f'{odd}[[repositories]]\nname = "b"\n[x]\n'
+    edit.cut_repository(file, "b")
+    assert read(file) == f"{odd}[x]\n"
+    first, two = '[[repositories]]\nname="a"\n', '[[repositories]]\nname="b"\n'
+    file = write(tmp_path, first + two + first)
+    assert edit.cut_repository(file, "a") == ["b"]
+    assert read(file) == two
+    file = write(tmp_path, "[[repositories]]\nname = 'a'\ntype = 'ftp'\n")
+    assert edit.cut_repository(file, "a") == []
 
 
 def test_removing_the_last_one_of_a_file(tmp_path: Path) -> None:
@@ -115,25 +137,6 @@ def test_removing_the_last_one_of_a_file(tmp_path: Path) -> None:
         file = write(tmp_path, before + one + after)
         edit.cut_repository(file, "a")
         assert read(file) == left
-
-
-def test_text_that_ends_like_a_comment(tmp_path: Path) -> None:
-    """[D23a] a line with a hash may be the end of a text, above and below."""
-    odd = 'note = """\n# not a comment"""\n'
-    one = f'[[repositories]]\nname = "a"\n{odd}'
-    file = write(tmp_path, f'{odd}[[repositories]]\nname = "b"\n{one}[x]\n')
-    edit.cut_repository(file, "a")
-    assert read(file) == f'{odd}[[repositories]]\nname = "b"\n[x]\n'
-    edit.cut_repository(file, "b")
-    assert read(file) == f"{odd}[x]\n"
-
-
-def test_all_of_one_name(tmp_path: Path) -> None:
-    """[D23a] of two with one name the first counts; removing it does not bring out the second."""
-    one, two = '[[repositories]]\nname="a"\n', '[[repositories]]\nname="b"\n'
-    file = write(tmp_path, one + two + one)
-    assert edit.cut_repository(file, "a") == ["b"]
-    assert read(file) == two
 
 
 @pytest.mark.parametrize(
@@ -174,52 +177,25 @@ def test_many_lines_like_headers(tmp_path: Path) -> None:
     assert read(file) == text
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
-    """[D23a] E071, untouched."""
+def test_refusals(tmp_path: Path) -> None:
+    """[D23a] no text is E071, an inline list is for people, a name that is taken or not there E100."""
     file = tmp_path / "skills.toml"
     file.write_bytes(b"# \xff\n")
     with pytest.raises(InvalidConfiguration):
         edit.append_tables(str(file), [table("a")])
     assert file.read_bytes() == b"# \xff\n"
-
-
-def test_removing_from_an_inline_list(tmp_path: Path) -> None:
-    """[D23a] refused with what to do instead."""
-    file = write(tmp_path, "repositories = [{name = 'a'}]\n")
+    inline = write(tmp_path, "repositories = [{name = 'a'}]\n")
     with pytest.raises(InvalidConfiguration, match="edit it by hand"):
-        edit.cut_repository(file, "a")
-
-
-def test_removing_what_is_broken(tmp_path: Path) -> None:
-    """[D23a] a repository that can't be used can be removed."""
-    file = write(tmp_path, "[[repositories]]\nname = 'a'\ntype = 'ftp'\n")
-    assert edit.cut_repository(file, "a") == []
-
-
-def test_names(tmp_path: Path) -> None:
-    """[D23a] one that is taken, or not there, is E100 and names what there is."""
-    file = write(tmp_path, VALID)
+        edit.cut_repository(inline, "a")
+    valid = write(tmp_path, VALID)
     with pytest.raises(InvalidOption, match=r"'a' in .* already"):
-        edit.append_tables(file, [table("b"), table("a")])
+        edit.append_tables(valid, [table("b"), table("a")])
     with pytest.raises(InvalidOption, match="there is a"):
-        edit.cut_repository(file, "b")
-    assert read(file) == VALID
+        edit.cut_repository(valid, "b")
+    assert read(valid) == VALID
     with pytest.raises(InvalidOption, match="it has none"):
         edit.cut_repository(str(tmp_path / "nowhere" / "skills.toml"), "b")
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_links_and_permissions_stay(tmp_path: Path) -> None:
-    """[D23a] a file that is kept elsewhere and linked to, and one that others may not read."""
-    (tmp_path / "elsewhere").mkdir()
-    real = Path(write(tmp_path / "elsewhere", VALID))
-    real.chmod(0o600)
-    link = tmp_path / "skills.toml"
-    link.symlink_to("elsewhere/skills.toml")
-    edit.append_tables(str(link), [table("b")])
-    assert link.is_symlink()
-    assert edit.names_in(str(real)) == ["a", "b"]
-    assert real.stat().st_mode & 0o777 == 0o600
 
 
 def _add_some(file: str, first: int) -> None:

@@ -51,34 +51,41 @@ def test_filter_is_recursive_at_segments(shelf: Path) -> None:
     assert ids(source, SkillFilter(collection="nowhere")) == []
 
 
-def test_collections(shelf: Path) -> None:
-    """[D26] [LIB: Collection Derivation] every prefix with recursive counts; COLLECTION.md's first line."""
+def test_collections_and_nested_folders(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """[D26] [LIB: Collection Derivation] [D25] every prefix with counts; a nested SKILL.md is a file;
+    links are followed, loops end.
+    """
     assert run(FilesystemSkillSource(shelf).collections()) == [
         SkillCollection("extraction", "Entity and relationship extraction", 4),
         SkillCollection("extraction/medical", "2 skills", 2),
         SkillCollection("extraction/medical/imaging", "1 skills", 1),
         SkillCollection("formatting", "1 skills", 1),
     ]
-
-
-def test_directories_below_a_skill_are_its_files(shelf: Path) -> None:
-    """[D25] a nested SKILL.md is a file of the outer skill; dot directories are not looked at."""
     skill(shelf, "pdf-processing/examples/nested")
     skill(shelf, ".hidden/secret")
     assert len(ids(FilesystemSkillSource(shelf))) == 6
+    elsewhere = skill(tmp_path_factory.mktemp("elsewhere"), "linked")
+    (shelf / "linked").symlink_to(elsewhere)
+    (shelf / "extraction" / "loop").symlink_to(shelf)
+    assert "linked" in ids(FilesystemSkillSource(shelf))
 
 
-def test_names_that_are_no_segments(tmp_path: Path) -> None:
-    """[D25] a directory is made a segment; a name unlike it is told, not refused."""
+def test_names_and_roots(tmp_path: Path) -> None:
+    """[D25] [D27] a directory is made a segment; a missing root holds nothing; one may be a skill."""
     skill(tmp_path, "My Tools/PDF_Helper v2")
     source = FilesystemSkillSource(tmp_path)
     assert ids(source) == ["my-tools/pdf-helper-v2"]
     told = run(source.diagnostics())
     assert [(d.code, d.severity) for d in told] == [("W021", "warning")]
+    assert ids(FilesystemSkillSource(tmp_path / "nowhere")) == []
+    with pytest.raises(RepositoryUnavailable):
+        ids(FilesystemSkillSource(tmp_path / "nowhere", required=True))
+    folder = skill(tmp_path, "only")
+    assert ids(FilesystemSkillSource(folder)) == ["only"]
 
 
 def test_quarantine(tmp_path: Path) -> None:
-    """[D25] no description, too large, the same ID twice: not listed, not loadable, reported."""
+    """[D25] no description, too large, an ID twice: reported alone; strict: what breaks the format."""
     skill(tmp_path, "good")
     skill(tmp_path, "silent", "---\nname: silent\n---\n# S\n")
     skill(tmp_path, "huge", "---\nname: huge\ndescription: d\n---\n" + "x" * (1 << 20))
@@ -91,11 +98,6 @@ def test_quarantine(tmp_path: Path) -> None:
     errors = [d for d in run(source.diagnostics()) if d.severity == "error"]
     assert sorted(d.code for d in errors) == ["E010", "E011", "E070", "E070"]
     assert run(source.snapshot()).quarantined == 4
-
-
-def test_strict(tmp_path: Path) -> None:
-    """[D25] a strict repository also quarantines what breaks the format."""
-    skill(tmp_path, "good")
     skill(tmp_path, "extra", "---\nname: extra\ndescription: d\nhomepage: x\n---\n")
     skill(tmp_path, "other", "---\nname: another\ndescription: d\n---\n")
     skill(tmp_path, "colon", "---\nname: colon\ndescription: a: b\n---\n")
@@ -134,27 +136,6 @@ def test_rescan_reads_only_what_changed(shelf: Path) -> None:
     assert after["pdf-processing"] == "New words"
     assert "added" in after
     assert "formatting/markdown-output" not in after
-
-
-def test_missing_root(tmp_path: Path) -> None:
-    """[D27] a folder that is not there holds nothing, unless it must be there."""
-    assert ids(FilesystemSkillSource(tmp_path / "nowhere")) == []
-    with pytest.raises(RepositoryUnavailable):
-        ids(FilesystemSkillSource(tmp_path / "nowhere", required=True))
-
-
-def test_links(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """[D25] linked folders are followed, loops end."""
-    elsewhere = skill(tmp_path_factory.mktemp("elsewhere"), "linked")
-    (shelf / "linked").symlink_to(elsewhere)
-    (shelf / "extraction" / "loop").symlink_to(shelf)
-    assert "linked" in ids(FilesystemSkillSource(shelf))
-
-
-def test_a_folder_that_is_a_skill(tmp_path: Path) -> None:
-    """[D25] a root with SKILL.md is one skill, called as its directory."""
-    folder = skill(tmp_path, "only")
-    assert ids(FilesystemSkillSource(folder)) == ["only"]
 
 
 # Folders that take longer than their time

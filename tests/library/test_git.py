@@ -103,30 +103,24 @@ def test_default_cache(origin: Origin, world: World) -> None:
     assert {folder.stat().st_mode & 0o777 for folder in kept} == {0o700}
 
 
-def test_root_is_a_skill_named_for_the_repository(origin: Origin, cache: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] not for the folder that it happens to be checked out in."""
-    origin.write("SKILL.md", "---\nname: skills\ndescription: One skill\n---\n")
-    origin.push()
-    assert ids(GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))) == ["skills"]
-
-
-def test_skills_root(origin: Origin, cache: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] a folder of the repository; one that is not there is an error."""
+def test_skills_root_and_strict(origin: Origin, cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] [D25] a folder of the repository, which may be a skill by its
+    name; strict as in a folder.
+    """
     source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, skills_root="extraction"))
     assert ids(source) == ["email"]
     source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, skills_root="a/b"))
     assert "skills_root 'a/b' not found in repo" in unavailable(source)
-
-
-def test_strict_and_quarantine(origin: Origin, cache: Path) -> None:
-    """[D25] as in a folder."""
     origin.write("Bad_Name/SKILL.md", "---\nname: Bad_Name\ndescription: Text\n---\n")
     origin.push()
-    lax = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
-    strict = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, strict=True))
+    lax = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache / "later"))
+    strict = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache / "later", strict=True))
     assert (len(ids(lax)), lax.quarantined) == (3, 0)
     assert (len(ids(strict)), strict.quarantined) == (2, 1)
     assert "breaks the Agent Skills format" in run(strict.diagnostics())[-1].message
+    origin.write("SKILL.md", "---\nname: skills\ndescription: One skill\n---\n")
+    origin.push()
+    assert ids(GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache / "last"))) == ["skills"]
 
 
 # Refs and refreshing.
@@ -149,7 +143,9 @@ def test_branch_is_refreshed_when_its_time_has_come(origin: Origin, server: Serv
 
 
 def test_refresh_by_hand(origin: Origin, cache: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] an infinite interval never looks again, unless told to."""
+    """[LIB: GitSkillSource (feature-gated)] [D29] an infinite interval never looks, unless told to; a
+    checkout from the future is refreshed.
+    """
     source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, refresh_interval=float("inf")))
     ids(source)
     assert run(source.refresh()) is False
@@ -158,6 +154,12 @@ def test_refresh_by_hand(origin: Origin, cache: Path) -> None:
     assert "new" not in ids(source)
     assert run(source.refresh()) is True
     assert "new" in ids(source)
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    ids(source)
+    origin.push("newer")
+    state = Path(source.config.directory()) / "state.json"
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"attempted": time.time() + 9999}))
+    assert "newer" in ids(source)
 
 
 def test_known_skills_and_commit(origin: Origin, cache: Path) -> None:
@@ -404,16 +406,6 @@ def test_damaged_cache(origin: Origin, cache: Path) -> None:
     for path in Path(source.config.directory()).glob("*/skills"):
         path.rename(path.with_name("gone"))
     assert ids(source) == ["extraction/email", "pdf"]
-
-
-def test_clock_that_went_back(origin: Origin, cache: Path) -> None:
-    """[D29] a checkout from the future is refreshed."""
-    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
-    ids(source)
-    origin.push("new")
-    state = Path(source.config.directory()) / "state.json"
-    state.write_text(json.dumps(json.loads(state.read_text()) | {"attempted": time.time() + 9999}))
-    assert "new" in ids(source)
 
 
 # Many at once.

@@ -162,16 +162,12 @@ def test_refresh_now(stub: Stub) -> None:
 
 
 def test_refresh_of_what_never_answered(stub: Stub) -> None:
-    """[D28] nothing is known, and after a failure still nothing."""
+    """[D28] a failure of the first refresh leaves nothing, and a 304 to nothing is a failure."""
     stub.gives(page({}, 500))
     source = HttpSkillSource(stub.url)
     with pytest.raises(RepositoryUnavailable, match="status 500"):
         run(source.refresh())
     assert run(source.cached_count()) is None
-
-
-def test_304_without_a_question(stub: Stub) -> None:
-    """[D28] a 304 to whoever has nothing is a failure, not an empty list."""
     stub.gives(page(b"", 304))
     assert failure(HttpSkillSource(stub.url, name="odd")).endswith("unavailable: status 304")
 
@@ -270,7 +266,7 @@ def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nobody_there() -> None:
-    """[D28] connection refused, a name that is none, URLs that are none: said without the URL's secrets."""
+    """[D28] refused, unknown and wrong URLs without their secrets; no redirect from https to http."""
     assert failure(HttpSkillSource("http://127.0.0.1:1", name="x")).endswith(": Connection refused")
     unknown = failure(HttpSkillSource("http://nowhere.invalid/x", name="x"))
     assert re.search(r": can't reach nowhere\.invalid \(.+\); is this computer online\?$", unknown)
@@ -281,15 +277,21 @@ def test_nobody_there() -> None:
         with pytest.raises(InvalidConfiguration, match="the URL") as caught:
             HttpSkillSource(url, name="x")
         assert SECRET not in caught.value.text()
+    with pytest.raises(Failure, match="from https to http"):
+        client.redirect_target("https://example.com/skills", "http://example.com/")
 
 
 def test_packed_answers(stub: Stub) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] gzip is asked for and understood, in chunks too."""
+    """[LIB: Wire Format (Meerkat Skills API)] [D25] gzip is asked for and understood, in chunks; a body
+    may be as large as a SKILL.md.
+    """
     packed = gzip.compress(json.dumps(LIST).encode())
     chunked = HEAD + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
     stub.gives(chunked, *[b"1\r\n%c\r\n" % byte for byte in packed], b"0\r\n\r\n")
     assert len(run(HttpSkillSource(stub.url).list())) == 3
     assert stub.requests[0].headers["accept-encoding"] == "gzip"
+    stub.gives(page(entry("a", body="\x01" * (1 << 20))))
+    assert len(run(HttpSkillSource(stub.url).load(SkillId("a"))).body) == 1 << 20
 
 
 def test_entries_that_are_wrong(stub: Stub) -> None:
@@ -347,12 +349,6 @@ def test_documents_that_are_wrong(stub: Stub, body: Any, reason: str) -> None:
         run(HttpSkillSource(stub.url).load(SkillId("a")))
 
 
-def test_a_body_of_1_mib(stub: Stub) -> None:
-    """[D25] just as large as a SKILL.md may be, and escaped as badly as can be."""
-    stub.gives(page(entry("a", body="\x01" * (1 << 20))))
-    assert len(run(HttpSkillSource(stub.url).load(SkillId("a"))).body) == 1 << 20
-
-
 def test_50_threads_one_request(stub: Stub, clock: Clock) -> None:
     """[D28] one refresh at a time: threads with loops of their own, at expiry, get one answer."""
     stub.gives(page(LIST))
@@ -400,8 +396,8 @@ def test_50_tasks_one_request_and_nobody_is_held_up(stub: Stub) -> None:
     assert len(stub.requests) == 1
 
 
-def test_one_who_gives_up_does_not_stop_the_others(stub: Stub) -> None:
-    """[D28] a waiter that is cancelled leaves the request to those who still wait."""
+def test_waiters(stub: Stub) -> None:
+    """[D28] one that is cancelled leaves the request to the others, and each is told of a failure."""
     stub.gives(0.2, page(LIST))
     source = HttpSkillSource(stub.url)
 
@@ -414,17 +410,14 @@ def test_one_who_gives_up_does_not_stop_the_others(stub: Stub) -> None:
 
     assert len(run(ask())) == 3
     assert len(stub.requests) == 1
-
-
-def test_50_threads_all_told_of_a_failure(stub: Stub) -> None:
-    """[D28] everyone who waited gets an error of their own; the next one asks again at once."""
+    stub.requests.clear()
     stub.gives(0.1, page(b"", 503))
     source = HttpSkillSource(stub.url)
 
-    async def ask() -> list[Any]:
+    async def ask_together() -> list[Any]:
         return await asyncio.gather(*(source.list() for _ in range(50)), return_exceptions=True)
 
-    errors = run(ask())
+    errors = run(ask_together())
     assert len({id(error) for error in errors}) == 50
     assert all(isinstance(error, RepositoryUnavailable) for error in errors)
     assert len(stub.requests) == 1
@@ -496,12 +489,6 @@ def test_credentials_stay_with_their_origin(
     assert stub.paths() == ["/skills", "/moved", "/back"]
     assert [r.headers.get(header) for r in stub.requests] == [value, value, None]
     assert [SECRET in str(r.headers) for r in other.requests] == [False]
-
-
-def test_never_from_https_to_http() -> None:
-    """[D28] a redirect that gives up encryption is refused."""
-    with pytest.raises(Failure, match="from https to http"):
-        client.redirect_target("https://example.com/skills", "http://example.com/")
 
 
 def test_credentials_that_no_header_holds(stub: Stub) -> None:

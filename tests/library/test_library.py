@@ -47,9 +47,17 @@ def test_first_source_wins(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_filter_never_shows_the_loser() -> None:
-    """[D27] a shadowed skill does not come back because the winner does not match."""
+    """[D27] [D26] a shadowed skill does not come back; collections count over all sources."""
     both = CompositeSkillSource([NamedSource("x", memory(a="plain")), NamedSource("y", memory(a="special"))])
     assert run(both.list(SkillFilter(query="special"))) == []
+
+    class Described(InMemorySkillSource):
+        async def collections(self) -> builtins.list[SkillCollection]:
+            return [SkillCollection("docs", "Documents", 1)]
+
+    described = Described([SkillDocument(SkillDescriptor(SkillId("docs/a")), "")])
+    merged = CompositeSkillSource([NamedSource("x", memory(docs__b="b")), NamedSource("y", described)])
+    assert run(merged.collections()) == [SkillCollection("docs", "Documents", 2)]
 
 
 @each("bad", [Broken(), Hanging()])
@@ -65,8 +73,8 @@ def test_one_that_fails_takes_no_other_down(bad: SkillSource) -> None:
     assert [(d.code, d.source_name) for d in run(three.diagnostics())] == [("E200", "bad")]
 
 
-def test_all_fail() -> None:
-    """[D27] only if every configured repository fails is it an error; embedded skills do not count."""
+def test_all_or_a_required_one_fails() -> None:
+    """[D27] [D33] an error only if all repositories fail, or a required one; a source is a protocol."""
     source = CompositeSkillSource(
         [NamedSource("bad", Broken()), NamedSource("embedded", memory(e="x"), fallback=True)]
     )
@@ -74,27 +82,13 @@ def test_all_fail() -> None:
         RepositoryUnavailable, match="repository 'bad' unavailable: ConnectionError: the cable is out"
     ):
         run(source.list())
-
-
-def test_required() -> None:
-    """[D27] a required repository makes its failure an error."""
-    source = CompositeSkillSource(
+    strict = CompositeSkillSource(
         [NamedSource("bad", Broken(), required=True), NamedSource("good", memory(a="x"))]
     )
     with pytest.raises(RepositoryUnavailable):
-        run(source.list())
-
-
-def test_collections_are_merged() -> None:
-    """[D26] counts over all sources, the words of the first that has some."""
-
-    class Described(InMemorySkillSource):
-        async def collections(self) -> builtins.list[SkillCollection]:
-            return [SkillCollection("docs", "Documents", 1)]
-
-    described = Described([SkillDocument(SkillDescriptor(SkillId("docs/a")), "")])
-    both = CompositeSkillSource([NamedSource("x", memory(docs__b="b")), NamedSource("y", described)])
-    assert run(both.collections()) == [SkillCollection("docs", "Documents", 2)]
+        run(strict.list())
+    assert isinstance(memory(), SkillSource)
+    assert not isinstance(object(), SkillSource)
 
 
 def test_wrappers_compose() -> None:
@@ -110,9 +104,3 @@ def test_wrappers_compose() -> None:
             run(wrapped.load(SkillId(gone)))
     assert [c.path for c in run(wrapped.collections())] == ["vendor", "vendor/keep"]
     assert [str(s.id) for s in run(wrapped.list(SkillFilter(collection="vendor/keep")))] == ["vendor/keep/me"]
-
-
-def test_anything_with_the_methods_is_a_source() -> None:
-    """[D33] a protocol, not a base class."""
-    assert isinstance(memory(), SkillSource)
-    assert not isinstance(object(), SkillSource)

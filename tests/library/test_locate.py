@@ -55,8 +55,10 @@ def configure(world: World, origin: Origin, **more: object) -> None:
 
 
 @pytest.mark.slow
-def test_gateway_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Origin) -> None:
-    """[LIB: remote skills as local folders]"""
+def test_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] reading commands, statistics under its ID, and lint that does
+    not write its copy.
+    """
     shown = world.ok("show", "billing/refunds", "--section", "Limits")
     assert shown.stdout == "## Limits\n\nUp to 100 without asking.\n"
     assert "Europe" in world.ok("outline", "billing/refunds").stdout
@@ -66,6 +68,15 @@ def test_gateway_commands_work_on_a_skill_of_a_git_repository(world: World, orig
     assert ".origin" not in listed
     found = json.loads(world.ok("search", "billing/refunds", "days", "--format", "json").stdout)
     assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
+    told = json.loads(
+        world.ok("stats", "billing/refunds", "--group-by", "sections", "--format", "json").stdout
+    )
+    assert told["skill"] == "billing/refunds"
+    assert [row["section"] for row in told["data"]] == ["Limits"]
+    report = json.loads(world.skc("lint", "billing/refunds", "--format", "json").stdout)
+    assert report["skills"][0]["skill"] == "billing/refunds"
+    assert not [f for f in report["skills"][0]["findings"] if "folder" in f["message"]]
+    assert "fix it there" in world.fails("E100", "lint", "billing/refunds", "--fix").stderr
 
 
 @pytest.mark.slow
@@ -119,16 +130,6 @@ def test_the_copy_serves_when_the_repository_is_gone(world: World, origin: Origi
     world.fails("E200", "show", "billing/other", "--section", "Limits")
 
 
-def test_accesses_are_logged_under_the_id(world: World, origin: Origin) -> None:
-    """[LIB: remote skills as local folders]"""
-    world.ok("show", "billing/refunds", "--section", "Limits")
-    told = json.loads(
-        world.ok("stats", "billing/refunds", "--group-by", "sections", "--format", "json").stdout
-    )
-    assert told["skill"] == "billing/refunds"
-    assert [row["section"] for row in told["data"]] == ["Limits"]
-
-
 @pytest.mark.slow
 def test_fallback_logs_of_an_id_are_moved_to_its_log(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders] A name with a slash is one folder among the logs, too."""
@@ -142,14 +143,6 @@ def test_fallback_logs_of_an_id_are_moved_to_its_log(world: World, origin: Origi
         world.ok("stats", "billing/refunds", "--group-by", "commands", "--format", "json").stdout
     )
     assert told["data"] == {"open": 1}
-
-
-def test_lint_reads_a_repository_skill_and_does_not_write_its_copy(world: World, origin: Origin) -> None:
-    """[LIB: remote skills as local folders]"""
-    report = json.loads(world.skc("lint", "billing/refunds", "--format", "json").stdout)
-    assert report["skills"][0]["skill"] == "billing/refunds"
-    assert not [f for f in report["skills"][0]["findings"] if "folder" in f["message"]]
-    assert "fix it there" in world.fails("E100", "lint", "billing/refunds", "--fix").stderr
 
 
 def test_a_skill_in_a_collection_of_a_store_needs_no_repository(world: World) -> None:
@@ -196,8 +189,11 @@ def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:
     assert read.data[read.body :].decode().lstrip("\n") == document.body
 
 
+@pytest.mark.slow
 def test_a_second_question_does_not_wake_the_library(world: World, origin: Origin) -> None:
-    """[LIB: remote skills as local folders] for a moment the copy is enough, also without the remote."""
+    """[D13a] [LIB: remote skills as local folders] for a moment the copy is enough, for one skills.toml; a
+    skill of the store comes first.
+    """
     world.ok("outline", "billing/refunds")
     code = (
         "import sys; from skillc.library import locate_skill\n"
@@ -209,6 +205,10 @@ def test_a_second_question_does_not_wake_the_library(world: World, origin: Origi
     assert printed.split() == ["True", "company", "False", "False"]
     assert "Up to 100" in world.ok("show", "billing/refunds", "--section", "Limits").stdout
     assert "#Limits" in world.ok("search", "billing/refunds", "asking").stdout
+    (world.project / ".skillc" / "skills.toml").write_text("")
+    world.fails("E001", "outline", "billing/refunds")
+    world.skill("billing/refunds", "---\nname: refunds\ndescription: d\n---\n# Ours\n")
+    assert "Ours" in world.ok("outline", "billing/refunds").stdout
 
 
 @pytest.mark.slow
@@ -223,18 +223,3 @@ def test_sync_renews_what_every_command_reads(world: World, origin: Origin) -> N
         assert "250" in world.ok(words[0], "billing/refunds", *words[1:]).stdout
     assert world.ok("open", "billing/refunds", "new.md").stdout == "# News\n"
     assert "# News" in world.ok("outline", "billing/refunds").stdout
-
-
-@pytest.mark.slow
-def test_another_configuration_is_asked_anew(world: World, origin: Origin) -> None:
-    """[LIB: remote skills as local folders] what is recent is so for one state of skills.toml."""
-    world.ok("outline", "billing/refunds")
-    (world.project / ".skillc" / "skills.toml").write_text("")
-    world.fails("E001", "outline", "billing/refunds")
-
-
-def test_a_skill_of_the_store_comes_first(world: World, origin: Origin) -> None:
-    """[D13a] however recently a repository's skill was read under its name."""
-    world.ok("outline", "billing/refunds")
-    world.skill("billing/refunds", "---\nname: refunds\ndescription: d\n---\n# Ours\n")
-    assert "Ours" in world.ok("outline", "billing/refunds").stdout

@@ -54,13 +54,17 @@ def requests(served: Path) -> list[str]:
     return log.read_text().splitlines() if log.exists() else []
 
 
-def test_listing_brings_entries_alone(served: Path) -> None:
-    """[SEP-2640: host] IDs are below our label, the origin is visible, and no file is fetched."""
+def test_listing_brings_entries_alone(served: Path, world: World) -> None:
+    """[SEP-2640: host] IDs are below our label, the origin is visible, also in paths; no file is fetched."""
     found = run(source(served).list())
     assert [s.id for s in found] == ["company/acme/billing/refunds", "company/bad", "company/good"]
     assert all("from the MCP server 'company'" in s.description and s.scope == "remote" for s in found)
     assert found[-1].metadata["mcp_uri"] == "skill://good/SKILL.md"
     assert requests(served) == ["server/discover", "skills/list"]
+    folder = Path(run(source(served).directory(SkillId("company/acme/billing/refunds"))))
+    parts = folder.relative_to(world.home / ".skillc" / "cache" / "mcp").parts
+    assert (parts[0], parts[1], parts[-1]) == ("company", "acme%2Fbilling%2Frefunds", "refunds")
+    assert "refunds" not in world.ok("list", "--format", "json").stdout
 
 
 def test_loading_fetches_what_is_needed(served: Path) -> None:
@@ -84,14 +88,6 @@ def test_loading_fetches_what_is_needed(served: Path) -> None:
     again = source(served)  # another process would find the files, too
     assert Path(run(again.directory(GOOD))) == folder
     assert not [line for line in requests(served)[len(before) :] if "resources/read" in line]
-
-
-def test_the_path_tells_where_it_came_from(served: Path, world: World) -> None:
-    """[SEP-2640: host] cached content is at a path with label and skill, apart from local skills."""
-    folder = Path(run(source(served).directory(SkillId("company/acme/billing/refunds"))))
-    parts = folder.relative_to(world.home / ".skillc" / "cache" / "mcp").parts
-    assert (parts[0], parts[1], parts[-1]) == ("company", "acme%2Fbilling%2Frefunds", "refunds")
-    assert "refunds" not in world.ok("list", "--format", "json").stdout
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "extra"])
@@ -217,22 +213,14 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def test_a_server_that_chatters(served: Path) -> None:
-    """[SEP-2640: host] what is no message is passed over."""
+def test_chatter_rubbish_and_unlisted_skills(served: Path) -> None:
+    """[SEP-2640: host] what is no message or entry is passed over; a skill in no list is had by its URI."""
     assert len(run(source(served, "chatter").list())) == 3
-
-
-def test_rubbish_among_entries(served: Path) -> None:
-    """[SEP-2640: host] entries that are none are reported; of two with one path neither counts."""
     own = source(served, "rubbish")
     assert len(run(own.list())) == 3
     assert len(run(own.diagnostics())) == 5
     own = source(served, "same-path")
     assert [s.id for s in run(own.list())] == ["company/bad", "company/good"]
-
-
-def test_unlisted_skills_can_be_loaded(served: Path) -> None:
-    """[SEP-2640: host] a skill that is in no list is had by its URI."""
     own = source(served, "unlisted")
     assert run(own.list()) == []
     assert "Body." in run(own.load(GOOD)).body

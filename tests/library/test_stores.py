@@ -19,7 +19,7 @@ def found(world: World, name: str, cwd: Path | None = None) -> Skill:
 
 
 def test_order(world: World) -> None:
-    """[RFC-0007] a path, then the project's store, then the global one."""
+    """[RFC-0007] a path, the project's store, the global one; a folder without SKILL.md is passed over."""
     stored = world.skill("pdf")
     everywhere = world.skill("pdf", store=world.global_store)
     here = world.skill("pdf", store=world.project)
@@ -62,14 +62,6 @@ def test_all_project_stores_before_the_global_one(world: World) -> None:
     assert found(world, "pdf", deep).source == str(near)
     assert found(world, "other", deep).source == str(outer)
     assert found(world, "third", deep).source == str(everywhere)
-
-
-def test_nearer_folder_without_skill_md_is_passed_over(world: World) -> None:
-    """[RFC-0007] a folder without SKILL.md is no match; the next store's counts."""
-    (world.project / "pdf").mkdir()
-    (world.store / "pdf").mkdir()
-    everywhere = world.skill("pdf", store=world.global_store)
-    assert found(world, "pdf").source == str(everywhere)
 
 
 @pytest.mark.slow
@@ -148,16 +140,21 @@ def test_any_name(world: World, name: str) -> None:
         assert os.path.isdir(found(world, name).source)
 
 
-def test_odd_folder_names_are_found(world: World) -> None:
-    """[RFC-0007] a skill's folder may be called anything that a file system takes."""
+def test_odd_names(world: World) -> None:
+    """[RFC-0007] [D4] a folder may be called anything; skill.md makes a skill, a directory SKILL.md none."""
     for name in ("a b", "名前", "é", "a\nb", "-x", "UPPER", "a.b", os.fsdecode(b"\xff")):
         folder = world.skill(name, "---\nname: x\ndescription: d\n---\n")
         assert found(world, name).source == str(folder)
         assert found(world, name).runtime() == str(world.runtime / name)
+    (world.store / "pdf").mkdir()
+    (world.store / "pdf" / "skill.md").write_text("---\nname: pdf\ndescription: d\n---\n")
+    assert found(world, "pdf").name == "pdf"
+    (world.store / "tea" / "SKILL.md").mkdir(parents=True)
+    world.fails("E010", "outline", "tea")
 
 
-def test_symlinked_folder_in_a_store(world: World) -> None:
-    """[RFC-0007] a link in a store is a skill of that store; its name is the link's, its source canonical."""
+def test_links_and_paths_of_skills(world: World) -> None:
+    """[RFC-0007] [D10] a link is a skill of its store; a path leads to its own store, project, or none."""
     real = world.skill("real", store=world.root / "lib")
     (world.store / "pdf").symlink_to(real)
     skill = found(world, "pdf")
@@ -165,14 +162,23 @@ def test_symlinked_folder_in_a_store(world: World) -> None:
     assert skill.runtime() == str(world.runtime / "pdf")
     by_path = found(world, ".skillc/skills/pdf")
     assert (by_path.name, by_path.source, by_path.runtime()) == ("pdf", str(real), skill.runtime())
-
-
-def test_link_into_a_store(world: World) -> None:
-    """[RFC-0007] a link from elsewhere into a store leads to the store's skill."""
-    folder = world.skill("pdf")
+    folder = world.skill("tea")
     (world.root / "link").symlink_to(folder)
     skill = found(world, str(world.root / "link"))
-    assert (skill.name, skill.source, skill.is_stored) == ("pdf", str(folder), True)
+    assert (skill.name, skill.source, skill.is_stored) == ("tea", str(folder), True)
+    other = world.root / "other"
+    folder = world.skill("pdf", store=other / ".skillc" / "skills")
+    skill = found(world, str(folder))
+    assert (skill.scope, skill.is_stored) == ("project", True)
+    assert skill.runtime() == str(other / ".skillc" / "runtime" / "pdf")
+    folder = world.skill("pdf", store=world.root)
+    skill = at_path(str(folder))
+    assert (skill.is_stored, skill.scope, skill.runtime()) == (
+        False,
+        "global",
+        str(world.home / ".skillc" / "runtime" / "pdf"),
+    )
+    assert repr(skill) == f"<Skill 'pdf' global {str(folder)!r}>"
 
 
 def test_linked_store(world: World) -> None:
@@ -186,28 +192,6 @@ def test_linked_store(world: World) -> None:
     assert (skill.source, skill.runtime()) == (str(shared / "pdf"), str(world.runtime / "pdf"))
     world.ok("build", "pdf")
     assert (world.runtime / "pdf" / "SKILL.md").exists()
-
-
-def test_skill_of_another_project(world: World) -> None:
-    """[RFC-0007] a path into another project's store belongs to that project."""
-    other = world.root / "other"
-    folder = world.skill("pdf", store=other / ".skillc" / "skills")
-    skill = found(world, str(folder))
-    assert (skill.scope, skill.is_stored) == ("project", True)
-    assert skill.runtime() == str(other / ".skillc" / "runtime" / "pdf")
-
-
-def test_lower_case_skill_md(world: World) -> None:
-    """[D4] reading is lenient: skill.md makes a skill too."""
-    (world.store / "pdf").mkdir()
-    (world.store / "pdf" / "skill.md").write_text("---\nname: pdf\ndescription: d\n---\n")
-    assert found(world, "pdf").name == "pdf"
-
-
-def test_skill_md_must_be_a_file(world: World) -> None:
-    """[RFC-0007] a directory called SKILL.md makes no skill."""
-    (world.store / "pdf" / "SKILL.md").mkdir(parents=True)
-    world.fails("E010", "outline", "pdf")
 
 
 def test_runtime_places(world: World) -> None:
@@ -232,18 +216,6 @@ def test_stored_skills(world: World) -> None:
     assert names == [("a", "project"), ("b", "project"), ("g", "global")]
     assert [skill.name for skill in stored_skills(str(world.project), "global")] == ["g"]
     assert [skill.name for skill in stored_skills(str(world.home))] == ["g"]
-
-
-def test_at_path_outside(world: World) -> None:
-    """[D10] a folder from elsewhere is in no store."""
-    folder = world.skill("pdf", store=world.root)
-    skill = at_path(str(folder))
-    assert (skill.is_stored, skill.scope, skill.runtime()) == (
-        False,
-        "global",
-        str(world.home / ".skillc" / "runtime" / "pdf"),
-    )
-    assert repr(skill) == f"<Skill 'pdf' global {str(folder)!r}>"
 
 
 @pytest.mark.parametrize("manifest", [".skillc/manifest.json", ".skillc-meta/manifest.json"])

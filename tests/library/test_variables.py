@@ -106,16 +106,14 @@ def test_changes_ask_again(world: World, stub: Stub, mine: None) -> None:
     assert stub.requests == []
 
 
-def test_user_needs_no_question(world: World, stub: Stub, mine: None) -> None:
-    """[D24] the user's own skills.toml may use any variable, in every project."""
+@pytest.mark.slow
+def test_what_needs_no_question(world: World, stub: Stub, mine: None) -> None:
+    """[D24] the user's own skills.toml may use any variable; naming one in `repo add` allows it."""
     configure(world.home, stub.url)
     assert "W200" not in world.ok("browse", env=SECRET).stderr
     assert set(tokens(stub)) == {"Bearer ghp_0123456789"}
-
-
-@pytest.mark.slow
-def test_repo_add_allows(world: World, stub: Stub, mine: None) -> None:
-    """[D24] a variable that the user names when adding a repository is allowed for its host."""
+    (world.home / ".skillc" / "skills.toml").unlink()
+    stub.requests.clear()
     world.ok("repo", "add", "team", stub.url, "--type", "http", "--auth-token-env", "GITHUB_TOKEN")
     assert "W200" not in world.ok("browse", env=SECRET).stderr
     assert set(tokens(stub)) == {"Bearer ghp_0123456789"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from skillc.library import at_path
@@ -14,7 +15,8 @@ GOOD = FRONT + "# PDF\n\n## Forms\n\nText.\n"
 
 
 def put(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | None = None) -> Path:
-    """A skill `pdf` with this SKILL.md and these other files, in the project's store."""
+    """A skill `pdf` with this SKILL.md and these other files alone, in the project's store."""
+    shutil.rmtree(world.store / "pdf", ignore_errors=True)
     folder = world.skill("pdf", text)
     for name, content in (files or {}).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

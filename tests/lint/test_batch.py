@@ -40,24 +40,25 @@ def many(world: World, monkeypatch: pytest.MonkeyPatch) -> list[Skill]:
 
 @pytest.mark.slow
 def test_same_as_one_by_one(many: list[Skill]) -> None:
-    """[RFC-0008] workers find what one process finds, in the same order."""
+    """[RFC-0008] workers find what one process finds, in the same order; they write fixes, and say which."""
     assert list(lint_skills(many)) == [lint_skill(skill) for skill in many]
-
-
-def test_few_skills_start_no_process(many: list[Skill], monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0008] few skills are linted in this process."""
-    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was started"))
-    few = many[: batch.MIN_JOBS - 1]
-    assert list(lint_skills(few)) == [lint_skill(skill) for skill in few]
-
-
-@pytest.mark.slow
-def test_fixes_of_many(many: list[Skill]) -> None:
-    """[RFC-0008] workers write fixes, and say which."""
     results = [result for result in lint_skills(many, fix=True) if isinstance(result, Report)]
     assert [str(repair.rule) for repair in results[2].fixed] == ["SKL114 allowed-tools-format"]
     assert "allowed-tools: A B" in Path(many[2].source, "SKILL.md").read_text()
     assert [result.findings for result in results] == [fix_skill(skill).findings for skill in many]
+
+
+def test_few_skills_start_no_process(many: list[Skill], monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0008] [RFC-0005] few skills are linted in this process, and all where no other can be started."""
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was started"))
+    few = many[: batch.MIN_JOBS - 1]
+    assert list(lint_skills(few)) == [lint_skill(skill) for skill in few]
+
+    def fork() -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "fork", fork)
+    assert list(lint_skills(many)) == [lint_skill(skill) for skill in many]
 
 
 # From Python 3.12 on, a fork beside threads that other tests left running is a warning, and here an error.
@@ -83,16 +84,6 @@ def test_a_worker_that_dies(many: list[Skill], monkeypatch: pytest.MonkeyPatch) 
         "error[E999]: OSError: odd",
     ]
     assert [results.index(failure) for failure in failures] == [4, 5]
-
-
-def test_no_process_can_be_started(many: list[Skill], monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0005] where the system has no room for processes, this one does it all."""
-
-    def fork() -> int:
-        raise BlockingIOError
-
-    monkeypatch.setattr(os, "fork", fork)
-    assert list(lint_skills(many)) == [lint_skill(skill) for skill in many]
 
 
 @pytest.mark.slow

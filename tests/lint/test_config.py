@@ -10,7 +10,7 @@ from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
 from skillc.lint import RULES, Settings, lint_skill, read_settings
 from tests.conftest import World
-from tests.lint.skills import GOOD, front, put, report
+from tests.lint.skills import GOOD, front, put
 from tests.support.cases import each
 
 TEXT = front("name: pdf", "description: Fills forms", "flavour: x")
@@ -24,8 +24,8 @@ def configured(
     return [f"{f.rule.id} {f.severity}" for f in lint_skill(at_path(str(world.store / "pdf"))).findings]
 
 
-def test_severities(world: World) -> None:
-    """[RFC-0008] a rule can be off, a warning or an error, by number or name, in any case."""
+def test_rules_limits_fields_and_phrases(world: World) -> None:
+    """[RFC-0008] rules by number or name in any case, all of them; thresholds; own fields and phrases."""
     assert configured(world, "") == ["SKL108 warning", "SKL109 warning"]
     assert configured(world, '[rules]\nSKL108 = "off"') == ["SKL109 warning"]
     assert configured(world, '[rules]\ndescription-triggers = "off"\nskl109 = "off"') == []
@@ -36,16 +36,8 @@ def test_severities(world: World) -> None:
         "SKL102 warning",
         "SKL104 warning",
     ]
-
-
-def test_every_rule_can_be_turned_off(world: World) -> None:
-    """[RFC-0008] the configuration knows all of them."""
     everything = "\n".join(f'{rule.id} = "off"' for rule in RULES)
     assert configured(world, f"[rules]\n{everything}", "no frontmatter [x](y.md)", {"a.md": "## A\n"}) == []
-
-
-def test_limits(world: World) -> None:
-    """[RFC-0008] thresholds are settings."""
     limits = ("skill-size = 5", "description-length = 3", "name-length = 2", "metadata-tokens = 1")
     toml = "\n".join(["[rules]", 'SKL206 = "warning"', "[limits]", *limits, "body-tokens = 1"])
     assert [line.split()[0] for line in configured(world, toml, GOOD)] == [
@@ -56,10 +48,6 @@ def test_limits(world: World) -> None:
         "SKL201",
     ]
     assert configured(world, "[limits]\nskill-size = 1000", GOOD + "x\n" * 600) == []
-
-
-def test_known_fields_and_phrases(world: World) -> None:
-    """[RFC-0008] SKL108 and SKL109: an agent's own fields, and other languages, are named here."""
     assert configured(world, 'known-fields = ["flavour"]') == ["SKL108 warning"]
     assert configured(world, 'trigger-phrases = ["FILLS"]') == ["SKL109 warning"]
 
@@ -142,7 +130,7 @@ def test_what_it_may_not_say(world: World, toml: str, says: str) -> None:
     path = put(world) / ".skilllint.toml"
     path.write_text(toml, errors="surrogateescape")
     with pytest.raises(InvalidConfiguration) as error:
-        report(world)
+        lint_skill(at_path(str(world.store / "pdf")))
     assert error.value.message.startswith(f"invalid configuration: {path}: ")
     assert says in error.value.message
 
@@ -152,8 +140,8 @@ def test_a_configuration_that_is_none(world: World) -> None:
     folder = put(world)
     (folder / ".skilllint.toml").mkdir()
     with pytest.raises(InvalidConfiguration):
-        report(world)
+        lint_skill(at_path(str(world.store / "pdf")))
     (folder / ".skilllint.toml").rmdir()
     (folder / ".skilllint.toml").symlink_to("nowhere")
     with pytest.raises(InvalidConfiguration):
-        report(world)
+        lint_skill(at_path(str(world.store / "pdf")))

@@ -122,44 +122,36 @@ def test_fences_names_tools_and_marks(world: World, before: str, after: str) -> 
     assert (again.fixed, data.decode()) == ((), after)
 
 
-def test_numbers_become_text(world: World) -> None:
-    """[RFC-0008] SKL117: a name that YAML takes for a number is put in quotes, as it was written."""
+def test_names_and_marks(world: World) -> None:
+    """[RFC-0008] SKL117, SKL101, SKL119: numbers in quotes, valid names alone, marks in every file."""
     folder = world.skill("2048", f"---\nname: 2048\n{USE}\n---\n# 2048\n")
     assert [str(f.rule) for f in fix_skill(at_path(str(folder))).fixed] == ["SKL117 field-text"]
     assert (folder / "SKILL.md").read_text() == f'---\nname: "2048"\n{USE}\n---\n# 2048\n'
-
-
-def test_a_directory_that_is_no_name(world: World) -> None:
-    """[RFC-0008] SKL101: only a valid name is written."""
     folder = world.skill("My Skill", f"---\n{USE}\n---\n# My Skill\n")
     assert fix_skill(at_path(str(folder))).fixed == ()
-
-
-def test_marks_in_other_files(world: World) -> None:
-    """[RFC-0008] SKL119: the byte order mark is all that is fixed outside of SKILL.md."""
     report, _ = fixed(world, GOOD + "[r](r.md)\n", {"r.md": "\ufeff---\ntitle: a: b\n---\n# R\n"})
     assert [(f.rule.id, f.file) for f in report.fixed] == [("SKL119", "r.md")]
     assert (world.store / "pdf" / "r.md").read_text() == "---\ntitle: a: b\n---\n# R\n"
     assert [f.rule.id for f in report.findings] == ["SKL118"]
 
 
-def test_what_is_off_or_suppressed_is_not_fixed(world: World) -> None:
-    """[RFC-0008] only what is reported is fixed."""
+def test_what_stays(world: World) -> None:
+    """[RFC-0008] [D7] what is off, suppressed or compiled is not fixed; files keep their mode."""
     text = front(NAME, USE, "allowed-tools: Read, Write # skilllint-disable SKL114")
     assert fixed(world, text)[1].decode() == text
     text = front(NAME, USE, "allowed-tools: Read, Write")
     folder = put(world, text)
     report = fix_skill(at_path(str(folder)), settings=Settings(severities={"SKL114": "off"}))
     assert (report.fixed, (folder / "SKILL.md").read_text()) == ((), text)
-
-
-def test_files_keep_their_mode(world: World) -> None:
-    """[RFC-0008] what was not readable for others does not become so."""
     folder = put(world, front(NAME, "description: Use when: x"))
     (folder / "SKILL.md").chmod(0o600)
     assert fix_skill(at_path(str(folder))).fixed
     assert (folder / "SKILL.md").stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in folder.iterdir()) == ["SKILL.md"]
+    folder = put(world, front(NAME, "description: Use when: x"), {".skillc/manifest.json": "{}"})
+    compiled = fix_skill(at_path(str(folder)), force=True)
+    assert (compiled.fixed, compiled.fixable) == ((), 0)
+    assert "SKL100" in [finding.rule.id for finding in compiled.findings]
 
 
 def test_links_are_followed_inside_only(world: World, tmp_path: Path) -> None:
@@ -178,14 +170,6 @@ def test_links_are_followed_inside_only(world: World, tmp_path: Path) -> None:
     (folder / "r.md").symlink_to(outside)
     assert fix_skill(at_path(str(folder))).fixed == ()
     assert outside.read_text() == "\ufeff" + text
-
-
-def test_compiled_skills_are_not_fixed(world: World) -> None:
-    """[RFC-0008] [D7] the next build would undo it."""
-    folder = put(world, front(NAME, "description: Use when: x"), {".skillc/manifest.json": "{}"})
-    report = fix_skill(at_path(str(folder)), force=True)
-    assert (report.fixed, report.fixable) == ((), 0)
-    assert "SKL100" in [finding.rule.id for finding in report.findings]
 
 
 @given(st.text(st.characters(codec="utf-8")))

@@ -14,12 +14,21 @@ NAME = "name: pdf"
 USE = "description: Use when there is a PDF."
 
 
-def test_every_known_field(world: World) -> None:
-    """[RFC-0008] SKL109 knows the fields of Agent Skills, of tools, and of the library."""
+def test_known_unknown_and_duplicate_fields(world: World) -> None:
+    """[RFC-0008] [D4] SKL109 and SKL115: fields of Agent Skills, of tools, of none, and twice in broken
+    YAML.
+    """
     of_the_format = ["license: MIT", "compatibility: Python 3.11", "metadata: {author: me, version: '1.0'}"]
     of_tools = ["version: 1.0.0", "author: me", "modes: [Dev]", "read_only: true", "always_ask: false"]
     others = ["allowed-tools: Bash(git:*) Read", "timeout: 10", "network: true", "requires_capabilities: [x]"]
     assert rules(world, front(NAME, USE, *of_the_format, *of_tools, *others)) == []
+    found = findings(world, front(NAME, USE, "flavour: x", "allowed_tools: Read"))
+    assert places(found, "SKL109") == [("SKILL.md", 4), ("SKILL.md", 5)]
+    assert found[1].message == "unknown field 'allowed_tools'; did you mean 'allowed-tools'?"
+    assert {finding.severity for finding in found} == {"warning"}
+    found = findings(world, front(NAME, "description: Use when: x", "license: a", "license: b"))
+    assert [finding.rule.id for finding in found] == ["SKL100", "SKL115"]
+    assert places(found, "SKL115") == [("SKILL.md", 5)]
 
 
 @each(
@@ -103,14 +112,6 @@ def test_description_triggers(world: World, words: str) -> None:
     assert rules(world, front(NAME, f"description: >\n  {words}")) == []
 
 
-def test_unknown_fields(world: World) -> None:
-    """[RFC-0008] SKL109: each field that nobody knows, on its own line, with the one that was meant."""
-    found = findings(world, front(NAME, USE, "flavour: x", "allowed_tools: Read"))
-    assert places(found, "SKL109") == [("SKILL.md", 4), ("SKILL.md", 5)]
-    assert found[1].message == "unknown field 'allowed_tools'; did you mean 'allowed-tools'?"
-    assert {finding.severity for finding in found} == {"warning"}
-
-
 @each(
     ("line", "rule"),
     [
@@ -144,26 +145,15 @@ def test_agent_skills_fields_that_are_right(world: World, line: str) -> None:
     assert rules(world, front(NAME, USE, line)) == []
 
 
-def test_duplicates_are_found_in_broken_yaml_too(world: World) -> None:
-    """[RFC-0008] [D4] SKL115: also where the reader takes the block line by line."""
-    found = findings(world, front(NAME, "description: Use when: x", "license: a", "license: b"))
-    assert [finding.rule.id for finding in found] == ["SKL100", "SKL115"]
-    assert places(found, "SKL115") == [("SKILL.md", 5)]
-
-
 def test_encoding(world: World) -> None:
-    """[RFC-0008] [D4] SKL116: bytes that are not UTF-8, in SKILL.md and elsewhere."""
+    """[RFC-0008] [D4] SKL116 and SKL119: bytes that are not UTF-8, and marks, in SKILL.md and elsewhere."""
     text = GOOD.encode() + b"caf\xe9 [r](r.md)\n"
     found = findings(world, text, {"r.md": b"# R\xff\n"})
     assert places(found, "SKL116") == [("SKILL.md", 1 + GOOD.count("\n")), ("r.md", 1)]
     assert found[0].message == "is not UTF-8: the first byte that is not is 0xe9"
     assert rules(world, GOOD + "café [r](r.md)\n", {"r.md": "# R é\n"}) == []
-
-
-def test_byte_order_mark(world: World) -> None:
-    """[RFC-0008] SKL119: in any file; the rest of it is linted as usual."""
-    text = b"\xef\xbb\xbf" + GOOD.encode() + b"[r](r.md)\n"
-    assert rules(world, text, {"r.md": "\ufeff# R\n"}) == ["SKL119", "SKL119"]
+    marked = b"\xef\xbb\xbf" + GOOD.encode() + b"[r](r.md)\n"
+    assert rules(world, marked, {"r.md": "\ufeff# R\n"}) == ["SKL119", "SKL119"]
 
 
 def test_references_have_frontmatter_too(world: World) -> None:

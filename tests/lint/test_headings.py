@@ -9,13 +9,18 @@ from tests.lint.skills import FRONT, GOOD, findings, places, rules
 from tests.support.cases import each
 
 
-def test_skill_size(world: World) -> None:
-    """[RFC-0008] SKL201: 500 lines are allowed; the finding is on the first one too many."""
+def test_sizes(world: World) -> None:
+    """[RFC-0008] SKL201, SKL206 and SKL207: 500 lines, about 100 tokens of metadata, 5000 of body."""
     lines = FRONT.count("\n") + 1
     assert rules(world, FRONT + "# PDF\n" + "x\n" * (500 - lines)) == []
     found = findings(world, FRONT + "# PDF\n" + "x\n" * (501 - lines))
     assert places(found, "SKL201") == [("SKILL.md", 501)]
     assert found[0].severity == "warning"
+    long = FRONT.replace("Fill forms.", "Fill the form, then read it. " * 15)
+    found = findings(world, long + "# PDF\n" + "word " * 4900)
+    assert [(f.rule.id, f.line, f.severity) for f in found] == [("SKL206", 3, "warning")]
+    found = findings(world, FRONT + "# PDF\n" + "word " * 5100)
+    assert [(f.rule.id, f.line, f.severity) for f in found] == [("SKL207", 5, "warning")]
 
 
 @each(
@@ -46,7 +51,7 @@ def test_heading_matches_name(world: World, heading: str) -> None:
 
 
 def test_headings_of_each_file(world: World) -> None:
-    """[RFC-0008] SKL204 and SKL205 are about every Markdown file, each by itself."""
+    """[RFC-0008] [D1] SKL204 and SKL205 are about every Markdown file, each by itself, but no dot-file."""
     found = findings(
         world,
         GOOD + "[a](a.md) [b](b.MD) [c](c.md)\n",
@@ -55,18 +60,5 @@ def test_headings_of_each_file(world: World) -> None:
     assert places(found, "SKL204") == [("a.md", 1)]
     assert places(found, "SKL205") == [("b.MD", 5)]
     assert len(found) == 2
-
-
-def test_dot_files_are_not_read(world: World) -> None:
-    """[RFC-0008] [D1] dot-files and dot-directories are no files of the skill."""
     files: dict[str, str | bytes] = {".notes.md": "## A\n", ".git/x.md": "## B\n", "a/.b/c.md": "## C\n"}
     assert rules(world, GOOD, files) == []
-
-
-def test_token_budgets(world: World) -> None:
-    """[RFC-0008] SKL206 and SKL207: about 100 tokens of metadata, 5000 of body."""
-    long = FRONT.replace("Fill forms.", "Fill the form, then read it. " * 15)
-    found = findings(world, long + "# PDF\n" + "word " * 4900)
-    assert [(f.rule.id, f.line, f.severity) for f in found] == [("SKL206", 3, "warning")]
-    found = findings(world, FRONT + "# PDF\n" + "word " * 5100)
-    assert [(f.rule.id, f.line, f.severity) for f in found] == [("SKL207", 5, "warning")]

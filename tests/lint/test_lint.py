@@ -24,12 +24,14 @@ COMMA = front("name: pdf", "description: Use when x", "allowed-tools: A, B")
 
 
 def test_nothing_to_fix(world: World) -> None:
-    """[RFC-0008] status 0, and what the skill costs; with --verbose, what each file does."""
+    """[RFC-0008] status 0, and what the skill costs; the example skill breaks no rule."""
     put(world, GOOD, {"LICENSE.md": "MIT\n"})
     run = world.ok("lint", "pdf")
     assert run.stdout == "pdf: nothing to fix\n  about 11 tokens of metadata, 9 of body, 2 in 1 other file\n"
     assert run.stderr == ""
     assert "         2  LICENSE.md\n" in world.ok("lint", "pdf", "--verbose").stdout
+    examples = ROOT / "examples"
+    assert world.skc("lint", "--all", str(examples), "--strict").returncode == 0
 
 
 def test_nothing_slow(world: World) -> None:
@@ -55,7 +57,9 @@ def test_nothing_slow(world: World) -> None:
 
 
 def test_errors_and_warnings(world: World) -> None:
-    """[RFC-0008] [RFC-0005] findings on stdout, by file and line; status 1 for an error."""
+    """[RFC-0008] [RFC-0005] findings in order, status 1 for an error; JSON, SARIF, and commands for
+    GitHub.
+    """
     put(world, BAD)
     run = world.skc("lint", "pdf")
     assert run.returncode == 1
@@ -69,6 +73,18 @@ def test_errors_and_warnings(world: World) -> None:
         " the description does not say when to use the skill, such as 'Use when …'",
         "pdf: 1 error, 2 warnings",
     ]
+    runs = {form: world.skc("lint", "pdf", "--format", form) for form in ("json", "sarif", "github")}
+    assert {(run.returncode, run.stderr) for run in runs.values()} == {(1, "")}
+    result = json.loads(runs["json"].stdout)
+    assert (result["errors"], result["warnings"], result["failed"]) == (1, 2, [])
+    assert result["skills"][0]["findings"][0]["rule"] == "SKL102"
+    result = json.loads(runs["sarif"].stdout)["runs"][0]["results"][0]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert (result["ruleId"], place) == ("SKL102", ".skillc/skills/pdf/SKILL.md")
+    first = "::error file=.skillc/skills/pdf/SKILL.md,line=2,title=SKL102 name-format::'PDF' must be "
+    assert runs["github"].stdout.startswith(first)
+    kinds = [line.split()[0] for line in runs["github"].stdout.splitlines()]
+    assert kinds == ["::error", "::warning", "::warning"]
 
 
 def test_warnings_alone(world: World) -> None:
@@ -156,23 +172,6 @@ def test_all(world: World) -> None:
     assert [failure["code"] for failure in result["failed"]] == ["E071"]
 
 
-def test_forms(world: World) -> None:
-    """[RFC-0008] JSON, SARIF with places relative to the working directory, and commands for GitHub."""
-    put(world, BAD)
-    runs = {form: world.skc("lint", "pdf", "--format", form) for form in ("json", "sarif", "github")}
-    assert {(run.returncode, run.stderr) for run in runs.values()} == {(1, "")}
-    result = json.loads(runs["json"].stdout)
-    assert (result["errors"], result["warnings"], result["failed"]) == (1, 2, [])
-    assert result["skills"][0]["findings"][0]["rule"] == "SKL102"
-    result = json.loads(runs["sarif"].stdout)["runs"][0]["results"][0]
-    place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert (result["ruleId"], place) == ("SKL102", ".skillc/skills/pdf/SKILL.md")
-    first = "::error file=.skillc/skills/pdf/SKILL.md,line=2,title=SKL102 name-format::'PDF' must be "
-    assert runs["github"].stdout.startswith(first)
-    kinds = [line.split()[0] for line in runs["github"].stdout.splitlines()]
-    assert kinds == ["::error", "::warning", "::warning"]
-
-
 def test_fix(world: World) -> None:
     """[RFC-0008] --fix says what it did and what is left; twice is once."""
     folder = put(world, COMMA)
@@ -200,12 +199,6 @@ def test_fix_that_can_not_be_written(world: World, unprivileged: tuple[str, ...]
         folder.chmod(0o755)
     assert (folder / "SKILL.md").read_text() == COMMA
     assert [path.name for path in folder.iterdir()] == ["SKILL.md"]
-
-
-def test_our_own_skills_are_clean(world: World) -> None:
-    """[RFC-0008] the example skill breaks no rule."""
-    examples = ROOT / "examples"
-    assert world.skc("lint", "--all", str(examples), "--strict").returncode == 0
 
 
 # What runs it elsewhere

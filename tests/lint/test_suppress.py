@@ -25,24 +25,27 @@ def test_disable_until_enable(world: World, names: str) -> None:
     assert told(world, DEEP.format("", off)) == ["SKL205 SKILL.md:9"]
 
 
-def test_disable_next_line(world: World) -> None:
-    """[RFC-0008] the line after the comment, also after one of several lines."""
+def test_next_line_file_and_several(world: World) -> None:
+    """[RFC-0008] the line after the comment, the whole file, and of several rules those that it names."""
     text = FRONT + "# PDF\n\n[a](a.md)\n<!-- skilllint-disable-next-line SKL301 -->\n[b](b.md)\n[c](c.md)\n"
     assert told(world, text) == ["SKL301 SKILL.md:7", "SKL301 SKILL.md:10"]
     text = FRONT + "# PDF\n\n<!-- skilllint-disable-next-line\n  SKL301\n-->\n[b](b.md)\n[c](c.md)\n"
     assert told(world, text) == ["SKL301 SKILL.md:11"]
-
-
-def test_disable_file(world: World) -> None:
-    """[RFC-0008] the whole file, wherever the comment stands, and no other one."""
     text = FRONT + "# PDF\n[a](a.md) [b](b.md)\n"
     comment = "\n\n<!-- skilllint-disable-file SKL204, SKL205 -->\n"
     files: dict[str, str | bytes] = {"a.md": f"## A\n\n#### B\n{comment}", "b.md": "## A\n\n#### B\n"}
     assert told(world, text, files) == ["SKL204 b.md:1", "SKL205 b.md:3"]
+    for names in ("SKL205 SKL301 ", ""):
+        off = f"<!-- skilllint-disable {names}-->\n[a](a.md)"
+        text = DEEP.format(off, "<!-- skilllint-enable SKL301 -->\n[b](b.md)")
+        assert told(world, text) == ["SKL301 SKILL.md:13"]
+    assert rules(world, FRONT + "# PDF\n", {"a.md": "# A\n\n<!-- skilllint-disable-file SKL401 -->\n"}) == []
 
 
 def test_in_the_frontmatter(world: World) -> None:
-    """[RFC-0008] a YAML comment is about all of the frontmatter, and the file as a whole (line 1)."""
+    """[RFC-0008] a YAML comment is about the frontmatter, broken too, and the file; a block scalar has
+    none.
+    """
     lines = ["name: Pdf", "description: Fills forms", "flavour: x"]
     assert rules(world, front(*lines)) == ["SKL102", "SKL104", "SKL108", "SKL109"]
     assert rules(world, front("# skilllint-disable SKL108", *lines)) == ["SKL102", "SKL104", "SKL109"]
@@ -55,11 +58,9 @@ def test_in_the_frontmatter(world: World) -> None:
     assert (
         rules(world, front("# skilllint-disable SKL202", "name: pdf", "description: Use when x")[:-7]) == []
     )
-
-
-def test_in_broken_yaml(world: World) -> None:
-    """[RFC-0008] SKL100 can be silenced where it is broken."""
     assert rules(world, front("name: pdf # skilllint-disable SKL100", "description: Use when: x")) == []
+    text = front("name: pdf", "description: |", "  Fills forms", "  # skilllint-disable SKL108")
+    assert rules(world, text) == ["SKL108"]
 
 
 @each(
@@ -75,12 +76,6 @@ def test_in_code_it_is_text(world: World, text: str) -> None:
     text = FRONT + f"# PDF\n\n### Deep\n\n{text}\n\n## Two\n\n#### Deeper\n"
     assert {finding.rule.id for finding in findings(world, text)} <= {"SKL205"}
     assert findings(world, text)
-
-
-def test_in_a_block_scalar_it_is_text(world: World) -> None:
-    """[RFC-0008] what YAML takes for text is no comment."""
-    text = front("name: pdf", "description: |", "  Fills forms", "  # skilllint-disable SKL108")
-    assert rules(world, text) == ["SKL108"]
 
 
 @each(
@@ -114,16 +109,3 @@ def test_rules_that_are_off_need_no_suppression(world: World) -> None:
     """[RFC-0008] SKL002: nobody knows what a rule that is off would have found."""
     skill = at_path(str(put(world, DEEP.format("<!-- skilllint-disable SKL205 -->", ""))))
     assert lint_skill(skill, settings=Settings(severities={"SKL205": "off"})).findings == ()
-
-
-def test_several_comments(world: World) -> None:
-    """[RFC-0008] an enabling comment ends its rules, not others."""
-    for names in ("SKL205 SKL301 ", ""):
-        off = f"<!-- skilllint-disable {names}-->\n[a](a.md)"
-        text = DEEP.format(off, "<!-- skilllint-enable SKL301 -->\n[b](b.md)")
-        assert told(world, text) == ["SKL301 SKILL.md:13"]
-
-
-def test_orphans_can_be_meant(world: World) -> None:
-    """[RFC-0008] SKL401 is silenced in the file that nothing leads to."""
-    assert rules(world, FRONT + "# PDF\n", {"a.md": "# A\n\n<!-- skilllint-disable-file SKL401 -->\n"}) == []

@@ -28,9 +28,16 @@ def told(world: World, text: str, **files: str) -> list[tuple[str, str, int]]:
 
 
 def test_nothing_to_say(world: World) -> None:
-    """[TOOLS §9.2] [RFC-0008] tools that are as they should be, and skills without any."""
+    """[TOOLS §9.2] [RFC-0008] [D34] sound tools, skills without any, and what the rules of the frontmatter
+    say already.
+    """
     assert rules(world, skill(tool("go", "echo {{count}}", ROWS), tool("come"))) == []
     assert rules(world, skill("### Usage\n\n```bash\nls | wc\n```\n")) == []
+    bad = skill(tool()).replace("name: pdf", "name: Pdf--x")
+    assert "SKL501" not in rules(world, bad)
+    broken = skill(tool()).replace("version: 1.0.0", "version: [1.0")
+    assert "SKL100" in rules(world, broken)
+    assert "SKL501" not in rules(world, broken)
 
 
 @pytest.mark.slow
@@ -57,12 +64,21 @@ def test_what_is_refused(world: World, block: str, part: str) -> None:
 
 
 def test_every_tool_by_itself(world: World) -> None:
-    """[TOOLS §9.1] a fault of one hides none of another's; a second one of the same name is a fault."""
+    """[TOOLS §9.1] [D34] a fault of one hides none of another's; what was never meant to run is one
+    warning.
+    """
     text = skill(tool("A"), tool("go"), tool("go"), tool("b", "echo {{x}}"))
     found = told(world, text)
     assert [rule for rule, _, _ in found] == ["SKL501"] * 3
     assert "duplicate tool name" in found[1][1]
     assert len({line for _, _, line in found}) == 3
+    text = skill(tool("List Files", "ls | wc"), tool("x y")).replace("version: 1.0.0\n", "")
+    ((rule, message, line),) = told(world, text)
+    assert (rule, line) == ("SKL502", 9)
+    assert "'### List Files' reads as a tool" in message
+    unfenced = "### Use\n\n#### Command\n\nNone.\n"
+    assert rules(world, skill(unfenced).replace("version: 1.0.0\n", "")) == []
+    assert rules(world, skill(unfenced)) == ["SKL503"]
 
 
 @pytest.mark.parametrize(
@@ -76,26 +92,6 @@ def test_every_tool_by_itself(world: World) -> None:
 def test_frontmatter(world: World, fields: str, rule: str, line: int) -> None:
     """[D34] what the frontmatter says of all tools, on its line."""
     assert [(r, at) for r, _, at in told(world, skill(tool(), fields=fields))] == [(rule, line)]
-
-
-def test_said_once(world: World) -> None:
-    """[D34] what the frontmatter's own rules call an error is not said again."""
-    bad = skill(tool()).replace("name: pdf", "name: Pdf--x")
-    assert "SKL501" not in rules(world, bad)
-    broken = skill(tool()).replace("version: 1.0.0", "version: [1.0")
-    assert "SKL100" in rules(world, broken)
-    assert "SKL501" not in rules(world, broken)
-
-
-def test_commands_that_may_only_be_documented(world: World) -> None:
-    """[D34] without a version one warning, and no error for what was never meant to run."""
-    text = skill(tool("List Files", "ls | wc"), tool("x y")).replace("version: 1.0.0\n", "")
-    ((rule, message, line),) = told(world, text)
-    assert (rule, line) == ("SKL502", 9)
-    assert "'### List Files' reads as a tool" in message
-    unfenced = "### Use\n\n#### Command\n\nNone.\n"
-    assert rules(world, skill(unfenced).replace("version: 1.0.0\n", "")) == []
-    assert rules(world, skill(unfenced)) == ["SKL503"]
 
 
 def test_warnings(world: World) -> None:

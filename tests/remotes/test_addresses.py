@@ -33,9 +33,14 @@ def test_in_any_part(address: str) -> None:
     assert is_plain("https://me:p%C3%A4ss@host/a%20b.git?x=%26#v%2F1")
 
 
-def test_quoted_without_end() -> None:
-    """[SURFACES: Getting skills] an address that is quoted again and again takes no time."""
+def test_quoted_without_end_and_in_an_index() -> None:
+    """[SURFACES: Getting skills] no address takes long, and an entry of an index with two lines is none."""
     assert not is_plain("https://host/%" + "25" * 500_000 + "0A")
+    entry = {"name": "pdf", "type": "archive", "url": "a%0Ab.zip", "digest": "sha256:" + "0" * 64}
+    schema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+    index = read_index({"$schema": schema, "skills": [entry]}, "https://host/index.json")
+    assert index is not None
+    assert (index.entries, index.omissions) == ((), 1)
 
 
 @each(
@@ -80,12 +85,3 @@ def test_in_skills_toml(world: World) -> None:
     file.write_text(f'[[repositories]]\nname = "evil"\ntype = "git"\nurl = "{ATTACK}"\n')
     assert "control characters" in world.skc("doctor", "--library").stdout
     world.fails("E100", "repo", "add", "other", ATTACK)
-
-
-def test_in_an_index() -> None:
-    """[SURFACES: Getting skills] an entry of a site's index with such an address is none."""
-    entry = {"name": "pdf", "type": "archive", "url": "a%0Ab.zip", "digest": "sha256:" + "0" * 64}
-    schema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-    index = read_index({"$schema": schema, "skills": [entry]}, "https://host/index.json")
-    assert index is not None
-    assert (index.entries, index.omissions) == ((), 1)

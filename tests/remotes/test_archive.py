@@ -184,20 +184,21 @@ def test_devices_in_a_zip(tmp_path: Path) -> None:
     assert "device or a pipe" in refuse(make_zip(tmp_path / "a.zip", ("x", b"", stat.S_IFIFO | 0o644)))
 
 
-def test_encrypted(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] An encrypted file is refused."""
+def test_what_is_not_read(tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] An encrypted file, an unusual way of packing, and too large an archive
+    are refused.
+    """
     path = make_zip(tmp_path / "a.zip", ("SKILL.md", MAIN, 0))
     data = bytearray(path.read_bytes())
     data[data.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(data)
     assert "'SKILL.md' is encrypted" in refuse(path)
-
-
-def test_unusual_compression(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] Only the two ways of packing that every zip program has are read."""
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_LZMA) as file:
         file.writestr("SKILL.md", MAIN)
     assert "not supported" in refuse(tmp_path / "a.zip")
+    with open(tmp_path / "a.zip", "wb") as file:
+        file.truncate(archive.MAX_PACKED + 1)
+    assert "over 256 MiB" in refuse(tmp_path / "a.zip")
 
 
 @pytest.mark.parametrize("kind", ["a.zip", "a.tar.gz"])
@@ -280,10 +281,3 @@ def test_damaged(tmp_path: Path, data: bytes) -> None:
     """[SURFACES: Getting skills] What is no archive, or half of one, is refused."""
     (tmp_path / "a.zip").write_bytes(data)
     assert "damaged" in refuse(tmp_path / "a.zip")
-
-
-def test_too_large(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] An archive over the limit is not opened."""
-    with open(tmp_path / "a.zip", "wb") as file:
-        file.truncate(archive.MAX_PACKED + 1)
-    assert "over 256 MiB" in refuse(tmp_path / "a.zip")

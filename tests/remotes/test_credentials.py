@@ -134,13 +134,6 @@ def test_a_damaged_file(world: World, content: str) -> None:
     assert file(world).read_text() == content
 
 
-def test_without_a_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Registry] without a home there are no tokens."""
-    monkeypatch.setenv("HOME", "")
-    assert read_credentials() == []
-    assert find_token(TEAM) == ""
-
-
 @each("token", ["", " \n", "a b", "a\nb", "ä", "x" * 5000, "a\0"])
 def test_no_token(token: str) -> None:
     """[SURFACES: Registry] text that no header can carry is refused, and not repeated."""
@@ -180,8 +173,10 @@ def test_any_address(url: str) -> None:
     assert not _is_below(url, TEAM) or url.lower().startswith(TEAM)
 
 
-def test_variables(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Registry] SKILLC_TOKEN goes to SKILLC_REGISTRY, or else to the one that is written to."""
+def test_which_registry(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry] the option, variables, the setting, the only login; without a home there are no
+    tokens.
+    """
     monkeypatch.setenv("SKILLC_TOKEN", "ci")
     assert find_token(TEAM) == ""
     assert choose_registry(TEAM) == Credential(TEAM, "ci")
@@ -193,10 +188,9 @@ def test_variables(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_registry("https://other.example") == Credential("https://other.example")
     store_credential(Credential(TEAM, "stored"))
     assert find_token(TEAM) == "ci"
-
-
-def test_which_registry(world: World) -> None:
-    """[SURFACES: Registry] the option, then the home's setting, then the only login; else E100."""
+    for name in ("SKILLC_TOKEN", "SKILLC_REGISTRY"):
+        monkeypatch.delenv(name)
+    forget_credential(TEAM)
     with pytest.raises(InvalidOption, match="skc login <url>"):
         choose_registry(None)
     store_credential(Credential(TEAM, "one"))
@@ -206,6 +200,9 @@ def test_which_registry(world: World) -> None:
         choose_registry(None)
     assert choose_registry(None, "https://other.example/") == Credential("https://other.example", "two")
     assert choose_registry(TEAM, "https://other.example") == Credential(TEAM, "one")
+    monkeypatch.setenv("HOME", "")
+    assert read_credentials() == []
+    assert find_token(TEAM) == ""
 
 
 def repository(world: World, url: str) -> SkillsConfig:

@@ -27,14 +27,12 @@ def test_host_of(url: str, host: str) -> None:
 
 
 def test_what_a_person_writes() -> None:
-    """[SURFACES: Getting skills] A host, a host with a port, or an address of it; nothing else."""
+    """[SURFACES: Getting skills] A host, a host with a port, or an address; a refusal names the host and
+    the option.
+    """
     texts = ("CDN.Example.com", "cdn.example.com:443", "https://cdn.example.com/pdf.zip", "[::1]:80")
     assert [parse_host(text) for text in texts] == ["cdn.example.com"] * 3 + ["[::1]:80"]
     assert {parse_host(text) for text in ("", "a b", "a/b", "me@host", "host:port", "[::1")} == {""}
-
-
-def test_refusal_says_how_to_allow() -> None:
-    """[SURFACES: Getting skills] A refusal names the host and the option; other ports are other hosts."""
     hosts = Hosts.around("https://example.com/skills")
     assert hosts.refusal("https://example.com/x") == hosts.refusal("http://example.com/x") == ""
     assert "--allow-host example.com:8443" in hosts.refusal("https://example.com:8443/x")

@@ -87,14 +87,6 @@ def test_whoami_of_something_else(api: RegistryApi, stub: Stub, value: Any) -> N
         api.whoami()
 
 
-def test_odd_lists(api: RegistryApi, stub: Stub) -> None:
-    """[SURFACES: Registry] entries that can't be used are left out."""
-    good = {"version": "1.0.0", "digest": "sha256:x", "yanked": 3, "tags": ["a", 3]}
-    stub.gives(page({"versions": [3, {}, good]}))
-    [skill] = api.versions("pdf")
-    assert (skill.version, skill.digest, skill.yanked, skill.tags) == ("1.0.0", "sha256:x", None, ("a",))
-
-
 def test_redirects_are_not_followed(api: RegistryApi, stub: Stub) -> None:
     """[SURFACES: Registry] no redirect is followed: the token stays with its address."""
     stub.gives(page(b"", 307, Location="/elsewhere"))
@@ -103,8 +95,8 @@ def test_redirects_are_not_followed(api: RegistryApi, stub: Stub) -> None:
     assert stub.paths() == ["/whoami"]
 
 
-def test_patient_where_the_registry_is_busy(stub: Stub) -> None:
-    """[SURFACES: Registry] after 429 and 503 the registry is asked again, after the time that it names."""
+def test_patience(stub: Stub) -> None:
+    """[SURFACES: Registry] a busy registry is asked again when it says; a publication may take longer."""
     waits: list[float] = []
     answers = iter(
         [problem("E092", "busy", 429, Retry_After="0"), problem("E092", "busy", 503, Retry_After="0")]
@@ -113,6 +105,13 @@ def test_patient_where_the_registry_is_busy(stub: Stub) -> None:
     with RegistryApi(stub.url, tell_wait=waits.append) as api:
         assert api.whoami().subject == "ada"
     assert waits == [0.0, 0.0]
+    stub.gives(0.5, page({"version": "1.0.0", "digest": "sha256:0"}))
+    with RegistryApi(stub.url, SECRET, time_out=0.1) as api:
+        assert api.publish("x", b"archive", {}, after=None).version == "1.0.0"
+        with pytest.raises(errors.RegistryUnavailable, match=r"no answer in 0\.1 s"):
+            api.versions("x")
+    with RegistryApi("http://127.0.0.1:1") as api, pytest.raises(errors.RegistryUnavailable, match="refused"):
+        api.whoami()
 
 
 @pytest.mark.parametrize("after", ["3600", "Wed, 21 Oct 2065 07:28:00 GMT", "-1", "nan"])
@@ -140,23 +139,10 @@ def test_slow_drops(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
         api.whoami()
 
 
-def test_nothing_there(stub: Stub) -> None:
-    """[SURFACES: Registry] a port that nothing listens on is E092 with what the system said."""
-    with RegistryApi("http://127.0.0.1:1") as api, pytest.raises(errors.RegistryUnavailable, match="refused"):
-        api.whoami()
-
-
-def test_patient_with_a_publication(stub: Stub) -> None:
-    """[SURFACES: Registry] a registry may take longer to store what was sent than to answer a question."""
-    stub.gives(0.5, page({"version": "1.0.0", "digest": "sha256:0"}))
-    with RegistryApi(stub.url, SECRET, time_out=0.1) as api:
-        assert api.publish("x", b"archive", {}, after=None).version == "1.0.0"
-        with pytest.raises(errors.RegistryUnavailable, match=r"no answer in 0\.1 s"):
-            api.versions("x")
-
-
 def test_what_is_sent(api: RegistryApi, stub: Stub) -> None:
-    """[SURFACES: Registry] requests carry the token, JSON, and an ID as one segment of the path."""
+    """[SURFACES: Registry] requests carry the token, JSON, and an ID as one segment; odd entries are left
+    out.
+    """
     stub.gives(page({}))
     api.send("PUT", module.skill_path("payments/refunds"), {"ä": 1}, headers={"If-Match": '"x"'})
     request: Request = stub.requests[0]
@@ -164,3 +150,7 @@ def test_what_is_sent(api: RegistryApi, stub: Stub) -> None:
     assert request.headers["authorization"] == f"Bearer {SECRET}"
     assert request.headers["if-match"] == '"x"'
     assert request.headers["content-length"] == str(len(json.dumps({"ä": 1})))
+    good = {"version": "1.0.0", "digest": "sha256:x", "yanked": 3, "tags": ["a", 3]}
+    stub.gives(page({"versions": [3, {}, good]}))
+    [skill] = api.versions("pdf")
+    assert (skill.version, skill.digest, skill.yanked, skill.tags) == ("1.0.0", "sha256:x", None, ("a",))

@@ -39,30 +39,22 @@ def test_encodings(mark: bytes, eol: bytes) -> None:
 
 
 def test_not_utf8() -> None:
-    """[D4] bytes that are not UTF-8 are replaced, and it is said; the rest is as it was."""
+    """[D4] bytes that are not UTF-8 are replaced, and it is said; a body is found by bytes."""
     document = parse(GOOD.replace(b"Fill", b"F\xfcll").replace(b"# PDF", b"# P\xff\xfeDF"))
     found = read_metadata(document, "folder")
     assert (found.description, codes(found)) == ("F\ufffdll forms", ["W010"])
     assert [(heading.text, heading.line) for heading in document.headings()] == [("P\ufffd\ufffdDF", 5)]
+    wide = parse("---\nname: 漢字\ndescription: é\n---\n# Ü\n".encode())
+    assert wide.data[wide.body :].decode() == "# Ü\n"
+    assert [(heading.text, heading.line) for heading in wide.headings()] == [("Ü", 5)]
 
 
-def test_body_counts_bytes() -> None:
-    """[D4] the body starts where it does, whatever stands in the frontmatter."""
-    document = parse("---\nname: 漢字\ndescription: é\n---\n# Ü\n".encode())
-    assert document.data[document.body :].decode() == "# Ü\n"
-    assert [(heading.text, heading.line) for heading in document.headings()] == [("Ü", 5)]
-
-
-def test_lines_of_dashes() -> None:
-    """[D4] [D6] headings stay behind a thematic break, and `---# Title` is one, on the fence's line."""
+def test_dashes_and_descriptions() -> None:
+    """[D4] [D6] headings stay behind a thematic break; any document may have a description."""
     for text in ("---\n# Title\n---\n", "---\n\n# Title\n\n---\n\nText\n", "---\nTitle\n---\n"):
         assert [heading.text for heading in parse(text.encode()).headings()] == ["Title"]
     document = parse(b"---\nname: a\ndescription: b\n---# Title\n## Next\n")
     assert [(h.level, h.text, h.line) for h in document.headings()] == [(1, "Title", 4), (2, "Next", 5)]
-
-
-def test_description_of_a_reference() -> None:
-    """[D4] any document may have a description, read as SKILL.md's is."""
     assert parse(GOOD).description == "Fill forms"
     assert parse(b"---\ndescription: 42\n---\n").description == "42"
     assert parse(b"---\nname: x\n---\n").description is None

@@ -106,8 +106,8 @@ def test_unclosed(text: str, body: str) -> None:
 # What it holds
 
 
-def test_other_keys() -> None:
-    """[D4] other keys are kept as they are."""
+def test_keys() -> None:
+    """[D4] other keys are kept; of two the last counts, and a diagnostic names the line."""
     found = read(f"{GOOD}allowed-tools: [Read, Bash]\nmetadata:\n  version: 1.10\n  on: 2024-05-01\nX y: ~\n")
     assert found.fields == {
         "name": "pdf",
@@ -117,6 +117,13 @@ def test_other_keys() -> None:
         "X y": None,
     }
     assert codes(found) == []
+    twice = read("name: a\nname: b\ndescription: x")
+    assert (twice.fields["name"], codes(twice)) == ("b", ["W013"])
+    assert "'name'" in said(twice)
+    assert "(line 3: " in said(read("name: a\ndescription: b: c"))
+    late = find_frontmatter("\n\n---\nname: a\ndescription: b: c\n---\n")
+    assert late is not None
+    assert "(line 5: " in said(late)
 
 
 words = st.from_regex(r"[a-z][a-z0-9_.-]{0,8}", fullmatch=True)
@@ -131,13 +138,6 @@ def test_good_input(fields: dict[str, object], eol: str) -> None:
     found = find_frontmatter(text)
     assert found is not None
     assert (found.fields, found.end, codes(found)) == (fields, len(text), [])
-
-
-def test_duplicate_keys() -> None:
-    """[D4] a key that is set twice is a diagnostic; the last one counts."""
-    found = read("name: a\nname: b\ndescription: x")
-    assert (found.fields["name"], codes(found)) == ("b", ["W013"])
-    assert "'name'" in said(found)
 
 
 @each(
@@ -223,14 +223,6 @@ def test_any_sentence_with_colons(sentence: list[str]) -> None:
     found = read(f"name: pdf\ndescription: {text}\nversion: 1")
     assert found.fields == {"name": "pdf", "description": text, "version": 1}
     assert codes(found) == (["W011"] if ": " in text else [])
-
-
-def test_where() -> None:
-    """[D4] the diagnostic names the line of the file."""
-    assert "(line 3: " in said(read("name: a\ndescription: b: c"))
-    late = find_frontmatter("\n\n---\nname: a\ndescription: b: c\n---\n")
-    assert late is not None
-    assert "(line 5: " in said(late)
 
 
 @each(

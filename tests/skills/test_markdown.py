@@ -23,15 +23,11 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def test_commonmark_examples(commonmark_examples: list[str]) -> None:
-    """[D6] on every example of the specification: the levels, texts and lines that markdown-it-py finds."""
+    """[D6] [D15] every example of the specification: as markdown-it-py, and with the ends of a count."""
     assert len(commonmark_examples) > 600
     assert sum(len(peer(example)) for example in commonmark_examples) > 50
     for example in commonmark_examples:
         assert rows(example) == peer(example), example
-
-
-def test_commonmark_sections(commonmark_examples: list[str]) -> None:
-    """[D15] on every example, and on all of them in one document, sections end where a count by hand says."""
     for example in [*commonmark_examples, "\n\n".join(commonmark_examples)]:
         ends = [end for _, end in spans(example)]
         assert ends == section_ends(rows(example), len(example.encode().splitlines())), example

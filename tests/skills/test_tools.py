@@ -146,8 +146,8 @@ def test_the_documents_git_skill() -> None:
     assert diff.parameters == (ParameterDefinition("staged", "boolean", False, "Show only staged changes"),)
 
 
-def test_the_documents_deploy_skill() -> None:
-    """[TOOLS §8.3] [TOOLS §2.2] every field of the frontmatter."""
+def test_fields_of_the_frontmatter() -> None:
+    """[TOOLS §8.3] [TOOLS §2.2] [TOOLS §9.2] every field, the defaults, and the Agent Skills format's own."""
     skill = parse_definition(DEPLOY.encode(), "deploy")
     assert (skill.read_only, skill.always_ask, skill.network, skill.timeout, skill.modes) == (
         False,
@@ -156,17 +156,15 @@ def test_the_documents_deploy_skill() -> None:
         120,
         ("Dev",),
     )
+    plain = define(FRONT + tool())
+    assert (plain.author, plain.modes, plain.read_only, plain.always_ask) == (None, ("Global",), False, False)
+    assert (plain.timeout, plain.network) == (30, False)
+    fields = "license: MIT\nallowed-tools: Bash\nmetadata:\n  a: b\ncompatibility: any\nversion"
+    assert codes(define(FRONT.replace("version", fields) + tool())) == []
 
 
-def test_defaults_of_the_frontmatter() -> None:
-    """[TOOLS §2.2] what is not set has the document's defaults."""
-    skill = define(FRONT + tool())
-    assert (skill.author, skill.modes, skill.read_only, skill.always_ask) == (None, ("Global",), False, False)
-    assert (skill.timeout, skill.network) == (30, False)
-
-
-def test_an_ordinary_skill_has_no_tools(tmp_path: Path) -> None:
-    """[D34] without an H3 that has a Command it is not executable, and nothing of it is an error."""
+def test_read_definition(tmp_path: Path) -> None:
+    """[D34] [D25] without an H3 that has a Command there are no tools; one over 1 MiB is not read."""
     folder = tmp_path / "plain"
     folder.mkdir()
     (folder / "SKILL.md").write_text(
@@ -174,14 +172,21 @@ def test_an_ordinary_skill_has_no_tools(tmp_path: Path) -> None:
     )
     skill = read_definition(str(folder))
     assert (skill.tools, skill.diagnostics) == ((), ())
+    (folder / "SKILL.md").write_bytes((FRONT + tool()).encode() + b"x" * (1 << 20))
+    with pytest.raises(InvalidSkill, match="over 1 MiB"):
+        read_definition(str(folder))
 
 
-def test_command_without_a_fence_is_no_tool() -> None:
-    """[D34] a tool needs a fenced block; one without is told of."""
+def test_blocks_and_headings() -> None:
+    """[D34] [D35] [D6] a tool needs a fenced block; its headings are what CommonMark has."""
     skill = define(FRONT + "### one\n\n#### Command\n\n    indented\n\n" + tool("two"))
     assert [found.name for found in skill.tools] == ["two"]
     assert codes(skill) == ["W065"]
     assert define("### one\n\n#### Command\n\nNothing\n").tools == ()
+    text = FRONT + "### `go` ###\n\nGoes.\n\n#### command\n\n~~~~sh\nls\n~~~~\n"
+    for variant in (text, text.replace("\n", "\r\n"), "\ufeff" + text):
+        (found,) = define(variant).tools
+        assert (found.name, found.description, found.command.strip()) == ("go", "Goes.", "ls")
 
 
 @each(
@@ -198,14 +203,6 @@ def test_command_without_a_fence_is_no_tool() -> None:
 def test_what_is_no_tool(text: str) -> None:
     """[D35] headings inside fences, comments and code, and of other levels, make none."""
     assert define(text).tools == ()
-
-
-def test_headings_of_every_kind() -> None:
-    """[D35] [D6] closing hashes, code, lower case, CRLF, and what is quoted, as CommonMark has it."""
-    text = FRONT + "### `go` ###\n\nGoes.\n\n#### command\n\n~~~~sh\nls\n~~~~\n"
-    for variant in (text, text.replace("\n", "\r\n"), "\ufeff" + text):
-        (found,) = define(variant).tools
-        assert (found.name, found.description, found.command.strip()) == ("go", "Goes.", "ls")
 
 
 @each(
@@ -282,12 +279,6 @@ def test_warnings() -> None:
     assert define(odd + tool()).version == "1.0"
 
 
-def test_fields_of_the_standard_are_known() -> None:
-    """[TOOLS §9.2] the Agent Skills format's own fields are no surprise."""
-    fields = "license: MIT\nallowed-tools: Bash\nmetadata:\n  a: b\ncompatibility: any\nversion"
-    assert codes(define(FRONT.replace("version", fields) + tool())) == []
-
-
 def test_parameter_tables() -> None:
     r"""[TOOLS §3.3] [D35] `\|`, alignment, missing cells, columns in any order, code and emphasis."""
     table = (
@@ -337,15 +328,6 @@ def test_defaults_in_descriptions(kind: str, description: str, default: object) 
     assert (parameter.default, type(parameter.default)) == (default, type(default))
     stated = find_default(description.replace("`", "")) is not None
     assert codes(skill) == (["W064"] if stated and default is None else [])
-
-
-def test_oversized(tmp_path: Path) -> None:
-    """[D25] a SKILL.md without end is refused, not read."""
-    folder = tmp_path / "big"
-    folder.mkdir()
-    (folder / "SKILL.md").write_bytes((FRONT + tool()).encode() + b"x" * (1 << 20))
-    with pytest.raises(InvalidSkill, match="over 1 MiB"):
-        read_definition(str(folder))
 
 
 @given(st.text(st.sampled_from(list("#`~|-{}\n \\abc>*:<"))), st.binary(max_size=60))

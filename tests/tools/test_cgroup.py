@@ -36,11 +36,16 @@ def list_groups(parent: str) -> list[str]:
 
 
 def test_limits_of_a_group(parent: str) -> None:
-    """[D45] a group has the limits that docs/sandbox.md names, and is removed."""
+    """[D45] a group has the limits of docs/sandbox.md, and is removed, also a leftover one."""
     group = cgroup.create()
     assert group is not None
     values = {name: Path(group, name).read_text().strip() for name in cgroup.LIMITS}
     assert values == {"pids.max": "512", "memory.max": str(8 << 30), "memory.oom.group": "1"}
+    cgroup.remove(group)
+    assert list_groups(parent) == []
+    os.mkdir(os.path.join(parent, "skillc-4194305-0"))  # beyond the highest number of a process
+    group = cgroup.create()
+    assert group is not None
     cgroup.remove(group)
     assert list_groups(parent) == []
 
@@ -61,15 +66,6 @@ def test_memory(bench: Bench, parent: str, monkeypatch: pytest.MonkeyPatch, kind
     assert ("used" in envelope.output) is (bench.level == "none")
     if bench.level != "none":
         assert envelope.exit_code == 137
-    assert list_groups(parent) == []
-
-
-def test_leftovers(parent: str) -> None:
-    """[D45] the group of a process that was killed is removed by the next one."""
-    os.mkdir(os.path.join(parent, "skillc-4194305-0"))  # beyond the highest number of a process
-    group = cgroup.create()
-    assert group is not None
-    cgroup.remove(group)
     assert list_groups(parent) == []
 
 

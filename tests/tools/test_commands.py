@@ -105,8 +105,10 @@ def test_values_as_json(world: World, mine: Path) -> None:
     world.fails("E062", "run", "mine", "say", "--param", "text=a", "--param", "loud=perhaps")
 
 
-def test_dry_run(world: World, mine: Path) -> None:
-    """[D42] [SURFACES: Tools] prints what would be started, and starts nothing; nobody has to approve it."""
+def test_dry_run_manifest_and_log(world: World, mine: Path) -> None:
+    """[TOOLS §7.1] [D42] [SURFACES: Tools] [RFC-0007] --dry-run starts nothing; the list for a prompt; a
+    log without what was passed.
+    """
     env = {"MY_TOKEN": "secret", "LC_ALL": "C.UTF-8"}
     result = json.loads(world.ok("run", "mine", "say", "--param", "text=x", "--dry-run", env=env).stdout)
     assert set(result) == {"argv", "cwd", "env", "sandbox"}
@@ -114,11 +116,23 @@ def test_dry_run(world: World, mine: Path) -> None:
     assert result["cwd"] == str(world.home)
     assert result["env"]["SKILLC_SKILL_NAME"] == result["env"]["GIBBERISH_SKILL_NAME"] == "mine"
     assert "secret" not in json.dumps(result)
+    lines = world.ok("tools", "mine", "--format", "manifest").stdout.splitlines()
+    assert lines[0].startswith("You are a model that can do function calling")
+    assert lines[2] == "[Skills]"
+    assert lines[3].startswith("- mine.say: ")
+    world.ok("run", "mine", "say", "--param", "text=hunter2", "--yes")
+    world.ok("tools", "mine")
+    log = (world.home / ".skillc" / "runtime" / "mine" / ".skillc-meta").rglob("logs.db*")
+    data = b"".join(path.read_bytes() for path in log)
+    assert b'"tool":"say"' in data.replace(b'": ', b'":')
+    assert b"hunter2" not in data
 
 
 @pytest.mark.slow
 def test_modes(world: World) -> None:
-    """[D48] [TOOLS §7.2] a skill for Dev is there in Dev alone; one for Global everywhere."""
+    """[TOOLS §7.2] [TOOLS §6.3] [D48] a skill for Dev is there in Dev alone; --yes is for one run, also
+    where it always asks.
+    """
     executable(world.global_store, "dev", tool("go", "echo dev"), fields="modes: [Dev]\n")
     executable(world.global_store, "both", tool("go", "echo both"), fields="modes: [Meeting, Global]\n")
     failed = world.fails("E061", "run", "dev", "go", "--yes")
@@ -127,6 +141,10 @@ def test_modes(world: World) -> None:
     assert run_json(world, "both", "go", "--yes", "--mode", "Dev")["success"]
     world.fails("E061", "run", "both", "stop", "--yes")
     world.fails("E100", "run", "both", "go", "--mode", "Work")
+    executable(world.global_store, "deploy", tool("go", "echo gone"), fields="always_ask: true\n")
+    world.ok("trust", "allow", "deploy", "--digest", digest(world, "deploy"))
+    world.fails("E063", "run", "deploy", "go")
+    assert run_json(world, "deploy", "go", "--yes")["output"] == "gone\n"
 
 
 @pytest.mark.slow
@@ -164,15 +182,6 @@ def test_denied(world: World, mine: Path) -> None:
     executable(world.global_store, "bad", tool("go", "echo 'open"))  # which can't be read
     world.fails("E060", "trust", "allow", "bad", "--digest", "0" * 64)
     world.ok("trust", "deny", "bad")
-
-
-@pytest.mark.slow
-def test_always_ask(world: World) -> None:
-    """[TOOLS §6.3] an approval that lasts is not enough for it; --yes is, for one run."""
-    executable(world.global_store, "deploy", tool("go", "echo gone"), fields="always_ask: true\n")
-    world.ok("trust", "allow", "deploy", "--digest", digest(world, "deploy"))
-    world.fails("E063", "run", "deploy", "go")
-    assert run_json(world, "deploy", "go", "--yes")["output"] == "gone\n"
 
 
 @pytest.mark.slow
@@ -233,16 +242,6 @@ def test_damaged_decisions(world: World, mine: Path) -> None:
     assert file.with_name("trust.json.damaged").read_text() == "{"
     assert world.ok("run", "mine", "say", "--param", "text=x").stderr == ""
     assert world.skc("run", "git", "status").stderr == ""
-
-
-def test_runs_are_logged(world: World, mine: Path) -> None:
-    """[RFC-0007] with the tool and the outcome, but never with what was passed: it may be a secret."""
-    world.ok("run", "mine", "say", "--param", "text=hunter2", "--yes")
-    world.ok("tools", "mine")
-    log = (world.home / ".skillc" / "runtime" / "mine" / ".skillc-meta").rglob("logs.db*")
-    data = b"".join(path.read_bytes() for path in log)
-    assert b'"tool":"say"' in data.replace(b'": ', b'":')
-    assert b"hunter2" not in data
 
 
 # --- On a terminal -----------------------------------------------------------------------------------
@@ -395,25 +394,13 @@ def test_nothing_started(world: World, mine: Path) -> None:
         assert world.fails(code, "run", *words).stdout == ""
 
 
-def test_manifest(world: World, mine: Path) -> None:
-    """[TOOLS §7.1] `--format manifest` is the list for a prompt."""
-    lines = world.ok("tools", "mine", "--format", "manifest").stdout.splitlines()
-    assert lines[0].startswith("You are a model that can do function calling")
-    assert lines[2] == "[Skills]"
-    assert lines[3].startswith("- mine.say: ")
-
-
 def test_a_link_that_leaves(world: World) -> None:
-    """[D64] [D55] no digest, no run: E012 in the envelope, although the skill can be read."""
+    """[D64] [D55] [D42] E012 where a link leaves; E064 without a repository or a home; in the envelope."""
     folder = executable(world.global_store, "linked", tool("go", "echo"))
     (folder / "out").symlink_to(world.root)
     failed = world.fails("E012", "run", "linked", "go", "--yes")
     assert json.loads(failed.stdout)["code"] == "E012"
     assert "linked" in world.ok("sources", "linked").stdout
-
-
-def test_no_home(world: World) -> None:
-    """[D42] [D55] neither a repository nor a home directory to run in: E064, in the envelope, with advice."""
     executable(world.project, "mine", tool("go", "echo"))
     failed = world.fails("E064", "run", str(world.project / "mine"), "go", "--yes", env={"HOME": ""})
     envelope = json.loads(failed.stdout)

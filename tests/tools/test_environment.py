@@ -79,19 +79,13 @@ def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
 
 
 def test_program_of_the_skill(tmp_path: Path) -> None:
-    """[D41] with a slash it is a file of the skill, links resolved."""
+    """[D41] with a slash it is a file of the skill, links resolved; what leads out is refused."""
     skill = tmp_path / "skill"
     run = executable(skill / "scripts" / "run.sh")
     (skill / "scripts" / "link.sh").symlink_to("run.sh")
     for name in ("./scripts/run.sh", "scripts/run.sh", "scripts/../scripts/run.sh", "scripts/link.sh"):
         assert find_program(name, str(skill), "/bin") == str(run)
-
-
-def test_program_that_leaves(tmp_path: Path) -> None:
-    """[D41] `..`, absolute names and links that lead out of the skill are refused."""
-    skill = tmp_path / "skill"
     executable(tmp_path / "outside.sh")
-    (skill / "scripts").mkdir(parents=True)
     (skill / "scripts" / "out.sh").symlink_to("../../outside.sh")
     (skill / "dir").symlink_to("/bin")
     outside = ["../outside.sh", "scripts/../../outside.sh", "/bin/sh", "scripts/out.sh", "dir/sh", "./"]

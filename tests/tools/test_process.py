@@ -18,7 +18,9 @@ from tests.tools.escapes.processes import wait_for
 
 
 def test_envelopes(bench: Bench) -> None:
-    """[D43] [TOOLS §4.3] [TOOLS §4.1] what the envelope of a good run has, and of one that fails."""
+    """[TOOLS §4.3] [TOOLS §4.1] [D43] [D42] the envelope of a good run and of one that fails; values that
+    only behave like text.
+    """
     found = bench.run("echo", "a b", "$HOME;ls").as_json()
     assert found.pop("duration_ms") >= 0
     good = {"success": True, "exit_code": 0, "truncated": False, "sandbox": bench.level}
@@ -29,6 +31,12 @@ def test_envelopes(bench: Bench) -> None:
     assert found == good | bad | {"output": "no repository\n"}
     found = bench.sh("kill -SEGV $$").as_json()  # a signal counts from 128, as in shells
     assert (found["exit_code"], found["error"]) == (139, "Command failed with exit code 139 (SIGSEGV)")
+    launch = bench.launch("sh", "-c", 'echo "$0 $WHO"', "word")
+    env: dict[str, str] = {Name(name): Name(value) for name, value in launch.env.items()}
+    env[Name("WHO")] = Name("me")
+    argv = tuple(Name(word) for word in launch.argv)
+    named = run(replace(launch, argv=argv, env=env, cwd=Name(launch.cwd), skill_dir=Name(launch.skill_dir)))
+    assert named.output == "word me\n"
 
 
 @pytest.mark.slow
@@ -39,11 +47,16 @@ def test_both_streams(bench: Bench) -> None:
 
 
 def test_parsed(bare: Bench) -> None:
-    """[D43] [TOOLS §4.4] JSON on stdout is parsed, whatever is on stderr."""
+    """[TOOLS §4.4] [D43] [D45] JSON on stdout is parsed, whatever is on stderr; a level that does not
+    exist is none.
+    """
     for value in ({"status": "ok", "count": 5}, [1, 2.5, None], None, 7):
         found = bare.sh(f"echo warning >&2; echo '{json.dumps(value)}'").as_json()
         assert found["parsed"] == value
         assert "warning" in found["output"]
+    launch = bare.launch("true")
+    with pytest.raises(SandboxUnavailable, match="cage"):
+        run(replace(launch, sandbox="cage"))
 
 
 @each(
@@ -128,13 +141,6 @@ def test_what_can_not_be_started(bench: Bench) -> None:
         run(launch)
 
 
-def test_unknown_level(bare: Bench) -> None:
-    """[D45] a level that does not exist is not replaced by another."""
-    launch = bare.launch("true")
-    with pytest.raises(SandboxUnavailable, match="cage"):
-        run(replace(launch, sandbox="cage"))
-
-
 @pytest.mark.slow
 def test_time_out(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] [TOOLS §9.3] at the time-out it is asked to end, and what it said is kept."""
@@ -168,7 +174,7 @@ def test_cancelled(bench: Bench) -> None:
 
 
 def test_from_another_thread(bench: Bench) -> None:
-    """[D45] runs in threads at once do not meet."""
+    """[D45] [D43] runs in threads at once do not meet; a run gives back all descriptors, failing too."""
     outputs: list[str] = []
     threads = [
         threading.Thread(target=lambda number=number: outputs.append(bench.run("echo", str(number)).output))
@@ -179,10 +185,6 @@ def test_from_another_thread(bench: Bench) -> None:
     for thread in threads:
         thread.join()
     assert sorted(outputs) == [f"{number}\n" for number in range(8)]
-
-
-def test_without_descriptors_left(bench: Bench) -> None:
-    """[D43] a run gives back all descriptors, also one that fails to start."""
     bench.run("true")
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
@@ -196,13 +198,3 @@ class Name(str):
     """Text of a class of its own, as names of skills are."""
 
     __slots__ = ()
-
-
-def test_text_of_another_class(bench: Bench) -> None:
-    """[D42] values that only behave like text reach the command as text, at every level."""
-    launch = bench.launch("sh", "-c", 'echo "$0 $WHO"', "word")
-    env: dict[str, str] = {Name(name): Name(value) for name, value in launch.env.items()}
-    env[Name("WHO")] = Name("me")
-    argv = tuple(Name(word) for word in launch.argv)
-    found = run(replace(launch, argv=argv, env=env, cwd=Name(launch.cwd), skill_dir=Name(launch.skill_dir)))
-    assert found.output == "word me\n"

@@ -111,18 +111,14 @@ def test_a_copy_given_as_a_path(world: World, team: Stub) -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_of_that_name_in_the_way(world: World) -> None:
-    """[RFC-0005] [D13a] a folder without SKILL.md hides no repository's skill; without one it is E010."""
+def test_folders_in_the_way_and_elsewhere(world: World) -> None:
+    """[D13a] [RFC-0005] [D46] a folder hides no repository's skill; what E063 says of one elsewhere works."""
     (world.project / "git").mkdir()
     (world.project / "nothing").mkdir()
     assert find_skill("git", str(world.project)).level is TrustLevel.BUNDLED
     assert "git" in world.ok("outline", "git").stdout.lower()
     for command in ("outline", "tools"):
         world.fails("E010", command, "nothing")
-
-
-def test_a_folder_from_elsewhere_is_called_by_its_path(world: World) -> None:
-    """[D46] what E063 says to run works."""
     folder = executable(world.root, "theirs")
     refused = world.fails("E063", "run", str(folder), "go")
     assert f"run 'skc trust allow {folder}'" in refused.stderr

@@ -96,25 +96,20 @@ def test_machines(options: tuple[str, ...], has_landlock: bool, chosen: str, obs
 
 
 def test_permissions(bench: Bench) -> None:
-    """[D45] whoever approves is told what the sandbox will allow."""
+    """[D45] whoever approves is told what may be written: the working directory unless read_only."""
     said = "\n".join(sandbox.permissions(bench.launch("true", network=True)))
     if bench.level == "none":
         assert "no sandbox" in said
-        return
-    assert f"sandbox: {bench.level}" in said
-    assert str(bench.project) in said
-    assert "write: nothing" in said
-    assert "network: yes" in said
-    writing = "\n".join(sandbox.permissions(bench.launch("true", read_only=False)))
-    assert f"write: the working directory {bench.project}" in writing
-    assert "network: none" in writing
-    at_home = "\n".join(sandbox.permissions(bench.launch("true", cwd=bench.home)))
-    assert f"no leading dot) in {bench.home}" in at_home
-
-
-def test_what_may_be_written(bench: Bench) -> None:
-    """[D45] the working directory unless read_only, and always a private temporary directory and home."""
-    if bench.level != "none":
+    else:
+        assert f"sandbox: {bench.level}" in said
+        assert str(bench.project) in said
+        assert "write: nothing" in said
+        assert "network: yes" in said
+        writing = "\n".join(sandbox.permissions(bench.launch("true", read_only=False)))
+        assert f"write: the working directory {bench.project}" in writing
+        assert "network: none" in writing
+        at_home = "\n".join(sandbox.permissions(bench.launch("true", cwd=bench.home)))
+        assert f"no leading dot) in {bench.home}" in at_home
         found = bench.sh("echo x > $TMPDIR/a && echo x > ~/a && mktemp && echo ok", read_only=True)
         assert found.output.endswith("ok\n")
         assert not (bench.home / "a").exists()
@@ -224,11 +219,22 @@ def test_a_skill_in_the_home_directory_itself(bare: Bench) -> None:
     assert access_rules(launch)[str(bare.home)] == "hide"
 
 
-def test_terminal_of_the_sandbox(bench: Bench) -> None:
-    """[D45] the command leads a session of its own."""
+def test_session_and_descriptors(bench: Bench) -> None:
+    """[D45] the command leads a session of its own, also of a caller with 1,100 open files."""
     session = bench.sh("cut -d' ' -f6 /proc/$$/stat").output.strip()
     assert session.isdigit()
     assert session not in ("0", str(os.getsid(0)))  # 0 is one that its namespace does not know
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2000:
+        pytest.skip(f"this user may have only {hard} files open")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert bench.run("echo", "hi").output == "hi\n"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in held:
+            os.close(descriptor)
 
 
 @pytest.mark.slow
@@ -253,18 +259,3 @@ def test_leftovers_are_removed(tmp_path: Path) -> None:
     assert not root.exists()
     assert outside.exists()
     remove_tree(str(root))  # nothing to do
-
-
-def test_many_descriptors(bench: Bench) -> None:
-    """[D45] a caller that has more than 1024 files open can run commands."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard < 2000:
-        pytest.skip(f"this user may have only {hard} files open")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
-    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
-    try:
-        assert bench.run("echo", "hi").output == "hi\n"
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for descriptor in held:
-            os.close(descriptor)

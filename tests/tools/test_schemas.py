@@ -50,7 +50,9 @@ EMPTY = {"type": "object", "properties": {}, "required": [], "additionalProperti
 
 
 def test_forms(skill: ExecutableSkill) -> None:
-    """[TOOLS §3.3] [D47] as OpenAI, Anthropic and MCP take tools; only the last with a dot and hints."""
+    """[TOOLS §3.3] [TOOLS §7.3] [D47] as OpenAI, Anthropic and MCP take tools; flags and origin; a native
+    tool's name stays.
+    """
     say = {"name": "demo__say", "description": "Says it.\n\nMore than once."}
     plain = {"name": "demo__plain", "description": "Made for a test."}
     assert format_tools(skill.tools, "openai") == [
@@ -62,6 +64,16 @@ def test_forms(skill: ExecutableSkill) -> None:
     first, _ = format_tools(skill.tools, "mcp")
     assert (first["name"], first["inputSchema"]) == ("demo.say", SCHEMA)
     assert first["annotations"] == {"readOnlyHint": True, "openWorldHint": True}
+    entry = format_tools(skill.tools, "json")[0]
+    assert {key: entry[key] for key in ("name", "read_only", "always_ask", "source")} == {
+        "name": "demo.say",
+        "read_only": True,
+        "always_ask": False,
+        "source": {"skill": "demo"},
+    }
+    lines = manifest(skill.tools, {"demo.say": "Native"}, "Dev").splitlines()
+    assert [line for line in lines if line.startswith("- demo.say")] == ["- demo.say: Native"]
+    assert "demo__say" not in function_names(skill.tools, ["demo__say"]).values()
 
 
 def test_long_descriptions(tmp_path: Path) -> None:
@@ -80,8 +92,8 @@ def named(*pairs: tuple[str, str]) -> list[Tool]:
     return [Tool(skill_id, name, "", (), blank, blank) for skill_id, name in pairs]
 
 
-def test_names_that_are_too_long() -> None:
-    """[D47] cut, ended with a hash, the same every time and different for different tools."""
+def test_names() -> None:
+    """[D47] cut, ended with a hash; where two would have one name neither has it, nor a reserved one."""
     long = "s" * 64
     tools = named((long, "one"), (long, "two"), ("short", "one"))
     names = function_names(tools)
@@ -90,14 +102,10 @@ def test_names_that_are_too_long() -> None:
     assert names[f"{long}.one"] == "s" * 55 + "_" + names[f"{long}.one"][-8:]
     assert len({*names.values()}) == 3
     assert all(len(name) <= 64 for name in names.values())
-
-
-def test_no_name_is_taken_from_another() -> None:
-    """[D47] where two would have one name neither has it; a reserved one is nobody's."""
-    names = function_names(named(("a/b", "c"), ("a", "b__c"), ("load", "skill")), ["load__skill"])
-    assert "a__b__c" not in names.values()
-    assert "load__skill" not in names.values()
-    assert len(set(names.values())) == 3
+    taken = function_names(named(("a/b", "c"), ("a", "b__c"), ("load", "skill")), ["load__skill"])
+    assert "a__b__c" not in taken.values()
+    assert "load__skill" not in taken.values()
+    assert len(set(taken.values())) == 3
 
 
 segments = st.text(st.sampled_from("ab-"), min_size=1, max_size=40)
@@ -113,20 +121,6 @@ def test_every_name_is_valid_and_unique(pairs: list[tuple[str, str]]) -> None:
     assert len(set(names.values())) == len(names)
     assert not {*names.values()} & {*reserved}
     assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names.values())
-
-
-def test_policies(skill: ExecutableSkill) -> None:
-    """[TOOLS §7.3] [D47] name, flags and origin of every tool; a native tool's can't be replaced."""
-    entry = format_tools(skill.tools, "json")[0]
-    assert {key: entry[key] for key in ("name", "read_only", "always_ask", "source")} == {
-        "name": "demo.say",
-        "read_only": True,
-        "always_ask": False,
-        "source": {"skill": "demo"},
-    }
-    lines = manifest(skill.tools, {"demo.say": "Native"}, "Dev").splitlines()
-    assert [line for line in lines if line.startswith("- demo.say")] == ["- demo.say: Native"]
-    assert "demo__say" not in function_names(skill.tools, ["demo__say"]).values()
 
 
 def test_manifest(skill: ExecutableSkill, tmp_path: Path) -> None:

@@ -166,7 +166,9 @@ def test_defaults_and_what_is_dropped(template: str, values: dict[str, Any], exp
 
 
 def test_defaults_of_the_table() -> None:
-    """[D37] the table's default stands in, the template's wins over it, and a value over both."""
+    """[TOOLS §3.4] [TOOLS §9.3] [D37] the template's default wins over the table's, a value over both; a
+    required one has none.
+    """
     parameters = [
         ParameterDefinition("k", "integer", default=10),
         ParameterDefinition("f", "boolean", default=True),
@@ -174,6 +176,10 @@ def test_defaults_of_the_table() -> None:
     template = parse_template("p {{k}} {{k:5}} {{f:--f}}", parameters)
     assert build_command_line(template, {}) == ["p", "10", "5", "--f"]
     assert build_command_line(template, {"k": 1, "f": False}) == ["p", "1", "1"]
+    parameter = ParameterDefinition("k", "string", required=True, default="x")
+    for given_values in ({}, {"k": None}):
+        with pytest.raises(InvalidParameter, match="'k': required and missing"):
+            check_values([parameter], given_values)
 
 
 @each(
@@ -263,14 +269,6 @@ def test_values_of_the_wrong_type(values: dict[str, Any], words: str) -> None:
         argv("p {{s}} {{i}} {{n}} {{b}} {{a}}", **values)
     assert words in caught.value.message
     assert caught.value.code == "E062"
-
-
-def test_required() -> None:
-    """[TOOLS §3.4] [TOOLS §9.3] a required parameter that is missing is an error, whatever its default."""
-    parameter = ParameterDefinition("k", "string", required=True, default="x")
-    for given_values in ({}, {"k": None}):
-        with pytest.raises(InvalidParameter, match="'k': required and missing"):
-            check_values([parameter], given_values)
 
 
 def test_values_as_text() -> None:

@@ -82,7 +82,7 @@ def test_every_call_is_approved(world: World, mine: Path) -> None:
 
 
 def test_a_callback_may_be_awaited(world: World, mine: Path) -> None:
-    """[D46] and a no is a result for the model."""
+    """[D46] a callback may be awaited; whatever else than True it gives or raises approves nothing."""
     answers = [True, False]
 
     async def approve(request: ApprovalRequest) -> bool:
@@ -95,16 +95,12 @@ def test_a_callback_may_be_awaited(world: World, mine: Path) -> None:
     envelope = json.loads(text)
     assert (failed, envelope["success"], envelope["code"]) == (True, False, "E063")
     assert envelope["error"] == "approval required for 'mine'; run 'skc trust allow mine'"
+    others: list[object] = [1, "yes", None]
 
+    def approve_oddly(request: ApprovalRequest) -> Any:
+        return others.pop()  # which raises once there are no more
 
-def test_only_true_is_a_yes(world: World, mine: Path) -> None:
-    """[D46] whatever else a callback gives or raises approves nothing."""
-    answers: list[object] = [1, "yes", None]
-
-    def approve(request: ApprovalRequest) -> Any:
-        return answers.pop()  # which raises once there are no more
-
-    built = agent(world, SkillToolset(approve))
+    built = agent(world, SkillToolset(approve_oddly))
     for _ in range(4):
         failed, text = call(built, "mine__say", text="x")
         assert failed

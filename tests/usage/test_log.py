@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -111,8 +112,10 @@ def test_every_command_that_resolves_a_skill(world: World, skill: Path) -> None:
     assert all(row["error"] is None for row in logged_rows)
 
 
-def test_failed_searches(world: World, skill: Path) -> None:
-    """[RFC-0004:C-LOGGING] [RFC-0005] the error's message is kept: no index, empty query."""
+def test_messages_of_failures(world: World, skill: Path) -> None:
+    """[RFC-0004:C-LOGGING] [RFC-0005] [RFC-0007] an error's message is kept: no index, empty query, the
+    system's.
+    """
     world.fails("E002", "search", "pdf", "text")
     world.fails("E004", "search", "pdf", " ")
     assert [(json.loads(row["args"]), row["error"]) for row in rows(primary(world))] == [
@@ -122,6 +125,14 @@ def test_failed_searches(world: World, skill: Path) -> None:
         ),
         ({"query": " ", "result_count": 0}, "empty query"),
     ]
+    found = resolve("pdf", str(world.project))
+
+    def fail() -> None:
+        raise PermissionError(13, "Permission denied", "/x")
+
+    with pytest.raises(PermissionError):
+        run_logged(found, "show", {}, str(world.project), fail)
+    assert rows(primary(world))[-1]["error"] == "'/x': Permission denied"
 
 
 @pytest.mark.parametrize(
@@ -163,18 +174,6 @@ def test_what_meets_no_skill(world: World, skill: Path, code: str, words: list[s
     assert not (world.home / ".skillc").exists()
 
 
-def test_unexpected_failures(world: World, skill: Path) -> None:
-    """[RFC-0007] what nobody foresaw is logged as it is told, and raised."""
-    found = resolve("pdf", str(world.project))
-
-    def fail() -> None:
-        raise PermissionError(13, "Permission denied", "/x")
-
-    with pytest.raises(PermissionError):
-        run_logged(found, "show", {}, str(world.project), fail)
-    assert rows(primary(world))[0]["error"] == "'/x': Permission denied"
-
-
 def test_run_id(world: World, skill: Path) -> None:
     """[RFC-0007] SKC_RUN_ID names the session; an empty one does not."""
     world.ok("outline", "pdf", env={"SKC_RUN_ID": "my session"})
@@ -202,11 +201,18 @@ def test_canonical_paths(world: World, skill: Path) -> None:
 
 
 def test_where_a_folder_is_logged(world: World) -> None:
-    """[RFC-0007] a folder in no store has its log in the global runtime."""
-    folder = world.skill("pdf", store=world.root / "lib")
+    """[RFC-0007] a folder in no store has its log in the home, or, without one, in the fallback."""
+    folder = world.skill("other", store=world.root / "lib")
     world.ok("outline", str(folder))
-    (row,) = rows(world.home / ".skillc" / "runtime" / "pdf" / ".skillc-meta" / "logs.db")
+    (row,) = rows(world.home / ".skillc" / "runtime" / "other" / ".skillc-meta" / "logs.db")
     assert row["skill_path"] == str(folder)
+    world.skill("pdf")
+    assert world.ok("outline", "pdf", env={"HOME": ""}).stderr == ""
+    assert len(rows(primary(world))) == 1
+    assert "total accesses          1" in world.ok("stats", "pdf", env={"HOME": ""}).stdout
+    result = world.skc("outline", str(folder), env={"HOME": ""})
+    assert "Traceback" not in result.stderr
+    assert len(rows(fallback(world.project, "other"))) == 1
 
 
 @given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text(), max_size=5))
@@ -288,12 +294,18 @@ def test_no_other_file_is_closed(world: World, skill: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o644
 
 
-def test_a_build_keeps_the_log(world: World, skill: Path) -> None:
-    """[RFC-0007] [D11] neither a build nor one from nothing takes rows away."""
+def test_an_empty_file_and_builds(world: World, skill: Path) -> None:
+    """[RFC-0007] [D11] an empty file becomes the log; no build takes rows away."""
     world.ok("outline", "pdf")
     world.ok("build", "pdf")
     world.ok("build", "pdf", "--force")
     assert [row["command"] for row in rows(primary(world))] == ["outline", "build", "build"]
+    for path in primary(world).parent.glob("logs.db*"):
+        path.unlink()
+    primary(world).touch()
+    assert world.ok("stats", "pdf").stderr == ""
+    world.ok("outline", "pdf")
+    assert [row["command"] for row in rows(primary(world))] == ["stats", "outline"]
 
 
 # Where it can't be written
@@ -349,9 +361,17 @@ def test_a_file_in_place_of_a_directory(world: World, skill: Path, place: str) -
     assert len(rows(fallback(world.project))) == 1
 
 
-def test_a_file_in_place_of_both(world: World, skill: Path) -> None:
-    """[RFC-0007] [RFC-0005] and one in place of the fallback: W002."""
+def test_fallback_and_nothing(world: World, skill: Path) -> None:
+    """[RFC-0007] [RFC-0005] an access makes the fallback young again; with a file in place of both it is
+    W002.
+    """
     (world.project / ".skillc" / "runtime").write_text("in the way")
+    world.ok("outline", "pdf")
+    os.utime(fallback(world.project), (1e9, 1e9))
+    assert world.ok("outline", "pdf").stderr == STALE
+    assert world.ok("outline", "pdf").stderr == ""
+    assert len(rows(fallback(world.project))) == 3
+    shutil.rmtree(world.project / ".skillc" / "logs")
     (world.project / ".skillc" / "logs").write_text("in the way")
     assert world.ok("outline", "pdf").stderr == LOGGING_DISABLED
 
@@ -404,15 +424,6 @@ def test_an_unusable_log(world: World, skill: Path, what: str) -> None:
         assert (said.returncode == 0) == ("error[" not in said.stderr)
 
 
-def test_an_empty_file(world: World, skill: Path) -> None:
-    """[RFC-0007] what a process leaves that was killed before it could write: it becomes the log."""
-    primary(world).parent.mkdir(parents=True)
-    primary(world).touch()
-    assert world.ok("stats", "pdf").stderr == ""
-    world.ok("outline", "pdf")
-    assert [row["command"] for row in rows(primary(world))] == ["stats", "outline"]
-
-
 @pytest.mark.parametrize(("minutes", "stale"), [(59, False), (61, True), (60 * 24 * 400, True)])
 def test_stale(world: World, skill: Path, minutes: int, stale: bool) -> None:
     """[RFC-0007] [RFC-0005] W003, exactly, for a fallback log that is older than an hour."""
@@ -424,28 +435,6 @@ def test_stale(world: World, skill: Path, minutes: int, stale: bool) -> None:
     assert result.stderr == (STALE if stale else "")
     world.skill("other")
     assert world.ok("outline", "other").stderr == ""
-
-
-def test_stale_while_it_is_in_use(world: World, skill: Path) -> None:
-    """[RFC-0007] an access makes the fallback young again."""
-    (world.project / ".skillc" / "runtime").write_text("in the way")
-    world.ok("outline", "pdf")
-    os.utime(fallback(world.project), (1e9, 1e9))
-    assert world.ok("outline", "pdf").stderr == STALE
-    assert world.ok("outline", "pdf").stderr == ""
-    assert len(rows(fallback(world.project))) == 3
-
-
-def test_no_home_at_all(world: World) -> None:
-    """[RFC-0007] a folder from elsewhere would have its log in the home; a project's skill has not."""
-    world.skill("pdf")
-    folder = world.skill("other", store=world.root / "lib")
-    assert world.ok("outline", "pdf", env={"HOME": ""}).stderr == ""
-    assert len(rows(primary(world))) == 1
-    assert "total accesses          1" in world.ok("stats", "pdf", env={"HOME": ""}).stdout
-    result = world.skc("outline", str(folder), env={"HOME": ""})
-    assert "Traceback" not in result.stderr
-    assert len(rows(fallback(world.project, "other"))) == 1
 
 
 # Many at once

@@ -179,8 +179,14 @@ def test_unread_sections_of_many_skills(world: World) -> None:
     check(text)
 
 
-def test_sections_of_skills_are_not_mixed_up(world: World) -> None:
-    """[RFC-0003] that one skill's Usage was read says nothing about another's."""
+def test_nothing_and_little(world: World) -> None:
+    """[RFC-0003] a page without an access is a page; one skill's Usage says nothing about another's."""
+    world.ok("stats", "--html", "page.html")
+    page = check((world.project / "page.html").read_text())
+    assert "No accesses yet" in page.seen()
+    assert "Nothing yet No agent has used this so far." in page.seen()
+    assert "skc doctor" in page.seen()
+    assert "svg" not in {tag for tag, _ in page.tags}
     for name in ("one", "two"):
         world.skill(name, "---\nname: x\ndescription: d\n---\n# Same\n\n## Usage\n")
         world.ok("build", name)
@@ -188,16 +194,6 @@ def test_sections_of_skills_are_not_mixed_up(world: World) -> None:
     world.ok("stats", "--html", "page.html")
     seen = check((world.project / "page.html").read_text()).seen()
     assert " two 2 SKILL.md 2 Same Usage Made by skc " in seen
-
-
-def test_nothing_yet(world: World) -> None:
-    """[RFC-0003] a page without a single access is a page."""
-    world.ok("stats", "--html", "page.html")
-    page = check((world.project / "page.html").read_text())
-    assert "No accesses yet" in page.seen()
-    assert "Nothing yet No agent has used this so far." in page.seen()
-    assert "skc doctor" in page.seen()
-    assert "svg" not in {tag for tag, _ in page.tags}
 
 
 def test_filters_are_told() -> None:

@@ -185,8 +185,10 @@ def test_unknown_group(world: World, skill: Skill, group: str) -> None:
         compute_stats(skill, group)
 
 
-def test_unknown_skill(world: World) -> None:
-    """[RFC-0003] [RFC-0005] E001 and E010, as everywhere."""
+def test_no_skill(world: World) -> None:
+    """[RFC-0003] [RFC-0005] E001 and E010, as everywhere; of no skill at all there is nothing."""
+    assert answer(world)["data"]["total_accesses"] == 0
+    assert "total accesses          0" in world.ok("stats").stdout
     world.fails("E001", "stats", "nowhere")
     (world.store / "empty").mkdir()
     world.fails("E010", "stats", "empty")
@@ -278,8 +280,8 @@ def test_bad_times(world: World, skill: Skill, time: str) -> None:
             assert stderr.startswith("error[E031]: invalid filter: 'yesterday'\nhint: write a date")
 
 
-def test_filters_are_told(world: World, skill: Skill) -> None:
-    """[RFC-0003] the answer says which filters it went through, and from when to when it found accesses."""
+def test_filters_reads_and_a_move(world: World, skill: Skill) -> None:
+    """[RFC-0003] an answer tells its filters and period; what was read; the log moves with the project."""
     note(skill, ROWS)
     found = answer(
         world, "pdf", "--since", "2026-03-01T10:00:00+01:00", "--project", ".", "--project", "/w/a"
@@ -290,6 +292,15 @@ def test_filters_are_told(world: World, skill: Skill) -> None:
         "projects": [str(world.project), "/w/a"],
     }
     assert found["period"] == {"start": "2026-03-01T09:00:00Z", "end": "2026-03-02T00:00:00Z"}
+    shown, opened = find_reads(skill)
+    assert shown == {("Forms", "SKILL.md"), ("Zebra", "A.md"), ("Alpha", "SKILL.md")}
+    assert opened == {"A.md"}
+    assert find_reads(skill, Filters.parse("/", "2026-03-03")) == (set(), set())
+    moved = world.root / "moved"
+    world.project.rename(moved)
+    result = json.loads(world.ok("stats", "pdf", "--format", "json", cwd=moved).stdout)
+    assert result["skill_path"] == str(moved / ".skillc" / "skills" / "pdf")
+    assert result["data"]["total_accesses"] == 15
 
 
 @pytest.mark.slow
@@ -476,7 +487,7 @@ def test_logs_of_other_programs(skill: Skill, rows: list[Row], found: Filters, b
 
 
 def test_counts_that_are_damaged(skill: Skill) -> None:
-    """[RFC-0003] without one of our tables, or with a trigger of older logs, they are counted anew."""
+    """[RFC-0003] damaged counts are counted anew, in as many steps as there are rows."""
     note(skill, ROWS)
     for damage in (
         *("DROP TABLE access_day", "DROP TABLE access_kind", "DROP TABLE access_mark"),
@@ -489,6 +500,11 @@ def test_counts_that_are_damaged(skill: Skill) -> None:
             connection.executescript(damage)
         check(skill, ROWS, Filters())
         check(skill, ROWS, Filters("2026-03-01T09:00:01Z", None, ("/w/a", "/w/b")))
+    with closing(sqlite3.connect(log_of(skill))) as connection:
+        connection.execute("UPDATE access_log SET id = -4611686018427387904 WHERE id = 1")
+        connection.execute("UPDATE access_mark SET last = 'x'")
+        connection.commit()
+    check(skill, ROWS, Filters())
 
 
 @pytest.mark.slow
@@ -589,16 +605,6 @@ def test_people_are_counted_apart(world: World) -> None:
     }
 
 
-def test_a_skill_that_moved(world: World, skill: Skill) -> None:
-    """[RFC-0003] the log moves with the project and still counts."""
-    note(skill, ROWS)
-    moved = world.root / "moved"
-    world.project.rename(moved)
-    result = json.loads(world.ok("stats", "pdf", "--format", "json", cwd=moved).stdout)
-    assert result["skill_path"] == str(moved / ".skillc" / "skills" / "pdf")
-    assert result["data"]["total_accesses"] == 15
-
-
 def test_all_skills(world: World, skill: Skill) -> None:
     """[RFC-0003] without a skill: the totals of all, as JSON and as text with each skill's share."""
     world.skill("other", store=world.global_store)
@@ -657,28 +663,16 @@ def test_skills_without_use(world: World, skill: Skill) -> None:
     assert len(answer(world, "--group-by", "sections", "--limit", "1")["data"]) == 3  # JSON has them all
 
 
-def test_many_rows(world: World, skill: Skill) -> None:
-    """[RFC-0003] 50 rows for people where no limit is given, and how many more there are."""
+def test_rows_for_people(world: World, skill: Skill) -> None:
+    """[RFC-0003] 50 rows where no limit is given; what agents sent begins no line."""
     names = [{"section": f"Part {number}", "file": "SKILL.md"} for number in range(60)]
     note(skill, [("2026-03-01T09:00:00Z", "show", name, None, "/w/a") for name in names])
     lines = world.ok("stats", "pdf", "--group-by", "sections").stdout.splitlines()
     assert len(lines) == 1 + 50 + 2
     assert lines[-2:] == ["  60 in all", "  10 more: --limit 60 shows them, too"]
-
-
-def test_all_of_none(world: World) -> None:
-    """[RFC-0003] no skill at all: nothing, and no error."""
-    assert answer(world)["data"]["total_accesses"] == 0
-    assert "total accesses          0" in world.ok("stats").stdout
-
-
-def test_what_was_read(world: World, skill: Skill) -> None:
-    """[RFC-0003] the sections that were shown and the files that were opened, failures not."""
-    note(skill, ROWS)
-    shown, opened = find_reads(skill)
-    assert shown == {("Forms", "SKILL.md"), ("Zebra", "A.md"), ("Alpha", "SKILL.md")}
-    assert opened == {"A.md"}
-    assert find_reads(skill, Filters.parse("/", "2026-03-03")) == (set(), set())
+    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a\n\x1b[31mb\r"}, None, "/w")])
+    searches = world.ok("stats", "pdf", "--group-by", "search").stdout.splitlines()
+    assert searches[1] == "  1  a\\n\\x1b[31mb\\r"
 
 
 # For people
@@ -737,13 +731,6 @@ def test_result_counts_of_other_writers(skill: Skill, count: object) -> None:
     """[RFC-0003] a count that is none is not known."""
     note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a", "result_count": count}, None, "/w")])
     assert compute_stats(skill, "search").data == [{"query": "a", "count": 1, "results": None, "empty": 0}]
-
-
-def test_hostile_text(world: World, skill: Skill) -> None:
-    """[RFC-0003] what agents sent can't move the cursor or begin a line."""
-    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a\n\x1b[31mb\r"}, None, "/w")])
-    lines = world.ok("stats", "pdf", "--group-by", "search").stdout.splitlines()
-    assert lines[1] == "  1  a\\n\\x1b[31mb\\r"
 
 
 def on_a_terminal(world: World, *words: str, columns: int = 60, **env: str) -> str:
@@ -832,16 +819,6 @@ def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
     with closing(sqlite3.connect(log_of(skill))) as connection:
         for table in ("access_kind", "access_place"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (left,)
-
-
-def test_numbers_far_apart(skill: Skill) -> None:
-    """[RFC-0003] rows of a log from elsewhere are counted in as many steps as there are rows."""
-    note(skill, ROWS)
-    with closing(sqlite3.connect(log_of(skill))) as connection:
-        connection.execute("UPDATE access_log SET id = -4611686018427387904 WHERE id = 1")
-        connection.execute("UPDATE access_mark SET last = 'x'")
-        connection.commit()
-    check(skill, ROWS, Filters())
 
 
 def test_rows_after_a_prune_of_all(world: World, skill: Skill) -> None:

@@ -98,22 +98,6 @@ def test_nothing_to_do(world: World) -> None:
     }
 
 
-def test_dry_run(world: World) -> None:
-    """[RFC-0007] says what would be moved, and moves nothing."""
-    world.skill("pdf")
-    path = leave(world.project, "pdf", [entry(n) for n in range(3)])
-    before = path.read_bytes()
-    for _ in range(2):
-        assert world.ok("sync", "--dry-run").stdout == "Would sync 3 entries for 'pdf'\n"
-        assert world.ok("sync", "pdf", "--dry-run").stdout == "Would sync 3 entries for 'pdf'\n"
-    assert path.read_bytes() == before
-    assert not world.runtime.exists()
-    world.ok("sync")
-    leave(world.project, "pdf", [entry(n) for n in range(5)])
-    assert world.ok("sync", "--dry-run").stdout == "Would sync 2 entries for 'pdf'\n"
-    assert world.ok("sync").stdout == "Synced 2 entries for 'pdf' (local logs removed)\n"
-
-
 def test_a_skill_of_its_own(world: World) -> None:
     """[RFC-0007] [RFC-0005] only the one that is named; E040 where it has nothing."""
     for name, count in (("pdf", 2), ("rust", 3)):
@@ -150,7 +134,7 @@ def test_several_and_json(world: World) -> None:
 
 
 def test_rows_that_are_there(world: World) -> None:
-    """[RFC-0007] entries that were moved before are skipped; equal ones of one session are not lost."""
+    """[RFC-0007] moved entries are skipped, equal ones are not lost; --dry-run moves nothing."""
     world.skill("pdf")
     twice = [entry(0), entry(0), entry(1)]
     leave(world.project, "pdf", twice)
@@ -161,6 +145,17 @@ def test_rows_that_are_there(world: World) -> None:
     assert world.ok("sync").stdout == "Synced 2 entries for 'pdf' (local logs removed)\n"
     assert sorted(rows(primary(world.runtime))) == sorted([*[entry(0)] * 3, entry(1), entry(2)])
     assert compute_stats(resolve("pdf", str(world.project))).data["total_accesses"] == 5
+    path = leave(world.project, "pdf", [entry(10 + n) for n in range(3)])
+    before = path.read_bytes()
+    for _ in range(2):
+        assert world.ok("sync", "--dry-run").stdout == "Would sync 3 entries for 'pdf'\n"
+        assert world.ok("sync", "pdf", "--dry-run").stdout == "Would sync 3 entries for 'pdf'\n"
+    assert path.read_bytes() == before
+    assert len(rows(primary(world.runtime))) == 5
+    world.ok("sync")
+    leave(world.project, "pdf", [entry(10 + n) for n in range(5)])
+    assert world.ok("sync", "--dry-run").stdout == "Would sync 2 entries for 'pdf'\n"
+    assert world.ok("sync").stdout == "Synced 2 entries for 'pdf' (local logs removed)\n"
 
 
 def test_each_skill_alone(world: World) -> None:
@@ -206,8 +201,10 @@ def test_a_destination_that_is_no_log(world: World, what: str) -> None:
     assert rows(fallback(world.project)) == [entry(0)]
 
 
-def test_read_only_destination(world: World, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0007] [RFC-0005] E041 while the sandbox is still there."""
+def test_closed_files(world: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0007] [RFC-0005] E041 for a destination that is not writable, E042 for a source that is not
+    readable.
+    """
     world.skill("pdf")
     world.ok("build", "pdf")
     leave(world.project, "pdf", [entry(0)])
@@ -217,12 +214,7 @@ def test_read_only_destination(world: World, unprivileged: tuple[str, ...]) -> N
     stderr = world.fails("E041", "sync", prefix=unprivileged).stderr
     assert stderr == f"error[E041]: sync destination not writable: '{primary(world.runtime)}'\n"
     assert rows(fallback(world.project)) == [entry(0)]
-
-
-def test_unreadable_source(world: World, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0007] [RFC-0005] E042."""
-    world.skill("pdf")
-    leave(world.project, "pdf", [entry(0)]).chmod(0)
+    fallback(world.project).chmod(0)
     stderr = world.fails("E042", "sync", prefix=unprivileged).stderr
     assert stderr == f"error[E042]: sync source not readable: '{fallback(world.project)}'\n"
 
@@ -259,7 +251,7 @@ def test_an_empty_log(world: World, content: bytes | str) -> None:
 
 
 def test_skills_that_vanished(world: World) -> None:
-    """[RFC-0007] the log of a skill that is gone is where it was: in its project, or the global store."""
+    """[RFC-0007] the log of a skill that is gone is in its project or the home; others need neither."""
     gone = world.root / "other" / ".skillc" / "skills" / "pdf"
     gone.parent.mkdir(parents=True)
     leave(
@@ -268,10 +260,6 @@ def test_skills_that_vanished(world: World) -> None:
     assert world.ok("sync").stdout == "Synced 3 entries for 'pdf' (local logs removed)\n"
     assert rows(primary(world.root / "other" / ".skillc" / "runtime")) == [entry(0, folder=str(gone))]
     assert len(rows(primary(world.home / ".skillc" / "runtime"))) == 2
-
-
-def test_vanished_without_a_home(world: World) -> None:
-    """[RFC-0007] and without a home there is nowhere; the others arrive."""
     world.skill("rust")
     leave(world.project, "pdf", [entry(0)])
     leave(world.project, "rust", [entry(0, "rust")])

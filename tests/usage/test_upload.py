@@ -78,7 +78,9 @@ def test_queries_only_if_asked_for(eve: World, team: Team) -> None:
 
 
 def test_all_projects_of_the_machine(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] a skill's use in several projects, in the home and by a repository is one sum."""
+    """[SURFACES: Registry] several projects, the home and a repository are one sum, but not those that are
+    gone.
+    """
     use(eve)
     other = eve.root / "other"
     (other / ".skillc").mkdir(parents=True)
@@ -93,6 +95,10 @@ def test_all_projects_of_the_machine(eve: World, team: Team) -> None:
     assert ("show", "", "banks.md", "Iban", 3) in rows(eve, team.url)
     counts = json.loads(eve.ok("sync", "--to", team.url, "--dry-run", "--format", "json", cwd=third).stdout)
     assert {each["count"] for each in counts["counts"] if each.get("command") == "show"} == {4}
+    (other / "skills-lock.json").write_text("{")
+    assert ("show", "", "banks.md", "Iban", 2) in rows(eve, team.url)
+    shutil.rmtree(other)
+    assert ("show", "", "banks.md", "Iban", 2) in rows(eve, team.url)
 
 
 @pytest.fixture
@@ -124,7 +130,9 @@ def test_what_was_sent_is_not_sent_again(notes: World, stub: Stub) -> None:
 
 
 def test_offline_nothing_is_lost(notes: World, stub: Stub) -> None:
-    """[SURFACES: Registry] what could not be sent is sent the next time."""
+    """[SURFACES: Registry] what could not be sent is sent the next time; an answer without numbers is a
+    receipt.
+    """
     use(notes)
     stub.gives(page({"error": {"code": "E092", "message": "closed"}}, 500))
     notes.fails("E092", "sync", "--to", stub.url)
@@ -132,6 +140,9 @@ def test_offline_nothing_is_lost(notes: World, stub: Stub) -> None:
     stub.gives(page({"rows": 1, "ignored": 0}))
     sync(notes, stub.url)
     assert len(batches(stub)) == 1
+    use(notes)
+    stub.gives(page(b"[1]"))
+    assert sync(notes, stub.url)["ignored"] == 0
 
 
 def test_days_that_a_registry_takes(notes: World, stub: Stub) -> None:
@@ -202,25 +213,6 @@ def test_mistakes(notes: World, stub: Stub) -> None:
     use(notes)
     notes.fails("E071", "sync", "--to", stub.url)
     assert stub.requests == []
-
-
-def test_a_project_that_is_gone(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] a project that was removed, or whose lock is damaged, does not matter."""
-    use(eve)
-    other = eve.root / "other"
-    (other / ".skillc").mkdir(parents=True)
-    eve.ok("add", f"{team.url}/payments/refunds", "--yes", cwd=other)
-    (other / "skills-lock.json").write_text("{")
-    assert ("show", "", "banks.md", "Iban", 1) in rows(eve, team.url)
-    shutil.rmtree(other)
-    assert ("show", "", "banks.md", "Iban", 1) in rows(eve, team.url)
-
-
-def test_a_strange_registry(notes: World, stub: Stub) -> None:
-    """[SURFACES: Registry] an answer without numbers is taken for a receipt of nothing."""
-    use(notes)
-    stub.gives(page(b"[1]"))
-    assert sync(notes, stub.url)["ignored"] == 0
 
 
 def test_a_real_registry(eve: World, team: Team) -> None:

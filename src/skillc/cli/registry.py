@@ -10,14 +10,16 @@ from skillc import remotes
 from skillc.cli import show
 from skillc.cli.output import table, warn
 from skillc.cli.progress import line
-from skillc.cli.syntax import Arguments
+from skillc.cli.syntax import Arguments, Option
 from skillc.paths import current_directory
 from skillc.settings import load_settings
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
-TO = """\
---to <url> :registries  The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your
-    only login."""
+TO = Option(
+    "--to <url>",
+    "The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your only login.",
+    "registries",
+)
 
 
 def registry_api(arguments: Arguments) -> remotes.RegistryApi:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         publish_skill,
         record_publications,
         renewal,
+        tell_publication,
     )
     from skillc.compiler.scaffold import Creation, create_skill, create_store
     from skillc.compiler.status import (

@@ -21,6 +21,7 @@ from skillc.compiler import (
     find_targets,
     publish_skill,
     record_publications,
+    tell_publication,
 )
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
@@ -278,7 +279,7 @@ class _Adding:
                     publications.append(publication)
                     self.additions.append(Addition(offer, skill, publication))
                     self.steps.clear()
-                    self.here.tell(publication.diagnostics, publication.failures)
+                    tell_publication(self.here, publication)
 
     @contextmanager
     def _failures_of(self, offer: Offer) -> Iterator[None]:

@@ -18,6 +18,7 @@ from skillc.compiler import (
     default_targets,
     publish_skill,
     renewal,
+    tell_publication,
 )
 from skillc.contract import HIDDEN, encode, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
@@ -120,7 +121,7 @@ def _restore_skill(here: Here, settings: Settings, item: trash.TrashItem, memory
     except (SkillcError, OSError) as error:
         here.report(unexpected(error).text())
         return Restoration(item, is_built=False)
-    here.tell(publication.diagnostics, publication.failures)
+    tell_publication(here, publication)
     return Restoration(item, tuple(each.path for each in publication.deployments), publication)
 
 

@@ -5,34 +5,29 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
-from skillc.cli.output import table
+from skillc.cli.output import table, warn
 from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(f"""
-skc outdated
-
-Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a tag what it
-points to. Changes nothing.
-
-{LOCKED}
-{MIN_AGE}
-{GLOBAL}
-{ALLOW_HOST}
-
-$ skc outdated
-$ skc outdated --format json
-""")
+COMMAND = Command(
+    "outdated",
+    arguments=(LOCKED,),
+    options=(MIN_AGE, GLOBAL, ALLOW_HOST),
+    description=(
+        "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"
+        " tag what it points to. Changes nothing."
+    ),
+    examples=("skc outdated", "skc outdated --format json"),
+)
 
 
 def run(arguments: Arguments) -> int:
-    here = attended_workspace(arguments)
-    result = here.outdated(
+    result = attended_workspace(arguments).outdated(
         *arguments.texts("skill"),
         is_global=arguments.has("global"),
         min_age=arguments.optional("min_age") or "",
         hosts=allowed_hosts(arguments),
     )
-    here.tell(result.diagnostics)
+    warn(result.diagnostics)
     rows = [
         (each.entry.name, each.current_name, each.latest_name, "edited" * each.is_edited)
         for each in result.skills

@@ -6,16 +6,13 @@ from skillc.cli.commands.pin import SKILLS, set_pins
 from skillc.cli.options import GLOBAL
 from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(f"""
-skc unpin
-
-'skc update' takes new versions of the skill again.
-
-{SKILLS}
-{GLOBAL}
-
-$ skc unpin pdf
-""")
+COMMAND = Command(
+    "unpin",
+    arguments=(SKILLS,),
+    options=(GLOBAL,),
+    description="'skc update' takes new versions of the skill again.",
+    examples=("skc unpin pdf",),
+)
 
 
 def run(arguments: Arguments) -> int:
