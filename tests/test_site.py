@@ -6,11 +6,6 @@ import html
 import re
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,6 +13,7 @@ import pytest
 from skillc.cli.summaries import NAMES
 from tests.support.axe import VIEWS, find_barriers
 from tests.support.browser import running_browser, why_not
+from tests.support.folder import serve_folder
 
 ROOT = Path(__file__).parent.parent
 KINDS = (".", "lint-rules", "start/authors", "reference/http")  # lists, wide tables, links in code, headings
@@ -51,31 +47,12 @@ def test_site(site: Path) -> None:
     assert '{"skill_md","files"?:' in http  # and takes
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Serve a folder on loopback; give its address."""
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_barriers(site: Path) -> None:
     """[RFC-0007] axe-core finds no serious barrier on pages of each kind, and none asks another host."""
     barriers: list[str] = []
-    with serving(site) as url, running_browser() as browser:
+    with serve_folder(site) as url, running_browser() as browser:
         hosts: set[str] = set()
         for width, scheme, rules in VIEWS:
             page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
