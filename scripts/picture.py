@@ -22,11 +22,19 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+from skillc.palette import DARK, LIGHT
+
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE, LISTING = ROOT / "docs" / "terminal.svg", ROOT / "docs" / "listing.svg"
 SKILLS, AGENTS = "199", ("Claude Code", "Codex")
 CELL, IN_ROW = 7, 67  # skills are squares: so wide with the gap, and so many in a row
-GREEN, AMBER, GREY, BLUE = "#1a7f4b", "#d98a00", "#b8bec6", "#8fb8e8"
+# What stands for a skill in the picture: its class, and its colour in light and dark.
+COLOURS = {
+    "whole": ("#14855a", "#4cc38a"),
+    "cut": ("#d98a00", "#f0a63c"),
+    "name": ("#b8bec6", "#59636e"),
+    "found": ("#7fb9c8", "#2f7f92"),
+}
 COLUMNS = 96
 COMMANDS = (
     ("find", "write the notes of a release", "--limit", "1"),
@@ -84,15 +92,15 @@ def draw_listing() -> str:
         assert cells is not None, agent
         whole, cut, name, absent, _, after, rest, demand, _ = map(int, cells[1].replace(",", "").split(" | "))
         before = {
-            "whole": (whole, GREEN),
-            "cut": (cut, AMBER),
-            "by name alone": (name, GREY),
-            "not told": (absent, GREY),
+            "whole": (whole, "whole"),
+            "cut": (cut, "cut"),
+            "by name alone": (name, "name"),
+            "not told": (absent, "name"),
         }
         then = {
-            "whole": (after, GREEN),
-            "cut": (rest, AMBER),
-            "on demand: found when a task needs it": (demand, BLUE),
+            "whole": (after, "whole"),
+            "cut": (rest, "cut"),
+            "on demand: found when a task needs it": (demand, "found"),
         }
         for label, counts in ((f"{agent}, {SKILLS} skills", before), ("with skc", then)):
             parts += _draw_row(top, label, counts)
@@ -102,17 +110,26 @@ def draw_listing() -> str:
     box = f'viewBox="0 0 {width} {top - 10}" role="img" style="font: 13px system-ui, sans-serif"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>'
     title = "<title>What the model is told of 199 skills, without and with skc</title>"
-    back = f'<rect width="{width}" height="{top - 10}" rx="6" fill="#fff"/>'
-    return "\n".join((head, title, back, *parts, "</svg>", ""))
+    back = f'<rect class="ground" width="{width}" height="{top - 10}" rx="6"/>'
+    return "\n".join((head, title, _write_style(), back, *parts, "</svg>", ""))
+
+
+def _write_style() -> str:
+    """Return the colours, in light and for those who prefer dark."""
+    colours = COLOURS | {"ground": (LIGHT["ground"], DARK["ground"]), "ink": (LIGHT["ink"], DARK["ink"])}
+    light, dark = (
+        " ".join(f".{name} {{ fill: {each[n]} }}" for name, each in colours.items()) for n in (0, 1)
+    )
+    return f"<style>{light} @media (prefers-color-scheme: dark) {{ {dark} }}</style>"
 
 
 def _draw_row(top: int, title: str, counts: dict[str, tuple[int, str]]) -> Iterator[str]:
     words = ", ".join(f"{count} {what}" for what, (count, _) in counts.items() if count)
-    yield f'<text x="12" y="{top}" fill="#1f2328"><tspan font-weight="600">{title}</tspan>: {words}</text>'
-    squares = [color for count, color in counts.values() for _ in range(count)]
-    for number, color in enumerate(squares):
+    yield f'<text x="12" y="{top}" class="ink"><tspan font-weight="600">{title}</tspan>: {words}</text>'
+    squares = [state for count, state in counts.values() for _ in range(count)]
+    for number, state in enumerate(squares):
         x, y = 12 + number % IN_ROW * CELL, top + 8 + number // IN_ROW * CELL
-        yield f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{CELL - 2}" fill="{color}"/>'
+        yield f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{CELL - 2}" class="{state}"/>'
 
 
 if __name__ == "__main__":

@@ -24,7 +24,18 @@ sys.path.insert(0, str(ROOT))
 
 from tests.support.browser import running_browser, why_not
 from tests.support.folder import serve_folder
-from tests.support.pages import OTHERS, fill, make_admin, make_person, publish, publish_thief, serving, use
+from tests.support.pages import (
+    OTHERS,
+    UNUSUAL,
+    fill,
+    make_admin,
+    make_person,
+    publish,
+    publish_thief,
+    publish_unusual,
+    serving,
+    use,
+)
 
 from skillc.registry import (
     SYSTEM,
@@ -75,8 +86,8 @@ PAGES = {
     "log": "/admin/log",
     "missing": "/s/no-such-skill",
     "versions-for-maintainers": "/versions/payments/refunds",
-    "unusual": f"/s/{'a-very-long-name-of-a-collection' * 2}/{'x' * 64}",
-    "unusual-list": f"/c/{'a-very-long-name-of-a-collection' * 2}",
+    "unusual": f"/s/{UNUSUAL}",
+    "unusual-list": f"/c/{UNUSUAL.partition('/')[0]}",
 }
 UI = {"ui": "/", "ui-agents": "/agents", "ui-skill": "/s/release-notes", "ui-usage": "/statistics"}
 SITE = {
@@ -97,14 +108,6 @@ def write_handbook() -> bytes:
     chapters = (f"# Chapter {number}\n\n{text}\n\n{code}" for number in range(90))
     head = f"---\nname: handbook\nlicense: MIT\ndescription: {description}\n---\n"
     return (head + "\n".join(chapters)).encode()
-
-
-def write_unusual() -> bytes:
-    """Return a SKILL.md with scripts of every direction, and words that do not break."""
-    description = "ملء نماذج PDF ودمجها. 填写并合并 PDF 表单,适用于合同。 " + "donaudampfschifffahrt" * 12
-    body = f"# دليل النماذج\n\nاقرأ **الحدود** أولاً ثم شغّل `fill.sh`.\n\n## 表单\n\n{'填写表单。' * 40}\n\n"
-    table = f"| {'column | ' * 14}\n|{' --- |' * 14}\n| {'a long value | ' * 14}\n\n"
-    return f"---\nname: {'x' * 64}\ndescription: {description}\n---\n{body}{table}`{'y' * 200}`\n".encode()
 
 
 def main() -> int:
@@ -225,7 +228,7 @@ def serve_registry() -> Iterator[tuple[str, str]]:
         fill(registry)
         publish_thief(registry)
         publish(registry, "engineering/handbook", {"SKILL.md": write_handbook()})
-        publish(registry, PAGES["unusual"].removeprefix("/s/"), {"SKILL.md": write_unusual()})
+        publish_unusual(registry)
         use(registry)
         token = make_admin(registry)
         publisher = make_person(registry, "Pia", Role.PUBLISHER, "support")

@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse
 
 from skillc.server.ui import Lock
 from tests.conftest import World
+from tests.support.axe import VIEWS, find_barriers
 from tests.support.browser import running_browser, why_not
 from tests.support.client import AppClient
 from tests.support.forks import start_skc
@@ -104,6 +105,61 @@ def test_agents(site: httpx2.Client) -> None:
     assert "not from skc" in page
     assert "skc listing fit --dry-run" in page
     assert 'aria-current="page">Agents' in page
+    own = site.get("/s/pdf").text
+    assert re.search(r'<li>Claude Code: <span class="mark good">whole</span></li>', own)
+    for command in ("build", "disable", "lint", "remove"):
+        assert f"<code data-copy>skc {command} pdf</code>" in own
+    assert "<code data-copy>skc listing set pdf demand</code>" in own
+    assert "skc remove" not in site.get("/s/git").text  # comes with skc, and is in no store
+
+
+def test_overflow(world: World) -> None:
+    """[SURFACES: Registry] the first page says which agent's listing is too full."""
+    for number in range(60):
+        world.skill(f"s{number}", f"---\nname: s{number}\ndescription: {'word ' * 60}\n---\n")
+    world.ok("build", "--all", "--target", "claude")
+    with start_skc(
+        ["ui", "--no-open"], cwd=world.project, env=world.env, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().split()[-1]
+            page = httpx2.get(address, follow_redirects=True, timeout=30, trust_env=False, verify=False)
+        finally:
+            process.terminate()
+    assert re.search(r"Claude Code: the model sees \d+ of 60 descriptions whole", page.text), page.text
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+def test_barriers(world: World) -> None:
+    """[SURFACES: Registry] axe-core finds nothing serious on the pages of own skills and of their use."""
+    world.skill("pdf", TEXT)
+    world.ok("build", "pdf")
+    world.ok("show", "pdf", "--section", "Fill in a form")
+    world.ok("stats", "--all", "--html", "usage.html")
+    barriers: list[str] = []
+    with (
+        start_skc(
+            ["ui", "--no-open"], cwd=world.project, env=world.env, stdout=subprocess.PIPE, encoding="utf-8"
+        ) as process,
+        running_browser() as browser,
+    ):
+        assert process.stdout is not None
+        context = browser.new_context(bypass_csp=True)
+        page = context.new_page()
+        try:
+            address = process.stdout.readline().split()[-1]
+            page.goto(address)
+            usage = (world.project / "usage.html").as_uri()
+            for place in ("/", "/agents", "/s/pdf", "/find?q=form", usage):
+                page.goto(place if place == usage else address.partition("/?")[0] + place)
+                for width, scheme, rules in VIEWS:
+                    page.set_viewport_size({"width": width, "height": 800})
+                    page.emulate_media(color_scheme=scheme)
+                    barriers += find_barriers(page, rules)
+        finally:
+            process.terminate()
+    assert barriers == []
 
 
 def test_no_changes(site: httpx2.Client) -> None:

@@ -10,6 +10,30 @@ from playwright.sync_api import Page
 
 SCRIPT = Path(__file__).parent.parent.parent / ".cache" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 
+# Pairs of headings, paragraphs, items and fields that lie over each other, at most three.
+COVERED = """
+(() => {
+  const kinds = "h1, h2, h3, h4, p, li, dt, dd, input, select, button, summary";
+  const all = document.querySelectorAll(`main :is(${kinds})`);
+  const scrolls = (each) =>
+    each && (/auto|scroll/.test(getComputedStyle(each).overflowY) || scrolls(each.parentElement));
+  const seen = [...all].filter(
+    (each) => each.checkVisibility() && !each.closest(".hidden, table, svg") && !scrolls(each.parentElement));
+  const boxes = seen.map((each) => [each, each.getBoundingClientRect()]).filter(([, box]) => box.height > 2);
+  boxes.sort(([, one], [, two]) => one.top - two.top);
+  const pairs = [];
+  for (let i = 0; i < boxes.length && pairs.length < 3; i++) {
+    const [one, a] = boxes[i];
+    for (let j = i + 1; j < boxes.length && boxes[j][1].top < a.bottom - 3; j++) {
+      const [two, b] = boxes[j];
+      if (one.contains(two) || two.contains(one) || b.left > a.right - 3 || a.left > b.right - 3) continue;
+      pairs.push(`${one.outerHTML.slice(0, 90)} and ${two.outerHTML.slice(0, 90)}`);
+      break;
+    }
+  }
+  return pairs;
+})()
+"""
 
 # How a page is looked at: its width, its scheme, and the rules that another view can break; all at first.
 VIEWS: tuple[tuple[int, Literal["light", "dark"], tuple[str, ...]], ...] = (
@@ -36,4 +60,5 @@ def find_barriers(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
     ]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         found.append("it scrolls sideways")
+    found += [f"one covers another: {pair}" for pair in page.evaluate(COVERED)]
     return [f"{page.url}: {each}" for each in found]

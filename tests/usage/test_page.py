@@ -74,7 +74,7 @@ def check(text: str) -> Page:
     names = {tag for tag, _ in page.tags}
     assert not names & {"script", "link", "img", "iframe", "object", "embed", "form", "base", "a"}
     allowed = {"lang", "charset", "name", "content", "class", "style", "dir", "open"}
-    allowed |= {"viewbox", "preserveaspectratio", "role", "aria-label", "x", "y", "width", "height"}
+    allowed |= {"viewbox", "preserveaspectratio", "role", "aria-label", "x", "y", "width", "height", "d"}
     for _, attributes in page.tags:
         assert attributes.keys() <= allowed
         assert "url" not in (attributes.get("style") or "")
@@ -123,7 +123,7 @@ def test_the_page(world: World) -> None:
     result = world.ok("stats", "pdf", "--html", "out.html")
     assert result.stdout == f"Wrote {world.project / 'out.html'}\n"
     seen = check((world.project / "out.html").read_text()).seen()
-    assert seen.startswith("Usage of pdf Usage of pdf 20")
+    assert seen.startswith("Usage of pdf skills Usage of pdf 20")
     for words in (
         "4 accesses 1 sections read",
         "Sections Forms SKILL.md 1",
@@ -186,7 +186,7 @@ def test_nothing_and_little(world: World) -> None:
     assert "No accesses yet" in page.seen()
     assert "Nothing yet No agent has used this so far." in page.seen()
     assert "skc doctor" in page.seen()
-    assert "svg" not in {tag for tag, _ in page.tags}
+    assert "rect" not in {tag for tag, _ in page.tags}
     for name in ("one", "two"):
         world.skill(name, "---\nname: x\ndescription: d\n---\n# Same\n\n## Usage\n")
         world.ok("build", name)
@@ -267,7 +267,7 @@ def test_over_time(days: int, title: str, columns: int) -> None:
 
     every = [((date(2020, 1, 1) + timedelta(days=n)).isoformat(), n % 5) for n in range(days)]
     page = check(render_page("x", answers([]), every, {}))
-    (drawing,) = [attributes for tag, attributes in page.tags if tag == "svg"]
+    (_, drawing) = [attributes for tag, attributes in page.tags if tag == "svg"]  # behind the sign
     assert drawing["viewbox"] == f"0 0 {columns} 100"
     assert f"Accesses by {title}" in page.seen()
     for tag, attributes in page.tags:

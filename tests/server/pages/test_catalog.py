@@ -85,9 +85,12 @@ def test_pages_of_results(local_registry: Registry) -> None:
 def test_use_as_order(local_registry: Registry) -> None:
     """[SURFACES: Registry] what agents used most comes first, where that is asked for."""
     use(local_registry)
-    used = find(Person(local_registry, public_read=True), "q=write&sort=used")
+    person = Person(local_registry, public_read=True)
+    used = find(person, "q=write&sort=used")
     assert used[0] == "payments/refunds"
     assert used.index("engineering/incidents/postmortem") < used.index("payments/invoices")
+    assert "34 uses" in person.get("/find?q=write&sort=used").text  # of payments/invoices
+    assert "34 uses" not in person.get("/find?q=write").text
 
 
 @pytest.mark.parametrize(

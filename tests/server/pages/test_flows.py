@@ -171,7 +171,7 @@ def test_tags(visitor: Visitor, admin: str, registry: Registry) -> None:
         page.wait_for_selector(f"li:has-text('{tag} points at {version}')")
         assert registry.skill(SYSTEM, "payments/refunds").resolve(tag).version == version
     visitor.go("/s/payments/refunds")
-    assert "version 1.0.0 tag latest" in visitor.text
+    assert "version 1.0.0 audit" in visitor.text
     visitor.go("/versions/payments/refunds")
     page.click("li:has-text('stable points at') button")
     page.wait_for_selector("li:has-text('stable points at')", state="detached")

@@ -13,20 +13,20 @@ from skillc.registry import SYSTEM, Identity, Registry, Role, make_package
 from tests.server.pages.conftest import Person, Visitor
 from tests.support.axe import VIEWS, find_barriers
 from tests.support.examples import sample
-from tests.support.pages import make_admin, make_person, publish, serving
+from tests.support.pages import UNUSUAL, make_admin, make_person, publish, publish_unusual, serving
 
 pytestmark = pytest.mark.slow
 
 MAX_WEIGHT = 150_000  # bytes of a page with all that it loads
 PAGES = [
-    *("/", "/c/payments", "/find?q=pay+money+back", "/find?q=zzzz", "/s/payments/refunds"),
+    *("/", "/c/payments", "/find?q=pay+money+back", "/find?q=zzzz", "/find", "/s/payments/refunds"),
     *("/s/payments/refunds@1.0.0", "/s/payments/refunds@1.1.0"),
     *("/s/payments/refunds@1.2.0/references/limits.md", "/s/payments/refunds@1.2.0/scripts/refund.py"),
     *("/s/payments/refunds@1.2.0/assets/flow.png", "/files/payments/refunds", "/versions/payments/refunds"),
     *("/diff/payments/refunds?from=1.0.0&to=1.2.0", "/audit/payments/refunds", "/statistics"),
     *("/statistics/payments/refunds", "/login?token", "/login/callback", "/logout", "/account", "/publish"),
     *("/review", "/deleted", "/admin/grants", "/admin/people", "/admin/publishers", "/admin/log"),
-    *("/s/nothing", "/nothing"),
+    *("/s/nothing", "/nothing", f"/s/{UNUSUAL}", f"/c/{UNUSUAL.partition('/')[0]}"),
 ]
 
 
@@ -35,6 +35,7 @@ def token(local_registry: Registry) -> str:
     local_registry.yank(SYSTEM, "payments/refunds", "1.1.0", "It paid twice.")
     local_registry.delete(SYSTEM, "documents/slides")
     local_registry.set_tag(SYSTEM, "payments/refunds", "stable", "1.0.0")
+    publish_unusual(local_registry)
     token = make_admin(local_registry)
     _add_people(local_registry, 0, 2)
     return token

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from skillc.library import stored_skills
 from skillc.listing import ABSENT, CHARACTERS, CUT, NAME, ON_DEMAND, WHOLE, AgentListing
 from skillc.server.pages.local_catalog import LocalSite
 from skillc.server.pages.visit import Visit
@@ -26,6 +27,26 @@ def show_agents(visit: Visit) -> Response:
     assert isinstance(visit.site, LocalSite)
     listings = visit.site.workspace.listing()
     return visit.page("agents.html", agents=[_describe(each) for each in listings.agents], states=STATES)
+
+
+def list_overflows(visit: Visit) -> list[AgentListing]:
+    """Return the agents of this machine whose listings are too full to be shown whole."""
+    assert isinstance(visit.site, LocalSite)
+    return [listing for listing in visit.site.workspace.listing().agents if listing.overflows]
+
+
+def describe_views(visit: Visit, skill_id: str) -> dict[str, Any]:
+    """Return what each agent sees of a skill, and whether it is in a store: only there it can be changed."""
+    assert isinstance(visit.site, LocalSite)
+    workspace = visit.site.workspace
+    views = [
+        (listing.display, skill)
+        for listing in workspace.listing().agents
+        for skill in listing.skills
+        if skill.ours and skill.id == skill_id
+    ]
+    is_stored = any(skill.name == skill_id for skill in stored_skills(workspace.cwd))
+    return {"views": views, "states": STATES, "is_stored": is_stored}
 
 
 def _describe(listing: AgentListing) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from skillc.errors import EmptyQuery, SkillcError, SkillNotFound
 from skillc.index.skills import FoundSkill, FoundSkills, Scope
 from skillc.registry import Skill
+from skillc.server.pages.agents import list_overflows
 from skillc.server.pages.markdown import PREFIX, slugify
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId
@@ -54,6 +55,7 @@ def _show(visit: Visit, path: str, template: str) -> Response:
         collections=list(inside.items())[:MAX_COLLECTIONS],
         more_collections=max(0, len(inside) - MAX_COLLECTIONS),
         skills=skills[:PAGE],
+        overflows=[] if visit.site.is_registry or path or after else list_overflows(visit),
         next_after=skills[PAGE - 1].id if len(skills) > PAGE else "",
         after=after,
     )
@@ -121,7 +123,8 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     except EmptyQuery:  # nothing yet, or no word in it
         return nothing
     skills: dict[str, Skill | None] = {}
-    chosen = found if search.sort == RELEVANCE else _sort(visit, found, search.sort, skills)
+    uses = dict(visit.catalog.usage().skills) if search.sort == USED else None
+    chosen = found if search.sort == RELEVANCE else _sort(visit, found, uses, skills)
     depth = search.collection.count("/") + 1 if search.collection else 0
     deeper = (skill.id.split("/")[: depth + 1] for skill in found if skill.id.count("/") > depth)
     if search.start >= len(found):  # the address of a page that was there once
@@ -129,7 +132,7 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     end = search.start + MAX_RESULTS
     return {
         "search": search,
-        "results": [_describe(visit, each, skills) for each in chosen[search.start : end]],
+        "results": [_describe(visit, each, skills, uses) for each in chosen[search.start : end]],
         "total": len(found),
         "next_start": end if end < len(found) else 0,
         "corrections": dict(found.corrections),
@@ -138,11 +141,12 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     }
 
 
-def _sort(visit: Visit, found: FoundSkills, sort: str, skills: dict[str, Skill | None]) -> list[FoundSkill]:
+def _sort(
+    visit: Visit, found: FoundSkills, uses: dict[str, int] | None, skills: dict[str, Skill | None]
+) -> list[FoundSkill]:
     """Return results by use or by the time of their latest version, the best first where that is the same."""
-    if sort == USED:
-        counts = dict(visit.catalog.usage().skills)
-        return sorted(found, key=lambda skill: -counts.get(skill.id, 0))
+    if uses is not None:
+        return sorted(found, key=lambda skill: -uses.get(skill.id, 0))
     times = {each.id: _published_at(_load(visit, each.id, skills)) for each in found}
     return sorted(found, key=lambda skill: times[skill.id], reverse=True)
 
@@ -162,10 +166,13 @@ def _load(visit: Visit, skill_id: str, skills: dict[str, Skill | None]) -> Skill
     return skills[skill_id]
 
 
-def _describe(visit: Visit, found: FoundSkill, skills: dict[str, Skill | None]) -> dict[str, Any]:
+def _describe(
+    visit: Visit, found: FoundSkill, skills: dict[str, Skill | None], uses: dict[str, int] | None
+) -> dict[str, Any]:
     skill = _load(visit, found.id, skills)
     return {
         "id": SkillId(found.id),
+        "uses": uses and uses.get(found.id),
         "version": skill and (skill.latest or next(iter(skill.versions), None)),
         "description": cut(" ".join(found.description.split()), 300),
         "words": [word for word, _ in found.matched[:MAX_WORDS]],

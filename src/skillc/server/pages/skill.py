@@ -28,6 +28,7 @@ from skillc.lint import estimate
 from skillc.paths import SKILL_FILES
 from skillc.registry import APPROVED, Skill, StoredFile, Version, make_archive
 from skillc.server.caches import Cache
+from skillc.server.pages.agents import describe_views
 from skillc.server.pages.assets import describe, quote_path
 from skillc.server.pages.code_colours import colour_lines, language_of
 from skillc.server.pages.diff import MAX_TEXT, compare_files, read_text
@@ -138,6 +139,8 @@ def show_text(visit: Visit) -> Response:
         return visit.page("file.html", **describe_skill(visit, subject, "files"), **values)
     audit = _audit_quickly(visit, subject)
     more: dict[str, Any] = {"audit": audit, "kinds": KINDS}
+    if not visit.site.is_registry:
+        more |= describe_views(visit, subject.skill.id)
     return visit.page("skill.html", **describe_skill(visit, subject, "text"), **values, **more)
 
 
