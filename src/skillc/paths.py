@@ -248,16 +248,6 @@ def imports_directory(root: str) -> str:
     return os.path.join(root, DIRECTORY, "imports")
 
 
-def variables_file(root: str) -> str:
-    """Return the file of the variables that projects may use: in the home, never in a project."""
-    return os.path.join(root, DIRECTORY, "variables.json")
-
-
-def credentials_file(root: str) -> str:
-    """Return the file of the tokens for registries: in the home, never in a project."""
-    return os.path.join(root, DIRECTORY, "credentials.json")
-
-
 def usage_file(root: str) -> str:
     """Return the file that says which counts of use were sent to registries."""
     return os.path.join(root, DIRECTORY, "usage.json")

@@ -15,13 +15,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from skillc import atomic, paths
+from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.startup import sha256_hex
 
 DIGEST = "sha256"
+Content = TypeVar("Content")
 
 
 def digest(value: object) -> str:
@@ -62,6 +65,58 @@ def write_record(path: str, content: Mapping[str, Any], *, private: bool = False
     """Write a record with its digest, and wait for the disk."""
     text = json.dumps(seal(content), indent=1, ensure_ascii=False)
     atomic.write(path, f"{text}\n".encode(), durable=True, private=private)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record in the home's `.skillc`, where no project can write: its content is what `key` has, or all.
+
+    `unsealed` is as for `read_record`, and `advice` what a person does about a damaged file. One that others
+    have a right of `closed` for is not believed.
+    """
+
+    name: str
+    version: int
+    key: str = ""
+    advice: str = ""
+    unsealed: int = -1
+    limit: int = 1 << 20  # bytes
+    private: bool = True
+    closed: int = 0
+    closed_advice: str = ""
+
+    @property
+    def path(self) -> str:
+        return os.path.join(paths.require_home(), paths.DIRECTORY, self.name)
+
+    def read(self, parse: Callable[[Any], Content], default: Content) -> Content:
+        """Return what `parse` makes of the content, `default` without a file; raises InvalidConfiguration."""
+        if paths.home() is None:
+            return default
+        path = self.path
+        try:
+            content = read_record(path, self.limit, unsealed=self.unsealed)
+            if os.name == "posix" and os.stat(path).st_mode & self.closed:
+                raise InvalidConfiguration(path, self.closed_advice)
+            if content["version"] > self.version:
+                raise ValueError(content["version"])
+            return parse(content[self.key] if self.key else content)
+        except (FileNotFoundError, NotADirectoryError):
+            return default
+        except OSError as error:
+            raise InvalidConfiguration(path, error.strerror or str(error)) from None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, InvalidOption):
+            raise InvalidConfiguration(path, self.advice) from None
+
+    def lock(self) -> atomic.Lock:
+        """Return the lock to hold while the file is read, changed and written."""
+        path = self.path
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return atomic.Lock(f"{path}.lock")
+
+    def write(self, content: Any) -> None:
+        content = {self.key: content} if self.key else content
+        write_record(self.path, {"version": self.version, **content}, private=self.private)
 
 
 def damaged_name(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from skillc.library import SkillsConfig, variables_used
@@ -13,5 +14,5 @@ def allow_all(home: Path, project: Path) -> None:
     uses = variables_used(SkillsConfig.load_from_paths(None, project / ".skillc" / "skills.toml"))
     file = home / ".skillc" / "variables.json"
     file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps({"version": 1, "variables": [use.as_json() for use in uses]}))
+    file.write_text(json.dumps({"version": 1, "variables": [asdict(use) for use in uses]}))
     file.chmod(0o600)

@@ -47,5 +47,5 @@ def trust_variable(arguments: Arguments) -> int:
         )
     verb = "Allowed" if action == "allow" else "Forgot"
     lines = [one_line(f"{verb} {use.variable} for {use.host} in {use.project}") for use in matches]
-    value = {"variables": [use.as_json() for use in matches]}
+    value = {"variables": matches}
     return show(arguments, value, lines or ["Nothing to forget."])

@@ -17,6 +17,7 @@ from skillc.compiler.agents import agent_directories
 from skillc.compiler.build import lock_build
 from skillc.compiler.deploy import digest_folder, is_link, source_of
 from skillc.compiler.on_demand import is_on_demand
+from skillc.contract import encode
 from skillc.errors import Diagnostic, warning
 from skillc.index.sections import UnreadableIndex, read_index_meta, read_manifest
 from skillc.library import (
@@ -69,7 +70,7 @@ def remember(skill: Skill, records: Sequence[DeploymentRecord] | None = None) ->
         "root": skill.root,
         "built": any(map(os.path.isfile, map(paths.manifest_file, skill.runtimes()))),
         "deployments": [record.as_json() for record in records],
-        "switch": find_switch(skill.source).as_json(),
+        "switch": encode(find_switch(skill.source)),
     }
 
 

@@ -8,16 +8,20 @@ have another digest [D64], so that an update asks again.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
-from skillc import atomic, paths, records
 from skillc.audit import BLOCK, Audit
-from skillc.errors import AuditBlocked, InvalidConfiguration
+from skillc.errors import AuditBlocked
+from skillc.records import Record
 
-VERSION = 1
-MAX_BYTES = 16 << 20
 OPTION = "--accept-blocks"
+RECORD = Record(
+    "accepted-blocks.json",
+    1,
+    "accepted",
+    f"it is damaged; delete it, and accept again what you accepted with {OPTION}",
+    limit=16 << 20,
+)
 
 
 def check_blocks(
@@ -47,25 +51,11 @@ def accepted_rules(digest: str = "") -> set[str]:
 
 
 def _accept(digest: str, rules: set[str]) -> None:
-    path = _file()
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with atomic.Lock(f"{path}.lock"):
+    with RECORD.lock():
         accepted = _read()
         accepted[digest] = sorted(rules.union(accepted.get(digest, ())))
-        records.write_record(path, {"version": VERSION, "accepted": accepted}, private=True)
+        RECORD.write(accepted)
 
 
 def _read() -> dict[str, list[str]]:
-    try:
-        accepted = records.read_record(_file(), MAX_BYTES)["accepted"]
-        return {str(digest): [str(rule) for rule in rules] for digest, rules in accepted.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is damaged"
-        advice = f"delete it, and accept again what you accepted with {OPTION}"
-        raise InvalidConfiguration(_file(), f"{reason}; {advice}") from None
-
-
-def _file() -> str:
-    return os.path.join(paths.require_home(), paths.DIRECTORY, "accepted-blocks.json")
+    return RECORD.read(lambda accepted: {str(d): list(map(str, rules)) for d, rules in accepted.items()}, {})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skillc import atomic, paths, records
+from skillc.errors import InvalidConfiguration
+from skillc.records import Record
 
-VERSION = 1
-MAX_RECORD = 64 << 20
+RECORD = Record("setup.json", 1, "files", limit=64 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +31,8 @@ class FileRecord:
 def read_file_records() -> dict[str, FileRecord]:
     """Return the records of files by their paths; nothing from a record that is missing or damaged."""
     try:
-        files = records.read_record(_file(), MAX_RECORD)["files"]
-        return {path: _parse_record(entry) for path, entry in files.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return RECORD.read(lambda files: {path: _parse_record(each) for path, each in files.items()}, {})
+    except InvalidConfiguration:
         return {}
 
 
@@ -46,17 +44,10 @@ def _parse_record(entry: Mapping[str, Any]) -> FileRecord:
 
 def change_file_records(changes: Mapping[str, FileRecord | None]) -> None:
     """Write records of files, and drop those without one."""
-    path = _file()
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with atomic.Lock(f"{path}.lock"):
+    with RECORD.lock():
         files = {
             name: record
             for name, record in ({**read_file_records(), **changes}).items()
             if record is not None
         }
-        content = {name: record.as_json() for name, record in sorted(files.items())}
-        records.write_record(path, {"version": VERSION, "files": content}, private=True)
-
-
-def _file() -> str:
-    return os.path.join(paths.require_home(), paths.DIRECTORY, "setup.json")
+        RECORD.write({name: record.as_json() for name, record in sorted(files.items())})

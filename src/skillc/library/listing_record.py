@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from skillc import atomic, paths, records
+from skillc import records
+from skillc.errors import InvalidConfiguration
+from skillc.records import Record
 from skillc.text import utf8_text
 
-VERSION = 1
-MAX_BYTES = 16 << 20
+RECORD = Record("listing.json", 1, limit=16 << 20)
 ALWAYS, AUTO, DEMAND = CHOICES = ("always", "auto", "demand")
 
 Tables = dict[str, dict[str, Any]]
@@ -55,27 +57,19 @@ class ListingRecord:
 
 def read_listing_record() -> ListingRecord:
     """Return the record; an empty one where there is none, or it is damaged."""
-    home = paths.home()
-    try:
-        content = records.read_record(_file(home), MAX_BYTES) if home else {}
-    except (OSError, ValueError):
-        content = {}
+    content: dict[str, Any] = {}
+    with suppress(InvalidConfiguration):
+        content = RECORD.read(dict, content)
     return ListingRecord({name: dict(table) for name, table in content.items() if isinstance(table, dict)})
 
 
 def change_listing_record(change: Callable[[ListingRecord], object]) -> ListingRecord:
     """Change the record under a lock, and return it."""
-    path = _file(paths.require_home())
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with atomic.Lock(f"{path}.lock"):
+    with RECORD.lock():
         record = read_listing_record()
         before = records.digest(record.tables)
         change(record)
         record.tables = {name: table for name, table in record.tables.items() if table}
         if records.digest(record.tables) != before:
-            records.write_record(path, {"version": VERSION, **record.tables}, private=True)
+            RECORD.write(record.tables)
     return record
-
-
-def _file(home: str) -> str:
-    return os.path.join(home, paths.DIRECTORY, "listing.json")

@@ -18,14 +18,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from skillc import atomic, paths, records
-from skillc.errors import InvalidConfiguration
+from skillc.contract import encode
 from skillc.library.deployments import DeploymentRecord, parse_record
+from skillc.records import Record
 from skillc.text import utf8_text
 
-VERSION = 2
-UNSEALED = 1  # the last version without a digest
-MAX_BYTES = 16 << 20
+RECORD = Record(
+    "disabled.json",
+    2,
+    "disabled",
+    "it is damaged; move it away, and 'skc disable' again what should be disabled",
+    unsealed=1,
+    limit=16 << 20,
+    private=False,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +78,10 @@ class Switch:
         changes = {utf8_text(place) for place in places}
         return tuple(sorted({*self.places} - changes if remove else {*self.places} | changes))
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "source": utf8_text(self.source),
-            "everywhere": self.everywhere,
-            "places": list(map(utf8_text, self.places)),
-            "deployments": [record.as_json() for record in self.deployments],
-        }
-
 
 def read_switches() -> dict[str, Switch]:
     """Return the switches of disabled skills by source; raise InvalidConfiguration for a damaged file."""
-    home = paths.home()
-    path = _file(home) if home else ""
-    try:
-        content = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)
-        return {switch.source: switch for switch in map(parse_switch, content["disabled"])}
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (ValueError, KeyError, TypeError):
-        hint = "it is damaged; move it away, and 'skc disable' again what should be disabled"
-        raise InvalidConfiguration(path, hint) from None
+    return RECORD.read(lambda entries: {s.source: s for s in map(parse_switch, entries)}, {})
 
 
 def find_switch(source: str) -> Switch:
@@ -102,16 +91,15 @@ def find_switch(source: str) -> Switch:
 
 def change_switch(source: str, change: Callable[[Switch], Switch]) -> Switch:
     """Replace the switch of a skill by what `change` returns for it, under a lock; return the old one."""
-    home, source = paths.require_home(), utf8_text(source)
-    os.makedirs(os.path.join(home, paths.DIRECTORY), exist_ok=True)
-    with atomic.Lock(f"{_file(home)}.lock"):
+    source = utf8_text(source)
+    with RECORD.lock():
         switches = read_switches()
         old = switches.pop(source, Switch(source))
         new = change(old)
         if new.everywhere or new.places:
             switches[source] = new
         if new != old:
-            _write(home, switches)
+            RECORD.write(encode(list(switches.values())))
     return old
 
 
@@ -120,12 +108,3 @@ def parse_switch(entry: dict[str, Any]) -> Switch:
     deployments = map(parse_record, entry["deployments"])
     places = tuple(map(str, entry["places"]))
     return Switch(str(entry["source"]), entry["everywhere"] is True, places, tuple(deployments))
-
-
-def _write(home: str, switches: dict[str, Switch]) -> None:
-    entries = [switch.as_json() for switch in switches.values()]
-    records.write_record(_file(home), {"version": VERSION, "disabled": entries})
-
-
-def _file(home: str) -> str:
-    return os.path.join(home, paths.DIRECTORY, "disabled.json")

@@ -15,14 +15,20 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from urllib.parse import urlsplit
 
-from skillc import atomic, paths, records
 from skillc.errors import InvalidConfiguration
 from skillc.library.config import VARIABLE, SkillRepositoryConfig, SkillsConfig
 from skillc.quotes import shell_quote
+from skillc.records import Record
 
-VERSION = 2
-UNSEALED = 1  # the last version without a digest inside
-MAX_FILE = 1 << 20  # bytes of variables.json
+RECORD = Record(
+    "variables.json",
+    2,
+    "variables",
+    "damaged; correct it, or delete it and allow anew",
+    unsealed=1,
+    closed=0o022,
+    closed_advice="others can write it; check it, then run 'chmod 600' on it",
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,9 +46,6 @@ class VariableUse:
     def command(self) -> str:
         """Return the command that allows it."""
         return f"skc trust allow --variable {shell_quote(self.variable)} --host {shell_quote(self.host)}"
-
-    def as_json(self) -> dict[str, str]:
-        return asdict(self)
 
 
 def variables_asked_for(config: SkillsConfig) -> list[VariableUse]:
@@ -124,26 +127,14 @@ def _invalid(repository: SkillRepositoryConfig, reason: str) -> InvalidConfigura
 
 def allowed_variables() -> list[VariableUse]:
     """Return what the user allowed; raises InvalidConfiguration for a file that can't be trusted."""
-    home = paths.home()
-    if home is None:
-        return []
-    path = paths.variables_file(home)
-    try:
-        content = records.read_record(path, MAX_FILE, unsealed=UNSEALED)
-        if os.name == "posix" and os.stat(path).st_mode & 0o022:
-            raise InvalidConfiguration(path, "others can write it; check it, then run 'chmod 600' on it")
-        if content["version"] > VERSION:
-            raise ValueError(VERSION)
-        uses = [VariableUse(**entry) for entry in content["variables"]]
-        if not all(isinstance(getattr(use, field.name), str) for use in uses for field in fields(use)):
-            raise TypeError(uses)
-        return uses
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise InvalidConfiguration(path, error.strerror or str(error)) from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise InvalidConfiguration(path, "damaged; correct it, or delete it and allow anew") from None
+    return RECORD.read(_parse_uses, [])
+
+
+def _parse_uses(entries: list[dict[str, str]]) -> list[VariableUse]:
+    uses = [VariableUse(**entry) for entry in entries]
+    if not all(isinstance(getattr(use, field.name), str) for use in uses for field in fields(use)):
+        raise TypeError(uses)
+    return uses
 
 
 def allow_variables(uses: list[VariableUse]) -> None:
@@ -160,9 +151,5 @@ def forget_variables(matches: Callable[[VariableUse], bool]) -> list[VariableUse
 
 
 def _change(change: Callable[[list[VariableUse]], set[VariableUse]]) -> None:
-    path = paths.variables_file(paths.require_home())
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with atomic.Lock(f"{path}.lock"):
-        uses = sorted(change(allowed_variables()))
-        content = {"version": VERSION, "variables": [use.as_json() for use in uses]}
-        records.write_record(path, content, private=True)
+    with RECORD.lock():
+        RECORD.write([asdict(use) for use in sorted(change(allowed_variables()))])

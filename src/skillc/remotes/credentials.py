@@ -19,14 +19,20 @@ import string
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from skillc import atomic, paths, records
 from skillc.errors import InvalidConfiguration, InvalidOption
+from skillc.records import Record
 from skillc.remotes.addresses import LOOPBACK, is_plain
 from skillc.remotes.protocol import require_text
 
-VERSION = 2
-UNSEALED = 1  # the last version without a digest inside
-MAX_FILE = 1 << 20  # bytes of credentials.json
+RECORD = Record(
+    "credentials.json",
+    2,
+    "tokens",
+    "damaged; delete it and log in again",
+    unsealed=1,
+    closed=0o077,
+    closed_advice="others can read or write it; check it, then 'chmod 600' it",
+)
 MAX_TOKEN = 4096  # characters
 TOKEN, REGISTRY = "SKILLC_TOKEN", "SKILLC_REGISTRY"
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_.])?|[0-9a-f:]+(?:\.[0-9.]+)?")
@@ -81,27 +87,13 @@ def check_token(token: str) -> str:
 
 def read_credentials() -> list[Credential]:
     """Return what is stored, by address; raises InvalidConfiguration for a file that can't be trusted."""
-    home = paths.home()
-    if home is None:
-        return []
-    path = paths.credentials_file(home)
-    try:
-        content = records.read_record(path, MAX_FILE, unsealed=UNSEALED)
-        if os.name == "posix" and os.stat(path).st_mode & 0o077:
-            raise InvalidConfiguration(path, "others can read or write it; check it, then 'chmod 600' it")
-        if content["version"] > VERSION:
-            raise ValueError(VERSION)
-        entries = [(each["registry"], each["token"], each.get("subject", "")) for each in content["tokens"]]
-        return sorted(
-            (Credential(parse_registry(r), check_token(t), str(s)) for r, t, s in entries),
-            key=lambda each: each.registry,
-        )
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise InvalidConfiguration(path, error.strerror or str(error)) from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, InvalidOption):
-        raise InvalidConfiguration(path, "damaged; delete it and log in again") from None
+    return RECORD.read(_parse_tokens, [])
+
+
+def _parse_tokens(entries: list[dict[str, str]]) -> list[Credential]:
+    rows = [(each["registry"], each["token"], each.get("subject", "")) for each in entries]
+    credentials = (Credential(parse_registry(r), check_token(t), str(s)) for r, t, s in rows)
+    return sorted(credentials, key=lambda each: each.registry)
 
 
 def store_credential(credential: Credential) -> None:
@@ -118,17 +110,14 @@ def forget_credential(registry: str) -> bool:
 
 
 def _change(registries: set[str], additions: list[Credential]) -> None:
-    path = paths.credentials_file(paths.require_home())
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with atomic.Lock(f"{path}.lock"):
+        with RECORD.lock():
             tokens = [each for each in read_credentials() if each.registry not in registries] + additions
             entries = [{"registry": c.registry, "token": c.token, "subject": c.subject} for c in tokens]
-            content = {"version": VERSION, "tokens": sorted(entries, key=lambda entry: entry["registry"])}
-            records.write_record(path, content, private=True)
+            RECORD.write(sorted(entries, key=lambda entry: entry["registry"]))
     except OSError as error:
         reason = f"it can't be written ({error.strerror or error}); {REGISTRY} and {TOKEN} need no file"
-        raise InvalidConfiguration(path, reason) from None
+        raise InvalidConfiguration(RECORD.path, reason) from None
 
 
 def find_token(url: str) -> str:

@@ -127,7 +127,7 @@ def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
     header = ("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH")
     lines = list(table(header, rows)) if rows or uses else ["Nothing was decided yet."]
     if uses:
-        value["variables"] = [use.as_json() for use in uses]
+        value["variables"] = uses
         cells = [(use.variable, use.host, use.project) for use in uses]
         lines += ["", *table(("VARIABLE", "HOST", "PROJECT"), cells)]
     return show(arguments, value, [about, *lines] if about else lines)
