@@ -376,7 +376,9 @@ class Operations:
         """Have agents list a skill always, have it on demand, or leave it to `fit_listing` (auto)."""
         from skillc.listing import choose_listing
 
-        return self._told(choose_listing(self.locate_installed(name), choice, agents, self.cwd))
+        result = self._told(choose_listing(self.locate_installed(name), choice, agents, self.cwd))
+        self.renew_listings()
+        return result
 
     def reset_listing(self, *, in_project: bool = False) -> ListingChoice:
         """Have agents list everything again, and forget what was chosen."""

@@ -101,7 +101,7 @@ def parse_toml(text: str, **options: Any) -> dict[str, Any]:
     part = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
     if text.count(".") >= MAX_KEY and re.search(rf"(?<![\w-])(?:{part}\.[ \t]*+){{{MAX_KEY}}}", text):
         raise ValueError(f"a key has more than {MAX_KEY} parts")
-    return tomllib.loads(text, **options)
+    return tomllib.loads(text.removeprefix("\ufeff"), **options)  # which some editors put before a text
 
 
 def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:

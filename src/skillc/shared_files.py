@@ -47,10 +47,10 @@ def rewrite_file(path: str, change: Callable[[str], str | None]) -> tuple[str | 
 
 def replace_file(path: str, text: str | None) -> None:
     """Write a file with the permissions it has, where a link leads; remove it where there is no text."""
-    if text is None:
-        os.unlink(path)
-        return
     target = os.path.realpath(path)
+    if text is None:
+        os.unlink(target)
+        return
     os.makedirs(os.path.dirname(target), exist_ok=True)
     mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
     atomic.write(target, text.encode("utf-8"), durable=True, mode=mode)

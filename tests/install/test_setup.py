@@ -42,7 +42,7 @@ TEXTS = {
 }
 CONFIG = ".skillc/config.toml"
 MEASURED = ("claude", "codex", "gemini", "opencode")  # agents whose listings can be fitted
-TOML = {"none": None, "empty": ""}
+TOML = {"none": None, "empty": "", "windows": "# mine\r\n[tui]\r\na = 1\r\n", "odd": "\ufeff[tui]\na = 1"}
 
 
 def save(path: Path, text: str) -> Path:
@@ -74,6 +74,8 @@ def test_there_and_back(here: World, agent: str, name: str) -> None:
     for path in FILES[agent]:
         for line in (TEXTS[name] or "").splitlines() if path.endswith("json") else ():
             assert line.strip("{},[] ") in after[path].decode(), path  # comments and values, as written
+        if path.endswith("toml"):
+            assert after[path].startswith(before.get(path, b""))
     again = json.loads(here.ok("setup", agent, "--yes", "--format", "json").stdout)
     assert again["agents"][0]["changes"] == []
     assert snapshot(here.home) == after
@@ -181,7 +183,34 @@ def test_refusals(here: World) -> None:
     (here.home / ".codex/hooks.json").symlink_to("/proc/nothing/hooks.json")
     assert "nothing was changed" in here.fails("E999", "setup", "--yes").stderr
     (here.home / ".codex/hooks.json").unlink()
+    for text in ("mcp_servers = {x = {command = 'y'}}\n", "[[mcp_servers]]\n", "mcp_servers = 3\n"):
+        save(here.home / ".codex/config.toml", text)
+        assert "add to; nothing was written" in here.fails("E999", "setup", "codex", "--yes").stderr
+        assert (here.home / ".codex/config.toml").read_text() == text
+        (here.home / ".codex/config.toml").unlink()
     assert snapshot(here.home) == before
+
+
+def test_nothing_or_all(here: World) -> None:
+    """[SURFACES: What agents see] where the last file can't be written, the others are as they were."""
+    before = snapshot(here.home)
+    (here.home / ".skillc" / "setup.json").mkdir(parents=True)
+    here.fails("E999", "setup", "claude", "--yes", "--no-listing")
+    assert snapshot(here.home) == before
+    assert not (here.home / ".local/bin/skc").is_symlink()
+
+
+def test_a_link_to_a_file_that_is_not_there(here: World) -> None:
+    """[SURFACES: What agents see] settings that a link leads to are written there, and the link stays."""
+    link, target = here.home / ".claude/settings.json", here.home / "dotfiles/claude.json"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    here.ok("setup", "claude", "--yes")
+    assert link.is_symlink()
+    assert "skc hook" in target.read_text()
+    here.ok("setup", "--undo", "--yes")
+    assert link.is_symlink()
+    assert not target.exists()
 
 
 class Busy(Unattended):

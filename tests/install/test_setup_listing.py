@@ -71,7 +71,7 @@ def test_what_the_user_chose(here: World, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[listing", "listing = 3", "listing.window = 1000\n", "\ufeff[listing]\n", "a = '\x00'"]
+    "text", ["[listing", "listing = 3", "listing.window = 1000\n", "listing = {window = 1000}", "a = '\x00'"]
 )
 def test_a_config_that_can_not_be_changed(here: World, text: str) -> None:
     """[SURFACES: What agents see] it is refused, and nothing is written; --no-listing does the rest."""

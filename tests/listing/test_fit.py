@@ -179,6 +179,18 @@ def test_an_overflow_is_told(world: World) -> None:
     assert "W102" not in world.ok("build", names[0], cwd=world.home).stderr
 
 
+def test_a_choice_that_overflows_is_told(world: World) -> None:
+    """[D75] `set` says that a description is cut now, or has the others fitted where that is wanted."""
+    install(world, 60)
+    hidden = fit(world, "--yes")["claude"]["on_demand"]
+    run = world.ok("listing", "set", hidden[0], "always", cwd=world.home)
+    assert "warning[W102]" in run.stderr
+    (world.home / ".skillc" / "config.toml").write_text("[listing]\nfit = true\n")
+    assert "W102" not in world.ok("listing", "set", hidden[1], "always", cwd=world.home).stderr
+    assert set(shown(world).values()) == {"whole", "on-demand"}
+    assert shown(world)[hidden[0]] == shown(world)[hidden[1]] == "whole"
+
+
 def test_a_project(world: World) -> None:
     """[D76] the project's folders are fitted with --project alone, and keep their state in a clone."""
     (world.home / ".claude").mkdir()

@@ -146,6 +146,19 @@ def test_links_and_other_names(installed: World, command: str) -> None:
     assert not is_allowed(bash(command), str(installed.project))
 
 
+@pytest.mark.parametrize("name", ["link.md", "folder"])
+def test_links_to_hidden_files(installed: World, name: str) -> None:
+    """[SURFACES: What agents see] a skill with one is asked about: `show` and `search` would read it."""
+    skill = installed.global_store / "pdf-forms"
+    (skill / ".hidden").mkdir()
+    (skill / ".hidden" / "keys.md").write_text("# Keys\n\n## Usage\n\nsecret\n")
+    (skill / "plain.md").symlink_to("SKILL.md")
+    request = bash("skc show pdf-forms --section Usage")
+    assert is_allowed(request, str(installed.project))
+    (skill / name).symlink_to(".hidden/keys.md" if name == "link.md" else ".hidden")
+    assert not is_allowed(request, str(installed.project))
+
+
 def test_what_the_tool_gets(installed: World) -> None:
     """[SURFACES: What agents see] the skill's path, whatever the directory is when it runs."""
     path = installed.global_store / "pdf-forms"

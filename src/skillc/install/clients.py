@@ -257,11 +257,11 @@ def _json(before: str, agent: Agent, path: str, start: Sequence[str]) -> str:
 
 def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str:
     """Return the file with our table at its end."""
-    before = before.removeprefix("\ufeff")
     try:
-        servers = parse_toml(before).get(agent.key, {})
-    except ValueError as error:
+        settings = parse_toml(before, parse_float=str)
+    except (ValueError, RecursionError) as error:
         raise SkillcError(f"'{path}' is not valid TOML ({error}); nothing was written") from None
+    servers = settings.get(agent.key, {})
     if isinstance(servers, dict) and NAME in servers:
         if servers[NAME] == _server(agent, start):
             return before
@@ -273,8 +273,27 @@ def _toml(before: str, agent: Agent, path: str, start: Sequence[str]) -> str:
             f"'{path}' has another [{agent.key}.{NAME}]; nothing was written",
             f"Put this in its place yourself:\n{_entry(agent, path, start)}",
         )
-    space = "" if not before else "\n" if before.endswith("\n") else "\n\n"
-    return f"{before}{space}{_entry(agent, path, start)}"
+    return _append_table(before, settings, agent, path, start)
+
+
+def _append_table(
+    before: str, settings: Mapping[str, Any], agent: Agent, path: str, start: Sequence[str]
+) -> str:
+    """Return the file with our table at its end, if it is one more server then and else as it was."""
+    entry, servers = _entry(agent, path, start), settings.get(agent.key, {})
+    end = "\r\n" if "\r\n" in before else "\n"
+    space = "" if not before else end if before.endswith("\n") else end * 2
+    after = f"{before}{space}{end.join(entry.split(chr(10)))}"
+    try:
+        wanted = {**settings, agent.key: {**servers, NAME: _server(agent, start)}}
+        if parse_toml(after, parse_float=str) == wanted:
+            return after
+    except (ValueError, TypeError):  # the servers are a list, say, or a table on one line
+        pass
+    raise SkillcError(
+        f"'{path}' has '{agent.key}' in a form that skc can't add to; nothing was written",
+        f"Add this to it yourself:\n{entry}",
+    )
 
 
 def _entry(agent: Agent, path: str, start: Sequence[str]) -> str:
@@ -343,7 +362,8 @@ def _cut_json(before: str, agent: Agent, path: str) -> str:
 
 def _cut_toml(before: str, agent: Agent, path: str) -> str:
     """Cut our table and those below it; comments stay, one of the two gaps around it does not."""
-    lines = split_lines(before)
+    text = before.removeprefix("\ufeff")
+    lines = split_lines(text)
     cut: set[int] = set()
     for part in split_parts(lines):
         servers = part.data.get(agent.key)
@@ -351,7 +371,8 @@ def _cut_toml(before: str, agent: Agent, path: str) -> str:
             cut.update(n for n in range(part.start, part.end) if not is_comment(lines[n]))
             if part.start and not lines[part.start - 1].strip():
                 cut.add(part.start - 1)
-    after = "".join(line for number, line in enumerate(lines) if number not in cut)
+    kept = "".join(line for number, line in enumerate(lines) if number not in cut)
+    after = before[: len(before) - len(text)] + kept
     try:
         settings = parse_toml(before, parse_float=str)
         settings[agent.key].pop(NAME)

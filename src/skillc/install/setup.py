@@ -49,6 +49,7 @@ class AgentSetup:
     changes: tuple[SetupChange, ...]
     next: str | None
     display: str = hidden("")
+    own: str = hidden("")  # of `next`, what is about this agent alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Setups(Result):
 
     agents: tuple[AgentSetup, ...]
     is_written: bool = hidden(True)
+    advice: str = hidden("")  # what the user has to do next for all of them
     diagnostics: tuple[Diagnostic, ...] = hidden(())
     failures: tuple[SkillcError, ...] = hidden(())
 
@@ -85,20 +87,16 @@ def set_up(
         changes[agent].append(change)
     agreed = _agree(plan, options, person)
     diagnostics, failures = plan.write() if agreed else ((), ())
-    return Setups(
-        tuple(
-            AgentSetup(
-                agent,
-                tuple(changes[agent]),
-                _advise(agent, plan.link, options, bool(changes[agent])),
-                _display(agent),
-            )
-            for agent in agents
-        ),
-        agreed,
-        tuple(diagnostics),
-        tuple(failures),
-    )
+    line = plan.link.line
+    advice = f"add this line to your shell's profile, so that agents find skc: {line}" if line else ""
+    setups = tuple(_describe(agent, changes[agent], advice, options) for agent in agents)
+    return Setups(setups, agreed, advice, tuple(diagnostics), tuple(failures))
+
+
+def _describe(agent: str, changes: Sequence[SetupChange], advice: str, options: SetupOptions) -> AgentSetup:
+    own = _advise(agent, options, bool(changes))
+    following = "; ".join(filter(None, (own, advice))) or None
+    return AgentSetup(agent, tuple(changes), following, _display(agent), own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,15 +212,13 @@ def _server_part(client: clients.Agent, path: str) -> Part:
     return Part("MCP server", put, cut, () if path.endswith(".toml") else ((client.key,),))
 
 
-def _advise(agent: str, link: Link, options: SetupOptions, is_changed: bool) -> str | None:
-    """Return what the user has to do next."""
+def _advise(agent: str, options: SetupOptions, is_changed: bool) -> str:
+    """Return what the user has to do next for an agent."""
     advice = [advice] if not options.undo and (advice := _advise_file(agent, options)) else []
     advice += [f"restart {_display(agent)}, which reads this when it starts"] if is_changed else []
     if is_changed and options.hook and not options.undo and agent in HOOKS:
         advice += [HOOKS[agent].next] if HOOKS[agent].next else []
-    if link.line:
-        advice.append(f"add this line to your shell's profile, so that agents find skc: {link.line}")
-    return "; ".join(advice) or None
+    return "; ".join(advice)
 
 
 def _advise_file(agent: str, options: SetupOptions) -> str:

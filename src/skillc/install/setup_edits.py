@@ -76,21 +76,23 @@ def write_edits(edits: Sequence[Edit], link: Link, undo: Collection[str] | None 
     To undo, give the files that have no record afterwards.
     """
     written: list[tuple[Edit, str | None, str | None]] = []
+    is_linked = False
     try:
         for edit in edits:
             written.append((edit, *rewrite_file(edit.path, edit.apply)))
-        if link.path and undo is not None:
-            os.unlink(link.path)
-        elif link.path:
-            os.makedirs(os.path.dirname(link.path), exist_ok=True)
-            os.symlink(link.target, link.path)
-        if undo is not None:
-            change_file_records(dict.fromkeys(undo))
+        if undo is None:
+            changes: dict[str, FileRecord | None] = {
+                edit.path: edit.make_record(before, after) for edit, before, after in written
+            }
+            changes |= {link.path: FileRecord(before=link.target)} if link.path else {}
         else:
-            records = {edit.path: edit.make_record(before, after) for edit, before, after in written}
-            new = {link.path: FileRecord(before=link.target)} if link.path else {}
-            change_file_records(records | new)
+            changes = dict.fromkeys(undo)
+        _put_link(link, is_new=undo is None)
+        is_linked = True
+        change_file_records(changes)
     except (OSError, SkillcError) as error:
+        if is_linked:
+            _put_link(link, is_new=undo is not None)
         for edit, before, after in written:
             if read_file(edit.path) == after:
                 replace_file(edit.path, before)
@@ -98,6 +100,17 @@ def write_edits(edits: Sequence[Edit], link: Link, undo: Collection[str] | None 
             raise
         place = error.filename or link.path
         raise SkillcError(f"can't write '{place}': {error.strerror}; nothing was changed") from None
+
+
+def _put_link(link: Link, *, is_new: bool) -> None:
+    """Make the link to the program, or remove it."""
+    if not link.path:
+        return
+    if not is_new:
+        os.unlink(link.path)
+        return
+    os.makedirs(os.path.dirname(link.path), exist_ok=True)
+    os.symlink(link.target, link.path)
 
 
 def take_out(text: str, parts: Sequence[Part], record: FileRecord) -> str | None:

@@ -23,7 +23,7 @@ from skillc.shared_files import read_text
 TABLE, KEY = "listing", "fit"
 BY = "  # by 'skc setup'"
 LINE, HEADER = f"{KEY} = true{BY}", f"[{TABLE}]{BY}"
-_HEADER = re.compile(rf"(?m)^[ \t]*\[[ \t]*{TABLE}[ \t]*\][^\n]*$")
+_HEADER = re.compile(rf"(?m)^\ufeff?[ \t]*\[[ \t]*{TABLE}[ \t]*\][^\n]*$")
 _LINE, _OWN_HEADER = (re.compile(rf"(?m)^{re.escape(each)}\r?\n?") for each in (LINE, HEADER))
 WHAT = "listings kept fitted: 'fit = true'"
 
@@ -104,7 +104,7 @@ def listing_part() -> Part:
 def put_fit(text: str) -> str:
     """Return a config.toml that has listings fitted; as it is where it says so, or that they are not.
 
-    Raise ValueError where that can't be done.
+    Raise SkillcError where that can't be done.
 
     >>> put_fit("[listing]\\nwindow = 1000\\n").splitlines()[1]
     "fit = true  # by 'skc setup'"
@@ -121,9 +121,15 @@ def put_fit(text: str) -> str:
     else:
         space = "" if not text else end if text.endswith("\n") else end * 2
         after = f"{text}{space}{HEADER}{end}{LINE}{end}"
-    if _read(after) != {**table, TABLE: {**table.get(TABLE, {}), KEY: True}}:
-        raise ValueError(f"add '{KEY} = true' below [{TABLE}] by hand, or use --no-listing")
-    return after
+    try:
+        if parse_toml(after) == {**table, TABLE: {**table.get(TABLE, {}), KEY: True}}:
+            return after
+    except ValueError:  # the table is there in another form
+        pass
+    raise SkillcError(
+        f"'{config_path()}' has '{TABLE}' in a form that skc can't add to; nothing was written",
+        f"hint: give it '{KEY} = true' yourself, or leave listings out with --no-listing",
+    )
 
 
 def cut_fit(text: str) -> str:
@@ -138,10 +144,20 @@ def wants_fit(text: str) -> bool:
 
 
 def _read(text: str) -> dict[str, Any]:
-    table = parse_toml(text)
+    try:
+        table = parse_toml(text)
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(str(error)) from None
     if not isinstance(table.get(TABLE, {}), dict):
-        raise ValueError(f"'{TABLE}' is no table")
+        raise _unreadable(f"'{TABLE}' is no table")
     return table
+
+
+def _unreadable(reason: str) -> SkillcError:
+    return SkillcError(
+        f"'{config_path()}' can't be read ({reason}); nothing was written",
+        "hint: correct it, or leave listings out with --no-listing",
+    )
 
 
 def _rule_name(agent: str) -> str:

@@ -35,6 +35,7 @@ _START = (
     " instructions). If one fits, read it with its command first; else ignore this."
 )
 _PLAIN = {ord('"'): "'", ord("<"): "‹", ord(">"): "›", ord("`"): "'"}
+_SPEAKS = frozenset(' "<>`')  # what is in sentences and markup, and in few names of folders
 
 
 class Offer:
@@ -129,7 +130,7 @@ class Offer:
         from skillc.listing.offer_record import OK, mark_files
 
         real = os.path.realpath(skill.directory)
-        if real in place.disabled:
+        if real in place.disabled or not _is_plain(skill.directory, place):
             return False
         mark, _ = mark_files(skill.directory, self._basis)
         is_of_project = any(paths.is_inside(skill.directory, root) for root in place.projects)
@@ -164,6 +165,12 @@ def _search(place: Place, prompt: str) -> FoundSkills | None:
     return index.recall(parts, prompt, MAX_RESULTS, place.may_use)
 
 
+def _is_plain(directory: str, place: Place) -> bool:
+    """Return whether the names of a skill's folders, which are its author's words, can't say anything."""
+    roots = [root for _, root, _ in place.folders if paths.is_inside(directory, root)]
+    return all(_SPEAKS.isdisjoint(directory[len(root) :]) for root in roots)
+
+
 def find_reference(found: FoundSkill, cwd: str) -> tuple[str, Skill]:
     """Return the word by which `skc` finds exactly this skill in a directory, and the skill.
 
@@ -192,7 +199,7 @@ def render_offers(offers: Sequence[tuple[FoundSkill, str]]) -> tuple[str, list[i
         command = f"skc open {shell_quote(word)} {os.path.basename(_main_file(skill))}"
         head, rest = f"- {name}: ", f" Read: {command}"
         share = room // (len(offers) - number) - len(head) - len(rest) - 3
-        if share < MIN_DESCRIPTION or not command.isprintable():
+        if share < MIN_DESCRIPTION or bare_line(command) != command:
             continue
         text = cut(_quote(skill.description), min(share, MAX_DESCRIPTION))
         lines.append(f'{head}"{text}"{rest}')

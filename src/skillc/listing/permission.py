@@ -154,8 +154,26 @@ def _is_inner(file: object, source: str) -> bool:
         return False
     if os.path.isabs(file) or {*"~:\\"} & {*file}:  # other names that Windows has for files
         return False
-    real = os.path.relpath(os.path.realpath(os.path.join(source, file)), os.path.realpath(source))
-    return not any(part.startswith(".") or not part for each in (file, real) for part in each.split("/"))
+    return not (_is_hidden(file) or _is_hidden(_find_target(file, source)))
+
+
+def _find_target(file: str, source: str) -> str:
+    """Return the path of what a file of a skill is, from the skill on, where links lead."""
+    return os.path.relpath(os.path.realpath(os.path.join(source, file)), os.path.realpath(source))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") or not part for part in path.split("/"))
+
+
+def _shows_hidden(source: str) -> bool:
+    """Return whether a link in a skill has a hidden file read as one of the others."""
+    for folder, folders, files in os.walk(source):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (os.path.join(folder, name) for name in (*folders, *files) if not name.startswith(".")):
+            if os.path.islink(path) and _is_hidden(_find_target(os.path.relpath(path, source), source)):
+                return True
+    return False
 
 
 def find_installed(name: object, cwd: str) -> str:
@@ -171,7 +189,7 @@ def find_installed(name: object, cwd: str) -> str:
     source = os.path.join(store, *by_name.name.split("/"))
     real = os.path.realpath(source)
     is_here = real == by_name.source == meant.source and paths.is_inside(real, os.path.realpath(store))
-    return source if is_here else ""
+    return source if is_here and not _shows_hidden(source) else ""
 
 
 def _is_local(cwd: str) -> bool:

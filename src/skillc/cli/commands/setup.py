@@ -60,16 +60,20 @@ def run(arguments: Arguments) -> int:
 
 
 def _lines(result: Setups, arguments: Arguments) -> Iterator[str]:
-    verb = "Took out" if arguments.has("undo") else "Wrote"
+    done, planned = ("Took out", "Would take out") if arguments.has("undo") else ("Wrote", "Would write")
+    if not result.is_written:
+        done = planned if arguments.has("dry_run") else "Not changed"
     for each in result.agents:
         if not each.changes:
             yield Line(Mark(f"{each.display}: ", STRONG), "nothing to do")
         for change in each.changes:
-            word = Mark(verb, GOOD) if result.is_written else "Not written"
+            word = Mark(done, GOOD) if result.is_written else done
             yield Line(
                 Mark(f"{each.display}: ", STRONG), word, f": {change.what} ({short_path(change.path)})"
             )
-        if each.next and result.is_written:
-            yield Line(Mark(f"{each.display}: ", STRONG), each.next)
+        if each.own and result.is_written:
+            yield Line(Mark(f"{each.display}: ", STRONG), each.own)
+    if result.advice and result.is_written:
+        yield f"{result.advice[0].upper()}{result.advice[1:]}"
     if not result.agents:
         yield "Nothing to do: no agent was set up."
