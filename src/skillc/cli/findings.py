@@ -9,16 +9,15 @@ from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository
 from skillc.cli.lines import BAD, WARNING, Line, Mark
-from skillc.cli.syntax import Arguments, Option
+from skillc.cli.syntax import Arguments
 from skillc.errors import WARNINGS, InvalidOption
 from skillc.spelling import did_you_mean
 from skillc.text import count_of, one_line
 
-FILTERS = (
-    Option("--repository <name>", "Only of this repository.", "repositories"),
-    Option("--code <code>...", "Only with this code, such as W011. Can be repeated.", "codes"),
-    Option("--errors", "Only errors, which are skills that can't be used."),
-)
+FILTERS = """\
+--repository <name> :repositories  Only of this repository.
+--code <code>... :codes  Only with this code, such as W011. Can be repeated.
+--errors  Only errors, which are skills that can't be used."""
 # Advice, by the first characters of a code.
 ADVICE = {
     (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skillc.cli import load, print_lines
 from skillc.cli.lines import NEVER, STRONG, TITLE, Line, Mark
 from skillc.cli.summaries import DAY, GROUPS, SUMMARIES
-from skillc.cli.syntax import COMMON, SHORT, Argument, Command, Option, expand, parse
+from skillc.cli.syntax import COMMON, SHORT, Command, Option, expand, parse
 from skillc.cli.terminal import columns
 from skillc.cli.usage_errors import unknown_topic, usage
 
@@ -95,7 +95,7 @@ def show_help(words: Sequence[str]) -> None:
 def read_names(command: str, words: Sequence[str]) -> list[str]:
     """Return the words after `help` or `version` that are no options; those of all commands are taken."""
     rest = [word for word in words if word not in ("--help", "-h")]
-    syntax = Command(command, arguments=(Argument("[word]...", "A command or topic."),), form=None)
+    syntax = Command(f"skc {command}\n\n[word]...  A command or topic.", has_format=False)
     return parse(syntax, rest).texts("word")
 
 

@@ -6,18 +6,17 @@ import os
 
 from skillc import remotes
 from skillc.cli.output import warn
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.remotes import git
 
-GLOBAL = Option("--global", "Use the home directory's store and its lock, ~/.skillc/skills-lock.json.")
-ACCEPT_BLOCKS = Option("--accept-blocks", "Take what the audit blocks. Read first what it does.")
-ALLOW_HOST = Option(
-    "--allow-host <host>...", "Also contact this host if an index or a redirect leads to it. Can be repeated."
-)
-MIN_AGE = Option("--min-age <age>", "Ignore versions that are younger than this, such as 12h, 3d or 2w.")
-LOCKED = Argument("[skill]...", "Skills of the lock. Default: all.", "locked")
+GLOBAL = "--global  Use the home directory's store and its lock, ~/.skillc/skills-lock.json."
+ACCEPT_BLOCKS = "--accept-blocks  Take what the audit blocks. Read first what it does."
+ALLOW_HOST = """\
+--allow-host <host>...  Also contact this host if an index or a redirect leads to it. Can be repeated."""
+MIN_AGE = "--min-age <age>  Ignore versions that are younger than this, such as 12h, 3d or 2w."
+LOCKED = "[skill]... :locked  Skills of the lock. Default: all."
 NO_LOCK = "The lock has no skills; 'skc add' gets some and notes them there."
 
 

@@ -10,16 +10,14 @@ from skillc import remotes
 from skillc.cli import show
 from skillc.cli.output import table, warn
 from skillc.cli.progress import line
-from skillc.cli.syntax import Arguments, Option
+from skillc.cli.syntax import Arguments
 from skillc.paths import current_directory
 from skillc.settings import load_settings
 
 ROLES = ("reader", "publisher", "maintainer", "admin")
-TO = Option(
-    "--to <url>",
-    "The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your only login.",
-    "registries",
-)
+TO = """\
+--to <url> :registries  The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your
+    only login."""
 
 
 def registry_api(arguments: Arguments) -> remotes.RegistryApi:

@@ -17,50 +17,49 @@ if TYPE_CHECKING:
 class Argument:
     """A positional argument, written as in the usage: `<skill>`, or `[skill]...` where it can be left out.
 
-    Only the last one may be repeated, which `...` says. `completes` names what the shell offers: a kind of
-    `cli.completion`, or words. What `is_text` can be anything, also a word that starts with a hyphen, which
-    has to follow `--`.
+    Only the last one may be repeated, which `...` says. Behind that stands `:` with what the shell offers, a
+    kind of `cli.completion` or words with commas between them. What is `:anything` can also start with a
+    hyphen, and has to follow `--` then.
     """
 
     __slots__ = ("completes", "help", "is_text", "label", "name", "repeat", "required")
 
-    def __init__(self, label: str, help: str, completes: str = "", *, is_text: bool = False) -> None:
-        self.label = label
-        self.name = label.strip("<>[].")
+    def __init__(self, label: str, help: str) -> None:
+        self.label, _, completes = label.partition(" :")
+        self.name = self.label.strip("<>[].")
         self.required = label[0] == "<"
-        self.repeat = label[-1] == "."
+        self.repeat = self.label[-1] == "."
         self.help = help
-        self.completes = completes
-        self.is_text = is_text
+        self.is_text = completes == "anything"
+        self.completes = "" if self.is_text else completes.replace(",", " ")
 
 
 class Option:
     """An option with the value it takes, such as `--to <url>`; without one it is a switch.
 
-    `<n>` is a positive integer, and `...` behind the value means that the option can be repeated.
+    `<n>` is a positive integer, `one|other` a choice, and `...` behind the value means that the option can be
+    repeated. Then come `=` with the default, `..` with the maximum, `:` with what the shell offers, and `@`
+    with the actions of the command that it goes with.
     """
 
-    __slots__ = ("choices", "completes", "default", "help", "kind", "maximum", "name", "repeat", "value")
+    __slots__ = (
+        "actions", "choices", "completes", "default", "help", "kind", "maximum", "name", "repeat", "value",
+    )  # fmt: skip
 
-    def __init__(
-        self,
-        name: str,
-        help: str,
-        completes: str = "",
-        *,
-        choices: Sequence[str] = (),
-        default: str | int | None = None,
-        maximum: int | None = None,
-    ) -> None:
-        self.name, _, value = name.partition(" ")
+    def __init__(self, label: str, help: str) -> None:
+        self.name, *words = label.split(" ")
         self.help = help
+        marks = {word[0]: word[1:] for word in words if word[0] in "=.:@"}
+        value = words[0] if words and words[0][0] not in "=.:@" else ""
         self.repeat = value[-3:] == "..."
-        self.value = "|".join(choices) or value.removesuffix("...")
-        self.kind = "choice" if choices else "count" if value == "<n>" else "text" if value else "switch"
-        self.choices = choices
-        self.default = default
-        self.maximum = maximum
-        self.completes = completes
+        self.value = value.removesuffix("...")
+        self.choices = value.split("|") if value and value[0] != "<" else []
+        self.kind = "choice" if self.choices else "count" if value == "<n>" else "text" if value else "switch"
+        default = marks.get("=")
+        self.default = int(default) if default and self.kind == "count" else default
+        self.maximum = int(marks["."][1:]) if "." in marks else None
+        self.completes = marks.get(":", "").replace(",", " ")
+        self.actions = marks["@"].split(",") if "@" in marks else []
 
     @property
     def key(self) -> str:
@@ -81,35 +80,57 @@ class Option:
         return number
 
 
-def format_option(*choices: str, help: str = "Output format.") -> Option:
-    """Return a command's `--format`; the first choice is the default."""
-    return Option("--format", help, choices=choices, default=choices[0])
-
-
-FORMAT = format_option("text", "json")
-
-
 class Command:
-    """The syntax of a command, and the text of its help; `form` is its `--format`, unless it has none."""
+    """The syntax of a command and the text of its help, read from a text that looks like that.
 
-    __slots__ = ("arguments", "description", "examples", "name", "options", "own_options")
+        skc yank
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        arguments: Sequence[Argument] = (),
-        options: Sequence[Option] = (),
-        form: Option | None = FORMAT,
-        description: str = "",
-        examples: Sequence[str] = (),
-    ) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.own_options = (*options, form) if form else options
+        A yanked version is not chosen for new installations.
+
+        <version> :versions  The skill's ID and the version: payments/refunds@1.2.0.
+        --undo  Let it be installed again.
+
+        $ skc yank payments/refunds@1.2.0 --undo
+
+    A command with actions has a line with the usage of each in place of the first. What goes on below an
+    argument or an option belongs to it. `--format` is there unless a text names another, with its formats.
+    """
+
+    __slots__ = ("arguments", "description", "examples", "name", "options", "own_options", "usages")
+
+    def __init__(self, text: str, *, has_format: bool = True) -> None:
+        head, _, body = text.strip().partition("\n\n")
+        self.name = head.split()[1]
+        self.usages: dict[str, str] = {}  # by action
+        for line in head.split("\n"):
+            usage = line.removeprefix(f"skc {self.name}").lstrip()
+            self.usages[usage.partition(" ")[0]] = usage
+        pieces = [""]
+        for line in body.split("\n"):
+            if not line or line[0] == "$" or (line[0] in "<[-" and "  " in line):
+                pieces.append(line)
+            else:
+                pieces[-1] = f"{pieces[-1]} {line.strip()}".lstrip()
+        self.arguments: list[Argument] = []
+        self.own_options: list[Option] = []
+        self.examples: list[str] = []
+        paragraphs: list[str] = []
+        for piece in filter(None, pieces):
+            label, _, help = piece.partition("  ")
+            if piece[0] == "$":
+                self.examples.append(piece[2:])
+            elif not help:
+                paragraphs.append(piece)
+            elif piece[0] == "-":
+                self.own_options.append(Option(label, help))
+            else:
+                self.arguments.append(Argument(label, help))
+        if len(self.usages) > 1 and not self.arguments[0].completes:
+            self.arguments[0].completes = " ".join(filter(None, self.usages))
+        if has_format and all(option.name != "--format" for option in self.own_options):
+            self.own_options.append(FORMAT)
         self.options = (*self.own_options, *COMMON)
-        self.description = description
-        self.examples = examples
+        self.description = "\n".join(paragraphs)
 
     @property
     def summary(self) -> str:
@@ -158,10 +179,11 @@ class Arguments:
         return self._values["format"] != "text"
 
 
-SKILL = Argument("<skill>", "A skill's name, its ID in a repository, or a folder.", "skills")
+SKILL = "<skill> :skills  A skill's name, its ID in a repository, or a folder."
+FORMAT = Option("--format text|json =text", "Output format.")
 COMMON = (
     Option("--verbose", "Say on stderr how names were resolved and how long steps took; print tracebacks."),
-    Option("--color", "Colour the output.", choices=("auto", "always", "never"), default="auto"),
+    Option("--color auto|always|never =auto", "Colour the output."),
     Option("--no-pager", "Do not show long output in a pager."),
     Option("--help", "Show this help."),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from skillc.cli.summaries import NAMES
@@ -139,29 +139,22 @@ def usage(command: Command) -> str:
     return f"{' '.join(words)}{' [options]' if command.own_options else ''}"
 
 
-def check_action(
-    command: Command,
-    arguments: Arguments,
-    usages: Mapping[str, str],
-    only: Mapping[str, Sequence[str]] | None = None,
-) -> str:
-    """Return the action of a command; raise InvalidOption for an unknown one, or too few or many words.
+def check_action(command: Command, arguments: Arguments) -> str:
+    """Return the action of a command, empty where it can be left out and is.
 
-    The usage of each action names the words that it takes. `only` has, by actions, the options that go with
-    them alone. Where an action can be left out, it is empty.
+    Raise InvalidOption for an unknown one, for too few or many words, and for an option of other actions.
     """
-    action, *others = [argument.name for argument in command.arguments]
-    name = arguments.optional(action) or ""
-    if name not in usages:
-        raise unknown_choice(f"<{action}>", name, filter(None, usages))
-    given = sum(arguments.is_given(other) for other in others)
-    places = [word for word in usages[name].partition(" --")[0].split() if word[0] in "<["]
+    first, *others = command.arguments
+    name = arguments.optional(first.name) or ""
+    if name not in command.usages:
+        raise unknown_choice(first.label, name, filter(None, command.usages))
+    given = sum(arguments.is_given(other.name) for other in others)
+    places = [word for word in command.usages[name].partition(" --")[0].split() if word[0] in "<["]
     if given > len(places) or (given < len(places) and places[given][0] == "<"):
         what = f"{places[given]} is missing" if given < len(places) else "that is a word too many"
-        raise InvalidOption(f"{what}; usage: skc {command.name} {usages[name]}; {see(command)}")
-    for actions, options in (only or {}).items():
-        surplus = next(filter(arguments.is_given, options), None)
-        if surplus and name not in actions.split():
-            places = [f"'skc {command.name} {each}'" for each in actions.split()]
-            raise InvalidOption(f"--{surplus.replace('_', '-')} goes with {' and '.join(places)} alone")
+        raise InvalidOption(f"{what}; usage: skc {command.name} {command.usages[name]}; {see(command)}")
+    for option in command.own_options:
+        if option.actions and name not in option.actions and arguments.is_given(option.key):
+            actions = " and ".join(f"'skc {command.name} {each}'" for each in option.actions)
+            raise InvalidOption(f"{option.name} goes with {actions} alone")
     return name

@@ -11,43 +11,34 @@ from skillc.cli.approval import attended_workspace
 from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.options import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json
-from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
+from skillc.cli.syntax import Arguments, Command
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
 
 STYLES = {audit.BLOCK: BAD, audit.REVIEW: WARNING, audit.NOTE: FAINT}
-COMMAND = Command(
-    "audit",
-    arguments=(
-        Argument(
-            "[skill]...",
-            "A skill's name, a folder with skills, or a source as for 'skc add'. Default: all skills here.",
-            "skills",
-        ),
-    ),
-    options=(
-        Option("--policy <file>", "File of what is allowed and denied. Default: audit.toml in ~/.skillc."),
-        Option("--baseline <file>", "Leave out the findings in this file."),
-        Option("--write-baseline <file>", "Write all findings to this file, as a baseline."),
-        Option("--notes", "Let notes in the skills' own files allow findings; for skills that are yours."),
-        Option("--judge <command>", "Command that gets each skill as JSON and answers with findings."),
-        ALLOW_HOST,
-    ),
-    form=format_option("text", "json", "sarif"),
-    description=(
-        "Lists the hosts, commands, variables, files and packages that a skill uses, and findings to look at."
-        " Runs nothing. Findings have a level: note, review or block; the exit status is 1 at block. It is a"
-        " report and no verdict: a skill without findings can do harm, too. docs/audit-rules.md"
-        " lists all rules."
-    ),
-    examples=(
-        "skc audit pdf",
-        "skc audit ./downloads/skills --verbose",
-        "skc audit owner/repo --policy team.toml",
-        "skc audit --format sarif > audit.sarif",
-        "skc audit --write-baseline audit.json && skc audit --baseline audit.json",
-    ),
-)
+COMMAND = Command(f"""
+skc audit
+
+Lists the hosts, commands, variables, files and packages that a skill uses, and findings to look at. Runs
+nothing. Findings have a level: note, review or block; the exit status is 1 at block. It is a report and no
+verdict: a skill without findings can do harm, too. docs/audit-rules.md lists all rules.
+
+[skill]... :skills  A skill's name, a folder with skills, or a source as for 'skc add'. Default: all skills
+    here.
+--policy <file>  File of what is allowed and denied. Default: audit.toml in ~/.skillc.
+--baseline <file>  Leave out the findings in this file.
+--write-baseline <file>  Write all findings to this file, as a baseline.
+--notes  Let notes in the skills' own files allow findings; for skills that are yours.
+--judge <command>  Command that gets each skill as JSON and answers with findings.
+{ALLOW_HOST}
+--format text|json|sarif =text  Output format.
+
+$ skc audit pdf
+$ skc audit ./downloads/skills --verbose
+$ skc audit owner/repo --policy team.toml
+$ skc audit --format sarif > audit.sarif
+$ skc audit --write-baseline audit.json && skc audit --baseline audit.json
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from skillc.cli import show, workspace
 from skillc.cli.filters import check_repository, explain_collection
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
@@ -15,20 +15,20 @@ from skillc.workspace import Workspace
 
 MAX_LIMIT = 10_000
 
-COMMAND = Command(
-    "browse",
-    arguments=(Argument("[path]", "The collection to list, such as extraction/medical.", "collections"),),
-    options=(
-        Option("--query <words>", "Search the names and descriptions of all skills."),
-        Option("--repository <name>", "Only skills of this repository.", "repositories"),
-        Option(
-            "--collection <path>", "Only skills of this collection, and of those below it.", "collections"
-        ),
-        Option("--limit <n>", "Maximum number of entries.", default=50, maximum=MAX_LIMIT),
-        Option("--cursor <cursor>", "Go on after this entry, as the last answer says."),
-    ),
-    examples=("skc browse", "skc browse extraction", "skc browse --query email --repository team"),
-)
+COMMAND = Command("""
+skc browse
+
+[path] :collections  The collection to list, such as extraction/medical.
+--query <words>  Search the names and descriptions of all skills.
+--repository <name> :repositories  Only skills of this repository.
+--collection <path> :collections  Only skills of this collection, and of those below it.
+--limit <n> =50 ..10000  Maximum number of entries.
+--cursor <cursor>  Go on after this entry, as the last answer says.
+
+$ skc browse
+$ skc browse extraction
+$ skc browse --query email --repository team
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -5,47 +5,35 @@ from __future__ import annotations
 from skillc import compiler, install, library
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.cli.watch import watch
 from skillc.errors import InvalidOption
 from skillc.text import count_of
 
-COMMAND = Command(
-    "build",
-    arguments=(
-        Argument("[skill]", "A skill's name, its ID in a repository, or a folder to import.", "skills"),
-    ),
-    options=(
-        Option("--all", "Build every skill in the project's stores and the global store."),
-        Option(
-            "--target <a,b>",
-            "Agents or paths to deploy to, separated by commas. Default: where the skill is deployed, else"
-            " claude, or '[agents] default' of ~/.skillc/config.toml.",
-            "agents",
-        ),
-        Option(
-            "--deploy",
-            "Deploy to the agents' user or project directories. Default: user.",
-            choices=("user", "project"),
-        ),
-        Option("--global", "Write the compiled skill to ~/.skillc/runtime."),
-        Option("--copy", "Deploy a copy instead of a link."),
-        Option("--force", "Rebuild everything, and replace an existing skill or deploy target."),
-        Option("--watch", "Rebuild whenever a file changes, until interrupted."),
-    ),
-    description=(
-        "A folder outside of all stores is first copied into the project's store, or into ~/.skillc/skills if"
-        " there is no project. Building it again copies its changes, unless the copy was edited too.\n"
-        "A rebuild reads only what changed."
-    ),
-    examples=(
-        "skc build pdf",
-        "skc build ./my-skill --target claude,cursor",
-        "skc build --all",
-        "skc build pdf --target ./agent/skills --copy",
-    ),
-)
+COMMAND = Command("""
+skc build
+
+A folder outside of all stores is first copied into the project's store, or into ~/.skillc/skills if there is
+no project. Building it again copies its changes, unless the copy was edited too.
+
+A rebuild reads only what changed.
+
+[skill] :skills  A skill's name, its ID in a repository, or a folder to import.
+--all  Build every skill in the project's stores and the global store.
+--target <a,b> :agents  Agents or paths to deploy to, separated by commas. Default: where the skill is
+    deployed, else claude, or '[agents] default' of ~/.skillc/config.toml.
+--deploy user|project  Deploy to the agents' user or project directories. Default: user.
+--global  Write the compiled skill to ~/.skillc/runtime.
+--copy  Deploy a copy instead of a link.
+--force  Rebuild everything, and replace an existing skill or deploy target.
+--watch  Rebuild whenever a file changes, until interrupted.
+
+$ skc build pdf
+$ skc build ./my-skill --target claude,cursor
+$ skc build --all
+$ skc build pdf --target ./agent/skills --copy
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -8,26 +8,27 @@ from skillc import install
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import table
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.text import count_of, one_line
 
 MAX_LINES = 20  # of a kind, for people
-COMMAND = Command(
-    "clean",
-    options=(
-        Option("--dry-run", "Show what would go, and remove nothing."),
-        Option("--yes", "Remove without asking."),
-    ),
-    description=(
-        "Caches: copies and checkouts of repositories, indexes of all skills, files of MCP servers; they are"
-        " made again when they are needed. Orphans: builds, indexes and notes whose skill is gone. Ghosts:"
-        " what was deployed from a skill that is gone; what was edited goes to the trash. Leftovers: of"
-        " processes that were killed.\n"
-        "What another process uses, access logs, the trash, your decisions about trust and whatever you wrote"
-        " stay. docs/doctor.md has the details."
-    ),
-    examples=("skc clean --dry-run", "skc clean", "skc clean --yes --format json"),
-)
+COMMAND = Command("""
+skc clean
+
+Caches: copies and checkouts of repositories, indexes of all skills, files of MCP servers; they are made again
+when they are needed. Orphans: builds, indexes and notes whose skill is gone. Ghosts: what was deployed from a
+skill that is gone; what was edited goes to the trash. Leftovers: of processes that were killed.
+
+What another process uses, access logs, the trash, your decisions about trust and whatever you wrote stay.
+docs/doctor.md has the details.
+
+--dry-run  Show what would go, and remove nothing.
+--yes  Remove without asking.
+
+$ skc clean --dry-run
+$ skc clean
+$ skc clean --yes --format json
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -6,19 +6,19 @@ import os
 
 from skillc.cli import show
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import Argument, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import unknown_choice
 
 SHELLS = ("bash", "zsh", "fish")
-COMMAND = Command(
-    "completion",
-    arguments=(Argument("<shell>", "bash, zsh or fish.", "bash zsh fish"),),
-    examples=(
-        'eval "$(skc completion bash)"',
-        "skc completion zsh > ~/.zfunc/_skc",
-        "skc completion fish > ~/.config/fish/completions/skc.fish",
-    ),
-)
+COMMAND = Command("""
+skc completion
+
+<shell> :bash,zsh,fish  bash, zsh or fish.
+
+$ eval "$(skc completion bash)"
+$ skc completion zsh > ~/.zfunc/_skc
+$ skc completion fish > ~/.config/fish/completions/skc.fish
+""")
 
 
 def run(arguments: Arguments) -> int:

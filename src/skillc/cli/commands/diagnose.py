@@ -6,7 +6,13 @@ from skillc.cli.findings import FILTERS, show_findings
 from skillc.cli.output import note_new_name
 from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command("diagnose", options=FILTERS, examples=("skc diagnose --repository team --errors",))
+COMMAND = Command(f"""
+skc diagnose
+
+{FILTERS}
+
+$ skc diagnose --repository team --errors
+""")
 
 
 def run(arguments: Arguments) -> int:

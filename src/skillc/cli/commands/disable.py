@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
-SKILL = Argument("<skill>", "A skill's name, or the path of its folder.", "stored")
-TARGET = Option("--target <a,b>", "Agents or paths, separated by commas; without it, all.", "agents")
+SKILL = "<skill> :stored  A skill's name, or the path of its folder."
+TARGET = "--target <a,b> :agents  Agents or paths, separated by commas; without it, all."
 
-COMMAND = Command(
-    "disable",
-    arguments=(SKILL,),
-    options=(TARGET, Option("--dry-run", "Say what would be taken away, and do nothing.")),
-    description=(
-        "The skill stays in its store, and people can read it; builds do not deploy it until"
-        " 'skc enable' gives it back. 'skc list' shows it as disabled."
-    ),
-    examples=("skc disable pdf", "skc disable pdf --target codex"),
-)
+COMMAND = Command(f"""
+skc disable
+
+The skill stays in its store, and people can read it; builds do not deploy it until 'skc enable' gives it
+back. 'skc list' shows it as disabled.
+
+{SKILL}
+{TARGET}
+--dry-run  Say what would be taken away, and do nothing.
+
+$ skc disable pdf
+$ skc disable pdf --target codex
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skillc.cli import show, workspace
 from skillc.cli.findings import FILTERS, show_findings
 from skillc.cli.lines import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption, SkillcError
 from skillc.text import count_of, one_line
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 MAX_LINES = 20  # findings of one check, for people
 STYLES = {"ok": GOOD, "warning": WARNING, "error": BAD}
 
-COMMAND = Command(
-    "doctor",
-    options=(
-        Option(
-            "--fix",
-            "Repair what is safe: ghosts, our links that lead nowhere, stale builds, permissions, leftovers.",
-        ),
-        Option("--library", "List instead which skills were repaired, quarantined, shadowed or hidden."),
-        *FILTERS,
-    ),
-    description=(
-        "Checks whether agents find skc, what their directories and configurations hold, stores, builds and"
-        " deployments, configured repositories, permissions, damaged files, and space. Each finding has the"
-        " command that puts it right. No host is asked but those of configured repositories. The status is 1"
-        " if a check found an error. docs/doctor.md lists the checks.\n"
-        "--library is about the skills of all repositories; --repository, --code and --errors go with it."
-    ),
-    examples=("skc doctor", "skc doctor --fix", "skc doctor --library", "skc doctor --library --code W022"),
-)
+COMMAND = Command(f"""
+skc doctor
+
+Checks whether agents find skc, what their directories and configurations hold, stores, builds and
+deployments, configured repositories, permissions, damaged files, and space. Each finding has the command that
+puts it right. No host is asked but those of configured repositories. The status is 1 if a check found an
+error. docs/doctor.md lists the checks.
+
+--library is about the skills of all repositories; --repository, --code and --errors go with it.
+
+--fix  Repair what is safe: ghosts, our links that lead nowhere, stale builds, permissions, leftovers.
+--library  List instead which skills were repaired, quarantined, shadowed or hidden.
+{FILTERS}
+
+$ skc doctor
+$ skc doctor --fix
+$ skc doctor --library
+$ skc doctor --library --code W022
+""")
 
 
 def run(arguments: Arguments) -> int:
     if arguments.has("library"):
         return show_findings(arguments)
-    surplus = next((each.name for each in FILTERS if arguments.is_given(each.key)), "")
+    surplus = next(filter(arguments.is_given, ("repository", "code", "errors")), "")
     if surplus:
-        raise InvalidOption(f"{surplus} goes with --library; {see(COMMAND)}")
+        raise InvalidOption(f"--{surplus} goes with --library; {see(COMMAND)}")
     result = workspace().doctor(fix=arguments.has("fix"))
     show(arguments, result, _lines(result))
     if result.errors:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.commands.disable import SKILL, TARGET
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
-COMMAND = Command(
-    "enable",
-    arguments=(SKILL,),
-    options=(TARGET, Option("--dry-run", "Say what would be given back, and do nothing.")),
-    description="The skill is built and deployed where it was before 'skc disable'.",
-    examples=("skc enable pdf", "skc enable pdf --target codex"),
-)
+COMMAND = Command(f"""
+skc enable
+
+The skill is built and deployed where it was before 'skc disable'.
+
+{SKILL}
+{TARGET}
+--dry-run  Say what would be given back, and do nothing.
+
+$ skc enable pdf
+$ skc enable pdf --target codex
+""")
 
 
 def run(arguments: Arguments) -> int:

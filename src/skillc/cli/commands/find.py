@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,28 +16,23 @@ COUNTED = 100  # results beyond the limit that are counted for a person
 LIMITS = ("repository", "collection", "capability", "tag")
 MAX_TASK = 16 << 20  # characters that are read from standard input
 
-COMMAND = Command(
-    "find",
-    arguments=(
-        Argument(
-            "<task>",
-            "The task, from a few words to several pages. Put it in quotes; - reads stdin.",
-            is_text=True,
-        ),
-    ),
-    options=(
-        Option("--limit <n>", "Maximum number of results.", default=10, maximum=MAX_LIMIT),
-        Option("--all", "Show copies and near-copies of a skill as results of their own."),
-        Option("--repository <name>", "Only skills of this repository.", "repositories"),
-        Option(
-            "--collection <path>", "Only skills of this collection, and of those below it.", "collections"
-        ),
-        Option("--capability <name>", "Only skills that need this capability.", "capabilities"),
-        Option("--tag <tag>", "Only skills with this tag in their frontmatter.", "tags"),
-    ),
-    description="Any word of the task may match. Names and descriptions count more than the text below them.",
-    examples=('skc find "fill in a PDF form"', "skc find deploy --collection cloud --tag aws", "skc find -"),
-)
+COMMAND = Command("""
+skc find
+
+Any word of the task may match. Names and descriptions count more than the text below them.
+
+<task> :anything  The task, from a few words to several pages. Put it in quotes; - reads stdin.
+--limit <n> =10 ..1000  Maximum number of results.
+--all  Show copies and near-copies of a skill as results of their own.
+--repository <name> :repositories  Only skills of this repository.
+--collection <path> :collections  Only skills of this collection, and of those below it.
+--capability <name> :capabilities  Only skills that need this capability.
+--tag <tag> :tags  Only skills with this tag in their frontmatter.
+
+$ skc find "fill in a PDF form"
+$ skc find deploy --collection cloud --tag aws
+$ skc find -
+""")
 
 
 def run(arguments: Arguments) -> int:

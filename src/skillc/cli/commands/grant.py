@@ -4,41 +4,33 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.registry import ROLES, TO, pick, registry_api, show_rows
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action, unknown_choice
 
 COLUMNS = ("subject", "role", "prefix")
-USAGES = {"add": "add <subject> <role>", "list": "list", "remove": "remove <subject>"}
-COMMAND = Command(
-    "grant",
-    arguments=(
-        Argument("<action>", "add, list or remove.", "add list remove"),
-        Argument("[subject]", "With add and remove: a person or program, by its name."),
-        Argument("[role]", f"With add: {', '.join(ROLES)}.", " ".join(ROLES)),
-    ),
-    options=(
-        Option(
-            "--prefix <path>",
-            "Only for the skills below this path. Default: the whole registry.",
-            "collections",
-        ),
-        TO,
-    ),
-    description=(
-        "A grant gives a subject a role below a path: a reader reads, a publisher also publishes and sets"
-        " tags, a maintainer also yanks and deletes, an admin also grants. 'add' replaces the role that the"
-        " subject has for the same path. Needs the role admin for it."
-    ),
-    examples=(
-        "skc grant add ada publisher --prefix payments",
-        "skc grant list",
-        "skc grant remove ada --prefix payments",
-    ),
-)
+COMMAND = Command(f"""
+skc grant add <subject> <role>
+skc grant list
+skc grant remove <subject>
+
+A grant gives a subject a role below a path: a reader reads, a publisher also publishes and sets tags, a
+maintainer also yanks and deletes, an admin also grants. 'add' replaces the role that the subject has for the
+same path. Needs the role admin for it.
+
+<action>  add, list or remove.
+[subject]  With add and remove: a person or program, by its name.
+[role] :reader,publisher,maintainer,admin  With add: reader, publisher, maintainer, admin.
+--prefix <path> :collections @add,remove  Only for the skills below this path. Default: the whole registry.
+{TO}
+
+$ skc grant add ada publisher --prefix payments
+$ skc grant list
+$ skc grant remove ada --prefix payments
+""")
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments, USAGES, {"add remove": ("prefix",)})
+    action = check_action(COMMAND, arguments)
     subject, role, prefix = (arguments.optional(name) or "" for name in COLUMNS)
     if arguments.is_given("role") and role not in ROLES:
         raise unknown_choice("<role>", role, ROLES)

@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 from skillc.cli import show
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 
 EVENTS = "prompt permission update"
 
-COMMAND = Command(
-    "hook",
-    arguments=(
-        Argument(
-            "<event>",
-            "prompt, permission or update.",
-            EVENTS,
-        ),
-    ),
-    options=(
-        Option("--agent <agent>", "The agent that calls it, as 'skc setup' names it.", "clients"),
-        Option("--cwd <path>", "With update: the directory to renew it for.", "directories"),
-        Option("--first <path>...", "With update: skills to look at first. Can be repeated.", "directories"),
-    ),
-    description=(
-        "Agents call this; 'skc setup' tells them to. They give JSON on stdin and take JSON on stdout.\n"
-        "'prompt' names at most three skills that fit the prompt, with the command to read each, or says"
-        " nothing. 'permission' allows the agent to read skills that you installed by their names; about all"
-        " else it says nothing, and the agent asks as usual. 'update' renews what both know, and is started"
-        " in the background where that is out of date.\n"
-        "The status is always 0. What goes wrong is a line in ~/.skillc/hook.log. docs/setup.md says what is"
-        " offered, and docs/security-attacks.md what is kept of prompts."
-    ),
-    examples=(
-        "skc hook prompt --agent claude",
-        "skc hook update",
-    ),
-)
+COMMAND = Command("""
+skc hook
+
+Agents call this; 'skc setup' tells them to. They give JSON on stdin and take JSON on stdout.
+
+'prompt' names at most three skills that fit the prompt, with the command to read each, or says nothing.
+'permission' allows the agent to read skills that you installed by their names; about all else it says
+nothing, and the agent asks as usual. 'update' renews what both know, and is started in the background where
+that is out of date.
+
+The status is always 0. What goes wrong is a line in ~/.skillc/hook.log. docs/setup.md says what is offered,
+and docs/security-attacks.md what is kept of prompts.
+
+<event> :prompt,permission,update  prompt, permission or update.
+--agent <agent> :clients  The agent that calls it, as 'skc setup' names it.
+--cwd <path> :directories  With update: the directory to renew it for.
+--first <path>... :directories  With update: skills to look at first. Can be repeated.
+
+$ skc hook prompt --agent claude
+$ skc hook update
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -7,40 +7,39 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
 from skillc.cli.output import table
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
-COMMAND = Command(
-    "import",
-    arguments=(Argument("[folder]...", "A skill, or a folder with skills in it."),),
-    options=(
-        Option("--from <a,b>", "Agents whose directories to import, separated by commas, or all.", "agents"),
-        Option("--lock", "Read lock files of other tools, and bring in the skills they name."),
-        ALLOW_HOST,
-        Option("--global", "Import copies into ~/.skillc/skills, also in a project."),
-        Option("--project", "Import the project's directories of agents, and into the project's store."),
-        ACCEPT_BLOCKS,
-        Option("--dry-run", "Say what would be done, and do nothing."),
-        Option("--yes", "Move agents' folders without asking; needed where there is no terminal."),
-    ),
-    description=(
-        "Skills in agents' directories are moved into the store and built; a link to the compiled skill takes"
-        " the folder's place, so that the agent has it all the time. Skills in other folders are copied;"
-        " 'skc build --all' deploys them. Without a folder and --from, all agents are imported.\n"
-        "Links, what skc deployed, broken skills and names that are taken are skipped, with the reason.\n"
-        "With --lock, <folder> is a lock file: skills-lock.json, .skill-lock.json or .clawhub/lock.json;"
-        " without one, those of the project and of the home. Skills are downloaded at the versions that the"
-        " lock states, and noted in skills-lock.json."
-    ),
-    examples=(
-        "skc import --dry-run",
-        "skc import --from claude,codex",
-        "skc import ~/work/my-skills",
-        "skc import --project --from claude",
-        "skc import --lock .clawhub/lock.json",
-    ),
-)
+COMMAND = Command(f"""
+skc import
+
+Skills in agents' directories are moved into the store and built; a link to the compiled skill takes the
+folder's place, so that the agent has it all the time. Skills in other folders are copied; 'skc build --all'
+deploys them. Without a folder and --from, all agents are imported.
+
+Links, what skc deployed, broken skills and names that are taken are skipped, with the reason.
+
+With --lock, <folder> is a lock file: skills-lock.json, .skill-lock.json or .clawhub/lock.json; without one,
+those of the project and of the home. Skills are downloaded at the versions that the lock states, and noted in
+skills-lock.json.
+
+[folder]...  A skill, or a folder with skills in it.
+--from <a,b> :agents  Agents whose directories to import, separated by commas, or all.
+--lock  Read lock files of other tools, and bring in the skills they name.
+{ALLOW_HOST}
+--global  Import copies into ~/.skillc/skills, also in a project.
+--project  Import the project's directories of agents, and into the project's store.
+{ACCEPT_BLOCKS}
+--dry-run  Say what would be done, and do nothing.
+--yes  Move agents' folders without asking; needed where there is no terminal.
+
+$ skc import --dry-run
+$ skc import --from claude,codex
+$ skc import ~/work/my-skills
+$ skc import --project --from claude
+$ skc import --lock .clawhub/lock.json
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -8,20 +8,22 @@ from skillc import install
 from skillc.cli import show, workspace
 from skillc.cli.lines import CODE, FAINT, STRONG, WORDS, Line, Mark
 from skillc.cli.output import warn
-from skillc.cli.syntax import Argument, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 from skillc.tables import pad, width_of
 from skillc.text import fold_line, one_line
 
-COMMAND = Command(
-    "info",
-    arguments=(Argument("<skill>", "A skill's name or ID, or a path such as ./pdf.", "skills"),),
-    description=(
-        "Where it comes from and where it is, which agents have it, what it costs a context, how often it was"
-        " read, what was edited, and the commands for what comes next. Asks no network: of newer versions it"
-        " knows what 'skc outdated' last learned."
-    ),
-    examples=("skc info pdf", "skc info pdf --format json"),
-)
+COMMAND = Command("""
+skc info
+
+Where it comes from and where it is, which agents have it, what it costs a context, how often it was read,
+what was edited, and the commands for what comes next. Asks no network: of newer versions it knows what 'skc
+outdated' last learned.
+
+<skill> :skills  A skill's name or ID, or a path such as ./pdf.
+
+$ skc info pdf
+$ skc info pdf --format json
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.approval import Terminal
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.compiler import create_skill
 from skillc.paths import require_home
 
-COMMAND = Command(
-    "init",
-    arguments=(Argument("[name]", "The new skill's name: a-z, 0-9 and hyphens."),),
-    options=(
-        Option(
-            "--description <text>", "What the skill does, and when to use it. On a terminal, skc asks for it."
-        ),
-        Option("--global", "Use the home directory's store, ~/.skillc/skills."),
-    ),
-    description="Without a name, creates the store .skillc/skills/ if it does not exist.",
-    examples=(
-        "skc init",
-        "skc init release-notes",
-        'skc init release-notes --description "Write release notes. Use when a version is tagged."',
-        "skc init release-notes --global",
-    ),
-)
+COMMAND = Command("""
+skc init
+
+Without a name, creates the store .skillc/skills/ if it does not exist.
+
+[name]  The new skill's name: a-z, 0-9 and hyphens.
+--description <text>  What the skill does, and when to use it. On a terminal, skc asks for it.
+--global  Use the home directory's store, ~/.skillc/skills.
+
+$ skc init
+$ skc init release-notes
+$ skc init release-notes --description "Write release notes. Use when a version is tagged."
+$ skc init release-notes --global
+""")
 
 
 def run(arguments: Arguments) -> int:

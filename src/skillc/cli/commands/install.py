@@ -6,26 +6,26 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, NO_LOCK, allowed_hosts
 from skillc.cli.output import report_all
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.text import count_of, one_line
 
-COMMAND = Command(
-    "install",
-    options=(
-        Option("--frozen", "Fail and change nothing if a skill is not available exactly as it is locked."),
-        GLOBAL,
-        ALLOW_HOST,
-        ACCEPT_BLOCKS,
-        Option("--dry-run", "Say what would change, and do nothing."),
-    ),
-    description=(
-        "Installs the skills of skills-lock.json, of the project or else of the home directory, that are"
-        " missing or differ: from the locked commit, with every file verified, and audited as 'skc add' does."
-        " Skills that left the lock are removed. What was edited goes to the trash. What is there already is"
-        " not fetched again."
-    ),
-    examples=("skc install", "skc install --frozen", "skc install --global"),
-)
+COMMAND = Command(f"""
+skc install
+
+Installs the skills of skills-lock.json, of the project or else of the home directory, that are missing or
+differ: from the locked commit, with every file verified, and audited as 'skc add' does. Skills that left the
+lock are removed. What was edited goes to the trash. What is there already is not fetched again.
+
+--frozen  Fail and change nothing if a skill is not available exactly as it is locked.
+{GLOBAL}
+{ALLOW_HOST}
+{ACCEPT_BLOCKS}
+--dry-run  Say what would change, and do nothing.
+
+$ skc install
+$ skc install --frozen
+$ skc install --global
+""")
 
 
 def run(arguments: Arguments) -> int:

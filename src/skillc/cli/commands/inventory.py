@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "inventory",
-    options=(Option("--preload <id>...", "Mark this skill as loaded. Can be repeated.", "ids"),),
-    examples=("skc inventory", "skc inventory --preload pdf-processing"),
-)
+COMMAND = Command("""
+skc inventory
+
+--preload <id>... :ids  Mark this skill as loaded. Can be repeated.
+
+$ skc inventory
+$ skc inventory --preload pdf-processing
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -12,49 +12,39 @@ from skillc.cli import PlainStream, print_lines, show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.output import print_json, table
-from skillc.cli.syntax import Argument, Arguments, Command, Option, format_option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.text import count_of, one_line
 
 NO_SKILLS = "No skills to check: there is no SKILL.md in the stores, or in the folders that were given."
-COMMAND = Command(
-    "lint",
-    arguments=(
-        Argument(
-            "[skill]...", "A skill's name, its folder, any file in it, or a folder with skills.", "skills"
-        ),
-    ),
-    options=(
-        Option("--all", "Lint every skill in the stores, or below the given folders."),
-        Option("--fix", "Fix what can be fixed without changing the meaning."),
-        Option("--diff", "Print what --fix would change, and change nothing."),
-        Option("--strict", "Check style as well, and treat warnings as errors."),
-        Option(
-            "--select <rules>...",
-            "Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans; all.",
-            "rules",
-        ),
-        Option("--ignore <rules>...", "Do not check these rules.", "rules"),
-        Option("--explain <rule>", "Say what a rule wants and how to satisfy it.", "rules"),
-        Option("--statistics", "Print how often each rule is broken, most first."),
-        Option("--force", "Also lint compiled skills."),
-    ),
-    form=format_option("text", "json", "sarif", "github"),
-    description=(
-        "Exits with status 1 if a rule of severity error is broken. Rules of style are off until --select,"
-        " --strict or the configuration switches them on. Configure rules in .skilllint.toml, in"
-        " the skill's folder or above. Suppress them with comments such as"
-        " <!-- skilllint-disable-next-line SKL301 -->. docs/lint-rules.md lists all rules."
-    ),
-    examples=(
-        "skc lint pdf",
-        "skc lint skills/pdf/SKILL.md --fix",
-        "skc lint --all . --strict --format github",
-        "skc lint --all --statistics",
-        "skc lint --explain SKL301",
-        "skc lint --all --format sarif > lint.sarif",
-    ),
-)
+COMMAND = Command("""
+skc lint
+
+Exits with status 1 if a rule of severity error is broken. Rules of style are off until --select, --strict or
+the configuration switches them on. Configure rules in .skilllint.toml, in the skill's folder or above.
+Suppress them with comments such as <!-- skilllint-disable-next-line SKL301 -->. docs/lint-rules.md lists all
+rules.
+
+[skill]... :skills  A skill's name, its folder, any file in it, or a folder with skills.
+--all  Lint every skill in the stores, or below the given folders.
+--fix  Fix what can be fixed without changing the meaning.
+--diff  Print what --fix would change, and change nothing.
+--strict  Check style as well, and treat warnings as errors.
+--select <rules>... :rules  Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans;
+    all.
+--ignore <rules>... :rules  Do not check these rules.
+--explain <rule> :rules  Say what a rule wants and how to satisfy it.
+--statistics  Print how often each rule is broken, most first.
+--force  Also lint compiled skills.
+--format text|json|sarif|github =text  Output format.
+
+$ skc lint pdf
+$ skc lint skills/pdf/SKILL.md --fix
+$ skc lint --all . --strict --format github
+$ skc lint --all --statistics
+$ skc lint --explain SKL301
+$ skc lint --all --format sarif > lint.sarif
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -8,26 +8,23 @@ from skillc import install, library
 from skillc.cli import show, workspace
 from skillc.cli.commands.info import describe
 from skillc.cli.lines import WARNING, Mark, Table
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.errors import warning
 
-COMMAND = Command(
-    "list",
-    options=(
-        Option("--long", "Everything about each skill, as 'skc info' shows it."),
-        Option("--scope", "Which stores to list.", choices=("project", "global", "all"), default="all"),
-        Option(
-            "--status",
-            "List only skills with this status.",
-            choices=("normal", "not-built", "obsolete", "all"),
-            default="all",
-        ),
-        Option("--limit <n>", "Maximum number of skills."),
-        Option("--pattern <glob>", "List only names that match, such as 'pdf-*'.", "stored"),
-        Option("--check-obsolete", "Check whether files changed since the last build."),
-    ),
-    examples=("skc list", "skc list --long --pattern 'pdf*'", "skc list --format json"),
-)
+COMMAND = Command("""
+skc list
+
+--long  Everything about each skill, as 'skc info' shows it.
+--scope project|global|all =all  Which stores to list.
+--status normal|not-built|obsolete|all =all  List only skills with this status.
+--limit <n>  Maximum number of skills.
+--pattern <glob> :stored  List only names that match, such as 'pdf-*'.
+--check-obsolete  Check whether files changed since the last build.
+
+$ skc list
+$ skc list --long --pattern 'pdf*'
+$ skc list --format json
+""")
 SPARE = ("SCOPE", "FROM", "VERSION", "SOURCE")  # columns that go, in this order, where there is no room
 
 

@@ -6,66 +6,53 @@ from skillc import listing
 from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
 from skillc.cli.listings import show_listings
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action, unknown_choice
 from skillc.library import CHOICES
 from skillc.text import count_of, one_line
 
 MAX_PATHS = 20
-COMMAND = Command(
-    "listing",
-    arguments=(
-        Argument("[action]", "fit, set or reset; without one, what agents list is shown.", "fit set reset"),
-        Argument("[skill]", "With set: a skill's name, or the path of its folder.", "stored"),
-        Argument("[choice]", "With set: always, auto or demand.", "always auto demand"),
-    ),
-    options=(
-        Option(
-            "--agent <agents>",
-            "These agents, with commas between them (default: those that are here).",
-            "agents",
-        ),
-        Option(
-            "--budget <n>",
-            "With fit: tokens that a listing may take, more than the agent gives it where it has a setting.",
-            maximum=100_000_000,
-        ),
-        Option("--project", "With fit and reset: the project's folders, not the user's."),
-        Option("--dry-run", "With fit: say what would change, and change nothing."),
-        Option("--yes", "With fit: do not ask."),
-        Option("--window <n>", "Tokens of the model's window (default: 200000).", maximum=100_000_000),
-        Option("--skills", "Name every skill, with what is shown of it."),
-    ),
-    description=(
-        "An agent tells its model of each skill by a line with its name and description. Some have a budget"
-        " for all lines, and cut descriptions in silence when it is full; others pay for all of them in every"
-        " conversation. This says what each agent does with the skills that are here. docs/agents.md tells"
-        " how it was measured.\n"
-        "'fit' chooses so that every description that is listed is whole: first what you want always, then"
-        " what was used, then the shortest. The rest is on demand: agents do not list it, and get to it by"
-        " 'more-skills', which is listed. 'set' has a skill listed always, has it on demand, or leaves it"
-        " to 'fit' (auto). 'reset' lists everything again. 'fit = true' below '[listing]' in"
-        " ~/.skillc/config.toml keeps listings fitted when skills come and go."
-    ),
-    examples=(
-        "skc listing",
-        "skc listing --agent claude --skills",
-        "skc listing --window 1000000 --format json",
-        "skc listing fit",
-        "skc listing fit --agent claude --budget 6000",
-        "skc listing set pdf always --agent claude",
-        "skc listing reset",
-    ),
-)
+COMMAND = Command("""
+skc listing show
+skc listing fit
+skc listing set <skill> <choice>
+skc listing reset
 
+An agent tells its model of each skill by a line with its name and description. Some have a budget for all
+lines, and cut descriptions in silence when it is full; others pay for all of them in every conversation. This
+says what each agent does with the skills that are here. docs/agents.md tells how it was measured.
 
-ONLY = {"fit": ("budget", "dry_run", "yes"), "fit reset": ("project",), "show": ("window", "skills")}
-USAGES = {"show": "", "fit": "fit", "set": "set <skill> <choice>", "reset": "reset"}
+'fit' chooses so that every description that is listed is whole: first what you want always, then what was
+used, then the shortest. The rest is on demand: agents do not list it, and get to it by 'more-skills', which
+is listed. 'set' has a skill listed always, has it on demand, or leaves it to 'fit' (auto). 'reset' lists
+everything again. 'fit = true' below '[listing]' in ~/.skillc/config.toml keeps listings fitted when skills
+come and go.
+
+[action] :fit,set,reset  fit, set or reset; without one, what agents list is shown.
+[skill] :stored  With set: a skill's name, or the path of its folder.
+[choice] :always,auto,demand  With set: always, auto or demand.
+--agent <agents> :agents  These agents, with commas between them (default: those that are here).
+--budget <n> ..100000000 @fit  With fit: tokens that a listing may take, more than the agent gives it where it
+    has a setting.
+--project @fit,reset  With fit and reset: the project's folders, not the user's.
+--dry-run @fit  With fit: say what would change, and change nothing.
+--yes @fit  With fit: do not ask.
+--window <n> ..100000000 @show  Tokens of the model's window (default: 200000).
+--skills @show  Name every skill, with what is shown of it.
+
+$ skc listing
+$ skc listing --agent claude --skills
+$ skc listing --window 1000000 --format json
+$ skc listing fit
+$ skc listing fit --agent claude --budget 6000
+$ skc listing set pdf always --agent claude
+$ skc listing reset
+""")
 
 
 def run(arguments: Arguments) -> int:
     if arguments.optional("action") is not None:
-        action = check_action(COMMAND, arguments, USAGES, ONLY)
+        action = check_action(COMMAND, arguments)
         if action != "show":
             return {"fit": _fit, "set": _set, "reset": _reset}[action](arguments)
     here = workspace()

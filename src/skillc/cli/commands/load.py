@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import Argument, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "load",
-    arguments=(Argument("<id>", "The skill's ID, such as extraction/email-extractor.", "ids"),),
-    examples=("skc load extraction/email-extractor",),
-)
+COMMAND = Command("""
+skc load
+
+<id> :ids  The skill's ID, such as extraction/email-extractor.
+
+$ skc load extraction/email-extractor
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -6,17 +6,19 @@ from skillc.cli import show, workspace
 from skillc.cli.commands import verify
 from skillc.cli.options import GLOBAL, NO_LOCK
 from skillc.cli.output import note_new_name, table
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "lock",
-    options=(
-        Option("--check", "The old name of 'skc verify'."),
-        GLOBAL,
-    ),
-    description="Lists the skills of skills-lock.json with where they come from.",
-    examples=("skc lock", "skc lock --global"),
-)
+COMMAND = Command(f"""
+skc lock
+
+Lists the skills of skills-lock.json with where they come from.
+
+--check  The old name of 'skc verify'.
+{GLOBAL}
+
+$ skc lock
+$ skc lock --global
+""")
 
 
 def run(arguments: Arguments) -> int:

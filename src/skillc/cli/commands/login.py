@@ -11,32 +11,30 @@ from skillc.cli import show
 from skillc.cli.approval import terminal
 from skillc.cli.progress import Pause
 from skillc.cli.registry import connect, show_rows
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
 MAX_INPUT = 8192  # bytes that are read from stdin
 
-COMMAND = Command(
-    "login",
-    arguments=(Argument("[url]", "The registry's address. Without one: your logins.", "registries"),),
-    options=(
-        Option("--token-env <name>", "Take the token from this variable.", "environment"),
-        Option("--token-stdin", "Take the token from stdin."),
-    ),
-    description=(
-        "Asks for a token on the terminal, without showing it, and tries it at the registry. It is kept in"
-        " ~/.skillc/credentials.json, for you alone, and sent to this address alone, never after a redirect."
-        " 'skc add', 'skc publish' and HTTP repositories use it.\n"
-        "In CI no login is needed: set SKILLC_REGISTRY and SKILLC_TOKEN."
-    ),
-    examples=(
-        "skc login https://skills.example.com",
-        "skc login https://skills.example.com --token-env TEAM_TOKEN",
-        "skc login https://skills.example.com --token-stdin",
-        "skc login",
-    ),
-)
+COMMAND = Command("""
+skc login
+
+Asks for a token on the terminal, without showing it, and tries it at the registry. It is kept in
+~/.skillc/credentials.json, for you alone, and sent to this address alone, never after a redirect. 'skc add',
+'skc publish' and HTTP repositories use it.
+
+In CI no login is needed: set SKILLC_REGISTRY and SKILLC_TOKEN.
+
+[url] :registries  The registry's address. Without one: your logins.
+--token-env <name> :environment  Take the token from this variable.
+--token-stdin  Take the token from stdin.
+
+$ skc login https://skills.example.com
+$ skc login https://skills.example.com --token-env TEAM_TOKEN
+$ skc login https://skills.example.com --token-stdin
+$ skc login
+""")
 
 
 def run(arguments: Arguments) -> int:

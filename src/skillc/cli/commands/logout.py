@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from skillc import remotes
 from skillc.cli import show
-from skillc.cli.syntax import Argument, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 from skillc.spelling import near_miss
 
-COMMAND = Command(
-    "logout",
-    arguments=(Argument("<url>", "The registry's address.", "registries"),),
-    description=(
-        "Removes the token from ~/.skillc/credentials.json. It stays valid at the registry until it expires"
-        " or 'skc token revoke' ends it."
-    ),
-    examples=("skc logout https://skills.example.com",),
-)
+COMMAND = Command("""
+skc logout
+
+Removes the token from ~/.skillc/credentials.json. It stays valid at the registry until it expires or 'skc
+token revoke' ends it.
+
+<url> :registries  The registry's address.
+
+$ skc logout https://skills.example.com
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -8,51 +8,43 @@ from skillc import install, mcp
 from skillc.cli import workspace
 from skillc.cli.options import is_port
 from skillc.cli.output import announce, print_json
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import current_directory
 from skillc.workspace import Workspace
 
-COMMAND = Command(
-    "mcp",
-    options=(
-        Option("--http <host:port>", "Serve over HTTP at this address instead of over stdin and stdout."),
-        Option(
-            "--tools <a,b>",
-            "Tools to offer: names, groups (gateway, library, authoring, run), or all but running them.",
-            "groups",
-        ),
-        Option("--allow-host <name>...", "Accept requests for this host name, too. Can be repeated."),
-        Option("--preload <id>...", "Put this skill into the server's instructions. Can be repeated.", "ids"),
-        Option(
-            "--capability <name>...",
-            "Offer skills that need this capability, too. Can be repeated.",
-            "capabilities",
-        ),
-        Option("--install <agent>", "Add this server to an agent's configuration.", "clients"),
-        Option("--uninstall <agent>", "Remove this server from an agent's configuration.", "clients"),
-        Option("--project", "With these two: change the project's configuration instead of the user's."),
-        Option("--print", "With these two: print the change without writing it."),
-        Option("--force", "With --uninstall: remove the entry even if a person changed it."),
-    ),
-    description=(
-        "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
-        " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN. If"
-        " that is not set, it makes a token and prints it on stderr.\n"
-        "By default it offers what reads and finds skills: skc_find, load_skill, skc_outline, skc_show,"
-        " skc_search, skc_open and skc_sources. Each tool costs a part of every conversation.\n"
-        "docs/mcp.md lists tools, resources and prompts."
-    ),
-    examples=(
-        "skc mcp",
-        "skc mcp --http 127.0.0.1:8765",
-        "skc mcp --tools all,run",
-        "skc mcp --preload house-style --capability shell",
-        "skc mcp --install claude --print",
-        "skc mcp --install cursor --project",
-        "skc mcp --uninstall claude",
-    ),
-)
+COMMAND = Command("""
+skc mcp
+
+Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of clients at /mcp,
+checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN. If that is not set, it makes a
+token and prints it on stderr.
+
+By default it offers what reads and finds skills: skc_find, load_skill, skc_outline, skc_show, skc_search,
+skc_open and skc_sources. Each tool costs a part of every conversation.
+
+docs/mcp.md lists tools, resources and prompts.
+
+--http <host:port>  Serve over HTTP at this address instead of over stdin and stdout.
+--tools <a,b> :groups  Tools to offer: names, groups (gateway, library, authoring, run), or all but running
+    them.
+--allow-host <name>...  Accept requests for this host name, too. Can be repeated.
+--preload <id>... :ids  Put this skill into the server's instructions. Can be repeated.
+--capability <name>... :capabilities  Offer skills that need this capability, too. Can be repeated.
+--install <agent> :clients  Add this server to an agent's configuration.
+--uninstall <agent> :clients  Remove this server from an agent's configuration.
+--project  With these two: change the project's configuration instead of the user's.
+--print  With these two: print the change without writing it.
+--force  With --uninstall: remove the entry even if a person changed it.
+
+$ skc mcp
+$ skc mcp --http 127.0.0.1:8765
+$ skc mcp --tools all,run
+$ skc mcp --preload house-style --capability shell
+$ skc mcp --install claude --print
+$ skc mcp --install cursor --project
+$ skc mcp --uninstall claude
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from skillc.cli import is_painted, workspace, write_bytes
-from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command
 
-COMMAND = Command(
-    "open",
-    arguments=(SKILL, Argument("<path>", "The file's path in the skill.", "sources")),
-    options=(Option("--max-lines <n>", "Maximum number of lines to print."),),
-    examples=("skc open pdf scripts/fill.py", "skc open pdf references/api.md --max-lines 40"),
-)
+COMMAND = Command(f"""
+skc open
+
+{SKILL}
+<path> :sources  The file's path in the skill.
+--max-lines <n>  Maximum number of lines to print.
+
+$ skc open pdf scripts/fill.py
+$ skc open pdf references/api.md --max-lines 40
+""")
 
 
 def run(arguments: Arguments) -> int:

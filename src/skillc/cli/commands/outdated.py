@@ -8,16 +8,20 @@ from skillc.cli.options import ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, all
 from skillc.cli.output import table, warn
 from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "outdated",
-    arguments=(LOCKED,),
-    options=(MIN_AGE, GLOBAL, ALLOW_HOST),
-    description=(
-        "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"
-        " tag what it points to. Changes nothing."
-    ),
-    examples=("skc outdated", "skc outdated --format json"),
-)
+COMMAND = Command(f"""
+skc outdated
+
+Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a tag what it
+points to. Changes nothing.
+
+{LOCKED}
+{MIN_AGE}
+{GLOBAL}
+{ALLOW_HOST}
+
+$ skc outdated
+$ skc outdated --format json
+""")
 
 
 def run(arguments: Arguments) -> int:

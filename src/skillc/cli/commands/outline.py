@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import SKILL, Arguments, Command, Option, format_option
+from skillc.cli.syntax import SKILL, Arguments, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMMAND = Command(
-    "outline",
-    arguments=(SKILL,),
-    options=(Option("--level <n>", "Deepest heading level to list.", maximum=6),),
-    form=format_option("text", "json", "object"),  # the list of json in an object
-    examples=("skc outline pdf", "skc outline pdf --level 2"),
-)
+COMMAND = Command(f"""
+skc outline
+
+{SKILL}
+--level <n> ..6  Deepest heading level to list.
+--format text|json|object =text  Output format.
+
+$ skc outline pdf
+$ skc outline pdf --level 2
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.options import GLOBAL
-from skillc.cli.syntax import Argument, Arguments, Command
+from skillc.cli.syntax import Arguments, Command
 from skillc.text import one_line
 
-SKILLS = Argument("<skill>...", "Names of skills in the lock.", "locked")
+SKILLS = "<skill>... :locked  Names of skills in the lock."
 
-COMMAND = Command(
-    "pin",
-    arguments=(SKILLS,),
-    options=(GLOBAL,),
-    description="'skc update' leaves a pinned skill as it is. The lock has the note, so it holds for a team.",
-    examples=("skc pin pdf", "skc pin pdf docx"),
-)
+COMMAND = Command(f"""
+skc pin
+
+'skc update' leaves a pinned skill as it is. The lock has the note, so it holds for a team.
+
+{SKILLS}
+{GLOBAL}
+
+$ skc pin pdf
+$ skc pin pdf docx
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -5,38 +5,32 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.registry import TO
-from skillc.cli.syntax import SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command
 
-COMMAND = Command(
-    "publish",
-    arguments=(SKILL,),
-    options=(
-        TO,
-        Option("--id <id>", "The skill's ID in the registry. Default: its collection and name.", "ids"),
-        Option(
-            "--version <version>",
-            "The version. Default: 'version' in the metadata of SKILL.md, else the next patch.",
-        ),
-        Option("--tag <tag>", "The tag that points at this version. Default: latest.", "latest"),
-        Option("--note <text>", "What changed, for people."),
-        Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),
-        Option("--accept-blocks", "Publish what the audit blocks. The registry may refuse it."),
-        Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
-    ),
-    description=(
-        "Lints and audits the skill first: errors of lint (E300) and findings that block (E084) stop it. Only"
-        " files that changed are sent. If nothing changed since the last version, it says so and ends with"
-        " status 0; with --tag, the tag is set. A version never changes, so its number must be new (E091). If"
-        " someone else published meanwhile, that is E091, too. In GitHub Actions and GitLab CI no token is"
-        " needed where the registry trusts the workflow ('skc publisher'): the job's ID token gets one."
-    ),
-    examples=(
-        "skc publish release-notes",
-        "skc publish ./refunds --to https://skills.example.com --id payments/refunds --note First",
-        "skc publish refunds --version 2.0.0-rc.1 --tag next",
-        "skc publish refunds --dry-run",
-    ),
-)
+COMMAND = Command(f"""
+skc publish
+
+Lints and audits the skill first: errors of lint (E300) and findings that block (E084) stop it. Only files
+that changed are sent. If nothing changed since the last version, it says so and ends with status 0; with
+--tag, the tag is set. A version never changes, so its number must be new (E091). If someone else published
+meanwhile, that is E091, too. In GitHub Actions and GitLab CI no token is needed where the registry trusts the
+workflow ('skc publisher'): the job's ID token gets one.
+
+{SKILL}
+{TO}
+--id <id> :ids  The skill's ID in the registry. Default: its collection and name.
+--version <version>  The version. Default: 'version' in the metadata of SKILL.md, else the next patch.
+--tag <tag> :latest  The tag that points at this version. Default: latest.
+--note <text>  What changed, for people.
+--dry-run  Check the skill, say what would be sent, and send nothing.
+--accept-blocks  Publish what the audit blocks. The registry may refuse it.
+--yes  Do not ask. What the audit blocks needs --accept-blocks.
+
+$ skc publish release-notes
+$ skc publish ./refunds --to https://skills.example.com --id payments/refunds --note First
+$ skc publish refunds --version 2.0.0-rc.1 --tag next
+$ skc publish refunds --dry-run
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "remove",
-    arguments=(Argument("<skill>...", "A skill's name, or the path of its folder.", "stored"),),
-    options=(
-        Option("--keep-source", "Leave the skill in its store; remove what was made from it."),
-        Option("--purge", "Delete the log of what agents used as well."),
-        Option("--dry-run", "Say what would be removed, and do nothing."),
-        Option("--yes", "Do not ask first. Without a terminal, nothing is asked."),
-    ),
-    description=(
-        "Links, stubs and copies go from agents' directories, the compiled skill with its index from"
-        " the runtime directory, and the skill itself into the trash. The log stays, for when the skill comes"
-        " back."
-    ),
-    examples=("skc remove pdf", "skc remove pdf docx --dry-run", "skc remove pdf --keep-source"),
-)
+COMMAND = Command("""
+skc remove
+
+Links, stubs and copies go from agents' directories, the compiled skill with its index from the runtime
+directory, and the skill itself into the trash. The log stays, for when the skill comes back.
+
+<skill>... :stored  A skill's name, or the path of its folder.
+--keep-source  Leave the skill in its store; remove what was made from it.
+--purge  Delete the log of what agents used as well.
+--dry-run  Say what would be removed, and do nothing.
+--yes  Do not ask first. Without a terminal, nothing is asked.
+
+$ skc remove pdf
+$ skc remove pdf docx --dry-run
+$ skc remove pdf --keep-source
+""")
 
 
 def run(arguments: Arguments) -> int:

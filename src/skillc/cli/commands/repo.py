@@ -9,60 +9,47 @@ from dataclasses import replace
 from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.output import table
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.quotes import shell_quote
 
-TYPES = ("clawhub", "filesystem", "git", "http", "mcp", "well-known")
+COMMAND = Command("""
+skc repo list
+skc repo add <name> <place>
+skc repo remove <name>
+skc repo sync [name]
 
-COMMAND = Command(
-    "repo",
-    arguments=(
-        Argument("<action>", "list, add, remove or sync.", "list add remove sync"),
-        Argument("[name]", "The repository's name. Without one, sync refreshes all.", "repos"),
-        Argument("[place]", "The folder or address to add."),
-    ),
-    options=(
-        Option("--type", "Type of the repository. Guessed from the address by default.", choices=TYPES),
-        Option("--ref <ref>", "git: the branch, tag or commit. Default: the branch main."),
-        Option(
-            "--ref-type",
-            "git: whether --ref is a branch, tag or commit. Default: branch.",
-            choices=("branch", "tag", "commit"),
-        ),
-        Option("--skills-root <folder>", "git: the folder in the repository that contains the skills."),
-        Option(
-            "--auth-token-env <VARIABLE>",
-            "git and servers: the environment variable with the token.",
-            "environment",
-        ),
-        Option("--strict", "Quarantine skills that break the Agent Skills format."),
-        Option("--required", "Fail if this repository is unavailable, instead of going on with the others."),
-        Option("--keep-defaults", "If this is the first repository: add the default folders before it."),
-        Option("--global", "Change the home directory's skills.toml, which is for all projects."),
-    ),
-    description=(
-        "Repositories are configured in .skillc/skills.toml of the project and of the home directory. "
-        "'add' and 'remove' leave everything else in that file unchanged. Once a repository is configured, "
-        "the default folders (.skillc/skills of the project and the home directory) are no longer searched."
-    ),
-    examples=(
-        "skc repo list",
-        "skc repo add shared ../shared/skills",
-        "skc repo add company https://github.com/company/skills --ref v1.2.0 --ref-type tag",
-        "skc repo add team https://skills.example.com --auth-token-env TEAM_TOKEN --global",
-        "skc repo add hub https://registry.example.com --type clawhub",
-        "skc repo sync company",
-        "skc repo remove company",
-    ),
-)
+Repositories are configured in .skillc/skills.toml of the project and of the home directory. 'add' and
+'remove' leave everything else in that file unchanged. Once a repository is configured, the default folders
+(.skillc/skills of the project and the home directory) are no longer searched.
+
+<action>  list, add, remove or sync.
+[name] :repos  The repository's name. Without one, sync refreshes all.
+[place]  The folder or address to add.
+--type clawhub|filesystem|git|http|mcp|well-known @add  Type of the repository. Guessed from the address by
+    default.
+--ref <ref> @add  git: the branch, tag or commit. Default: the branch main.
+--ref-type branch|tag|commit @add  git: whether --ref is a branch, tag or commit. Default: branch.
+--skills-root <folder> @add  git: the folder in the repository that contains the skills.
+--auth-token-env <VARIABLE> :environment @add  git and servers: the environment variable with the token.
+--strict @add  Quarantine skills that break the Agent Skills format.
+--required @add  Fail if this repository is unavailable, instead of going on with the others.
+--keep-defaults @add  If this is the first repository: add the default folders before it.
+--global @add,remove  Change the home directory's skills.toml, which is for all projects.
+
+$ skc repo list
+$ skc repo add shared ../shared/skills
+$ skc repo add company https://github.com/company/skills --ref v1.2.0 --ref-type tag
+$ skc repo add team https://skills.example.com --auth-token-env TEAM_TOKEN --global
+$ skc repo add hub https://registry.example.com --type clawhub
+$ skc repo sync company
+$ skc repo remove company
+""")
 GIT = ("ref", "ref_type", "skills_root", "auth_token_env")
-ONLY = {"add": ("type", *GIT, "strict", "required", "keep_defaults"), "add remove": ("global",)}
-USAGES = {"list": "list", "add": "add <name> <place>", "remove": "remove <name>", "sync": "sync [name]"}
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments, USAGES, ONLY)
+    action = check_action(COMMAND, arguments)
     return {"list": _list, "add": _add, "remove": _remove, "sync": _sync}[action](arguments)
 
 

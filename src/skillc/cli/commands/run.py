@@ -13,31 +13,27 @@ from skillc import skills, tools
 from skillc.cli import workspace
 from skillc.cli.approval import ask_to_run, terminal
 from skillc.cli.output import print_json
-from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option, format_option
+from skillc.cli.syntax import SKILL, Arguments, Command
 from skillc.errors import InvalidOption, SkillcError
 
-COMMAND = Command(
-    "run",
-    arguments=(SKILL, Argument("<tool>", "A tool from 'skc tools <skill>'.", "tools")),
-    options=(
-        Option(
-            "--param <k=v>...",
-            "A parameter. Repeat for more parameters, and for each item of a list.",
-            "parameters",
-        ),
-        Option("--json <object>", "Parameters as a JSON object."),
-        Option("--mode", "The mode to run in.", choices=("Global", "Dev", "Meeting"), default="Global"),
-        Option("--dry-run", "Print what would run, and run nothing."),
-        Option("--yes", "Approve this run only. Does not override a denial."),
-    ),
-    form=format_option("json", "text", help="json: the result with its details. text: the output only."),
-    description=(
-        "Prints the result as JSON, also if the command could not be started. Exits with status 0 if the"
-        " command succeeded, otherwise with 1."
-        " docs/tools.md explains approval, trust and the sandbox."
-    ),
-    examples=("skc run git log --param count=5", 'skc run files find --json \'{"name": "*.md"}\' --dry-run'),
-)
+COMMAND = Command(f"""
+skc run
+
+Prints the result as JSON, also if the command could not be started. Exits with status 0 if the command
+succeeded, otherwise with 1. docs/tools.md explains approval, trust and the sandbox.
+
+{SKILL}
+<tool> :tools  A tool from 'skc tools <skill>'.
+--param <k=v>... :parameters  A parameter. Repeat for more parameters, and for each item of a list.
+--json <object>  Parameters as a JSON object.
+--mode Global|Dev|Meeting =Global  The mode to run in.
+--dry-run  Print what would run, and run nothing.
+--yes  Approve this run only. Does not override a denial.
+--format json|text =json  json: the result with its details. text: the output only.
+
+$ skc run git log --param count=5
+$ skc run files find --json '{{"name": "*.md"}}' --dry-run
+""")
 
 
 def run(arguments: Arguments) -> int:

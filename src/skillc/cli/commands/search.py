@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMMAND = Command(
-    "search",
-    arguments=(SKILL, Argument("<query>", "The words to search for. Put several in quotes.", is_text=True)),
-    options=(
-        Option("--limit <n>", "Maximum number of results.", default=10),
-        Option("--any", "Match any of the words. More matches and rarer words rank higher."),
-        Option("--phrase", "Match the words in this order, next to each other."),
-        Option("--raw", "Use SQLite FTS5 query syntax."),
-    ),
-    examples=(
-        'skc search pdf "fill forms"',
-        'skc search pdf "fill forms checkbox" --any',
-        "skc search pdf 'NEAR(form field, 5)' --raw",
-        "skc search pdf -- --force",
-    ),
-)
+COMMAND = Command(f"""
+skc search
+
+{SKILL}
+<query> :anything  The words to search for. Put several in quotes.
+--limit <n> =10  Maximum number of results.
+--any  Match any of the words. More matches and rarer words rank higher.
+--phrase  Match the words in this order, next to each other.
+--raw  Use SQLite FTS5 query syntax.
+
+$ skc search pdf "fill forms"
+$ skc search pdf "fill forms checkbox" --any
+$ skc search pdf 'NEAR(form field, 5)' --raw
+$ skc search pdf -- --force
+""")
 
 
 def run(arguments: Arguments) -> int:

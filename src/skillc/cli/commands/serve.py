@@ -9,83 +9,52 @@ from typing import TYPE_CHECKING, Any
 from skillc.cli import workspace
 from skillc.cli.options import read_port
 from skillc.cli.output import announce, print_json
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 
 if TYPE_CHECKING:
     from skillc.server import Launch, Service
 
-COMMAND = Command(
-    "serve",
-    options=(
-        Option(
-            "--store <url>",
-            "The registry's store: a SQLite file or postgresql://… (default: SKILLC_STORE, else the home).",
-        ),
-        Option(
-            "--blobs <url>",
-            "Its files: a folder, s3://bucket/prefix, gs://… or az://… "
-            "(default: SKILLC_BLOBS, else beside the SQLite file).",
-        ),
-        Option("--host <address>", "The address to listen on.", default="127.0.0.1"),
-        Option("--port <port>", "The port to listen on; 0 picks a free one.", default="8080"),
-        Option("--workers <n>", "How many processes answer.", default=1, maximum=64),
-        Option("--public-read", "Let everyone read, without a token."),
-        Option("--allow-host <name>...", "Accept requests for this host name, too. Can be repeated."),
-        Option("--url <url>", "The address that clients use, such as https://skills.example.com."),
-        Option(
-            "--config <file>",
-            "A registry.toml: how people sign in, which CI may publish, policies, reviews, mirrors.",
-        ),
-        Option(
-            "--admin-token-file <file>",
-            "Write the admin's token of the first start to this file, instead of printing it.",
-        ),
-        Option(
-            "--review <prefix>...",
-            "Let a maintainer review what publishers publish below this path. Can be repeated.",
-            "collections",
-        ),
-        Option(
-            "--review-findings",
-            "Let a maintainer review what an audit finds something of this level in.",
-            choices=("note", "review", "block"),
-        ),
-        Option(
-            "--rate-limit <n>",
-            "Requests that a token, or an address without one, may send in a minute to each process.",
-            default=6000,
-            maximum=1_000_000,
-        ),
-        Option("--no-rate-limit", "Answer any number of requests."),
-        Option(
-            "--trusted-proxy <address>...",
-            "Take the client's address from X-Forwarded-For of this address or network. Can be repeated.",
-        ),
-        Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
-        Option(
-            "--check", "Try store, blobs, sign-in and port, say what a start would do, and serve nothing."
-        ),
-        Option("--read-only", "Serve the configured repositories instead of a registry."),
-    ),
-    description=(
-        "Serves a registry: versions, tags, roles, tokens. docs/registry-api.md has its HTTP API. The first "
-        "start prints an admin's token, once. Requests need a token, unless --public-read lets all read. "
-        "With --read-only it serves the configured repositories: GET /skills, /skills/{id}, "
-        "/skill-collections, /search and /healthz, and POST /turns; requests need the token in "
-        "SKILLC_SERVE_TOKEN if that is set, which an address that other machines can reach needs. "
-        "--check tries what a registry needs; the status is 1 if something does not work. "
-        "Both check the Host and Origin headers. Prints its URL when it is ready. Stop it with Ctrl+C or "
-        "SIGTERM. A registry needs the extra: pip install 'skillc[registry]'"
-    ),
-    examples=(
-        "skc serve",
-        "skc serve --store postgresql://skills@db/skills --blobs s3://skills --workers 4",
-        "skc serve --check",
-        "skc serve --read-only --port 0",
-    ),
-)
+COMMAND = Command("""
+skc serve
+
+Serves a registry: versions, tags, roles, tokens. docs/registry-api.md has its HTTP API. The first start
+prints an admin's token, once. Requests need a token, unless --public-read lets all read. With --read-only it
+serves the configured repositories: GET /skills, /skills/{id}, /skill-collections, /search and /healthz, and
+POST /turns; requests need the token in SKILLC_SERVE_TOKEN if that is set, which an address that other
+machines can reach needs. --check tries what a registry needs; the status is 1 if something does not work.
+Both check the Host and Origin headers. Prints its URL when it is ready. Stop it with Ctrl+C or SIGTERM. A
+registry needs the extra: pip install 'skillc[registry]'
+
+--store <url>  The registry's store: a SQLite file or postgresql://… (default: SKILLC_STORE, else the home).
+--blobs <url>  Its files: a folder, s3://bucket/prefix, gs://… or az://… (default: SKILLC_BLOBS, else beside
+    the SQLite file).
+--host <address> =127.0.0.1  The address to listen on.
+--port <port> =8080  The port to listen on; 0 picks a free one.
+--workers <n> =1 ..64  How many processes answer.
+--public-read  Let everyone read, without a token.
+--allow-host <name>...  Accept requests for this host name, too. Can be repeated.
+--url <url>  The address that clients use, such as https://skills.example.com.
+--config <file>  A registry.toml: how people sign in, which CI may publish, policies, reviews, mirrors.
+--admin-token-file <file>  Write the admin's token of the first start to this file, instead of printing it.
+--review <prefix>... :collections  Let a maintainer review what publishers publish below this path. Can be
+    repeated.
+--review-findings note|review|block  Let a maintainer review what an audit finds something of this level in.
+--rate-limit <n> =6000 ..1000000  Requests that a token, or an address without one, may send in a minute to
+    each process.
+--no-rate-limit  Answer any number of requests.
+--trusted-proxy <address>...  Take the client's address from X-Forwarded-For of this address or network. Can
+    be repeated.
+--no-request-log  Do not write a line of JSON to stderr for each request.
+--check  Try store, blobs, sign-in and port, say what a start would do, and serve nothing.
+--read-only  Serve the configured repositories instead of a registry.
+
+$ skc serve
+$ skc serve --store postgresql://skills@db/skills --blobs s3://skills --workers 4
+$ skc serve --check
+$ skc serve --read-only --port 0
+""")
 
 TOKEN = "SKILLC_SERVE_TOKEN"  # noqa: S105 -- the variable that holds it
 REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")

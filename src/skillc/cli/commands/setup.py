@@ -7,36 +7,32 @@ from collections.abc import Iterator
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.lines import GOOD, STRONG, Line, Mark
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.install import Setups
 from skillc.paths import short_path
 
-COMMAND = Command(
-    "setup",
-    arguments=(Argument("[agent]...", "Agents to set up (default: those that are here).", "clients"),),
-    options=(
-        Option("--no-mcp", "Leave the MCP server out."),
-        Option("--no-hook", "Leave the hook out that tells the agent which skills fit a prompt."),
-        Option("--no-permission", "Leave the permission out to read installed skills without a question."),
-        Option("--no-listing", "Leave the listings of skills as they are."),
-        Option("--dry-run", "Show the changes, and write nothing."),
-        Option("--yes", "Write without asking."),
-        Option("--undo", "Take out what this command put in."),
-    ),
-    description=(
-        "Makes agents use the skills that are installed: a link to skc on the PATH that agents have, the MCP"
-        " server, a hook that names the skills that fit a prompt, the permission to read skills that are"
-        " installed, and listings in which every description is whole ('skc listing fit'). The changes are"
-        " shown first. All else in the agents' files stays, to the byte; profiles of shells are never"
-        " changed. docs/setup.md says what each agent gets."
-    ),
-    examples=(
-        "skc setup",
-        "skc setup claude --dry-run",
-        "skc setup codex --no-mcp --yes",
-        "skc setup --undo",
-    ),
-)
+COMMAND = Command("""
+skc setup
+
+Makes agents use the skills that are installed: a link to skc on the PATH that agents have, the MCP server, a
+hook that names the skills that fit a prompt, the permission to read skills that are installed, and listings
+in which every description is whole ('skc listing fit'). The changes are shown first. All else in the agents'
+files stays, to the byte; profiles of shells are never changed. docs/setup.md says what each agent gets.
+
+[agent]... :clients  Agents to set up (default: those that are here).
+--no-mcp  Leave the MCP server out.
+--no-hook  Leave the hook out that tells the agent which skills fit a prompt.
+--no-permission  Leave the permission out to read installed skills without a question.
+--no-listing  Leave the listings of skills as they are.
+--dry-run  Show the changes, and write nothing.
+--yes  Write without asking.
+--undo  Take out what this command put in.
+
+$ skc setup
+$ skc setup claude --dry-run
+$ skc setup codex --no-mcp --yes
+$ skc setup --undo
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from skillc.cli import workspace, write_bytes
-from skillc.cli.syntax import SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command
 
-COMMAND = Command(
-    "show",
-    arguments=(SKILL,),
-    options=(
-        Option("--section <heading>", "The section's heading. Required. Case does not matter.", "sections"),
-        Option("--file <path>", "Search only this file for the section.", "markdown"),
-        Option("--max-lines <n>", "Maximum number of lines to print."),
-    ),
-    examples=(
-        'skc show pdf --section "Filling forms"',
-        "skc show pdf --section Setup --file references/api.md",
-    ),
-)
+COMMAND = Command(f"""
+skc show
+
+{SKILL}
+--section <heading> :sections  The section's heading. Required. Case does not matter.
+--file <path> :markdown  Search only this file for the section.
+--max-lines <n>  Maximum number of lines to print.
+
+$ skc show pdf --section "Filling forms"
+$ skc show pdf --section Setup --file references/api.md
+""")
 
 
 def run(arguments: Arguments) -> int:

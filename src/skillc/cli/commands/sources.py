@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from skillc.cli import can_print, show, workspace
-from skillc.cli.syntax import SKILL, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Arguments, Command
 
 ASCII_MARKS = ("|-- ", "`-- ", "|   ", "    ")
 
-COMMAND = Command(
-    "sources",
-    arguments=(SKILL,),
-    options=(
-        Option("--depth <n>", "Maximum depth of the tree."),
-        Option("--dir <path>", "List only this directory.", "directories"),
-        Option("--limit <n>", "Maximum number of entries.", default=100),
-        Option(
-            "--pattern <glob>",
-            "List only files that match. With a slash, the path is matched, otherwise the name.",
-        ),
-    ),
-    examples=("skc sources pdf --depth 2", "skc sources pdf --pattern '*.md'"),
-)
+COMMAND = Command(f"""
+skc sources
+
+{SKILL}
+--depth <n>  Maximum depth of the tree.
+--dir <path> :directories  List only this directory.
+--limit <n> =100  Maximum number of entries.
+--pattern <glob>  List only files that match. With a slash, the path is matched, otherwise the name.
+
+$ skc sources pdf --depth 2
+$ skc sources pdf --pattern '*.md'
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -8,46 +8,35 @@ from collections.abc import Iterator
 from skillc import usage
 from skillc.cli import show, workspace
 from skillc.cli.output import report_all
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.text import count_of
 
-COMMAND = Command(
-    "stats",
-    arguments=(Argument("[skill]", "A skill's name, ID or folder. Default: all skills.", "skills"),),
-    options=(
-        Option(
-            "--group-by <what>",
-            "Group by summary, sections, files, commands, projects, errors, search, offers or missed.",
-            "summary sections files commands projects errors search offers missed",
-            default="summary",
-        ),
-        Option("--since <time>", "Count accesses from this date or time (UTC) on."),
-        Option("--until <time>", "Count accesses up to this date or time (UTC)."),
-        Option("--project <path>...", "Count only accesses from this directory or below. Can be repeated."),
-        Option("--all", "Count what authors did, too: build, lint, stats, and what was typed at a terminal."),
-        Option(
-            "--limit <n>", "Maximum number of rows. Default: 50, and of skills only those that were used."
-        ),
-        Option("--html <file>", "Write an HTML page with charts to this file."),
-        Option("--prune <age>", "Remove log entries older than this: 90d, 12w, 6m, 2y."),
-    ),
-    description=(
-        "Counts what agents did; --all also counts the author's own commands. 'offers' counts how often the"
-        " hook of an agent named a skill, and how often it was read within the hour. 'missed' lists prompts"
-        " that no skill fitted, which are kept where ~/.skillc/config.toml has 'log_missed = true' below"
-        " '[hook]'."
-        " Times are RFC 3339 (2026-03-02T10:00:00Z). A date means the start of that day."
-        " Both ends are included."
-    ),
-    examples=(
-        "skc stats pdf",
-        "skc stats pdf --group-by sections --since 2026-01-01",
-        "skc stats pdf --html usage.html",
-        "skc stats --prune 90d",
-    ),
-)
+COMMAND = Command("""
+skc stats
+
+Counts what agents did; --all also counts the author's own commands. 'offers' counts how often the hook of an
+agent named a skill, and how often it was read within the hour. 'missed' lists prompts that no skill fitted,
+which are kept where ~/.skillc/config.toml has 'log_missed = true' below '[hook]'. Times are RFC 3339
+(2026-03-02T10:00:00Z). A date means the start of that day. Both ends are included.
+
+[skill] :skills  A skill's name, ID or folder. Default: all skills.
+--group-by <what> =summary :summary,sections,files,commands,projects,errors,search,offers,missed  Group by
+    summary, sections, files, commands, projects, errors, search, offers or missed.
+--since <time>  Count accesses from this date or time (UTC) on.
+--until <time>  Count accesses up to this date or time (UTC).
+--project <path>...  Count only accesses from this directory or below. Can be repeated.
+--all  Count what authors did, too: build, lint, stats, and what was typed at a terminal.
+--limit <n>  Maximum number of rows. Default: 50, and of skills only those that were used.
+--html <file>  Write an HTML page with charts to this file.
+--prune <age>  Remove log entries older than this: 90d, 12w, 6m, 2y.
+
+$ skc stats pdf
+$ skc stats pdf --group-by sections --since 2026-01-01
+$ skc stats pdf --html usage.html
+$ skc stats --prune 90d
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -9,34 +9,32 @@ from skillc import usage
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import report_all
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory
 from skillc.text import count_of, one_line
 from skillc.workspace import Workspace
 
-COMMAND = Command(
-    "sync",
-    arguments=(Argument("[skill]", "Sync only this skill. Default: all skills.", "skills"),),
-    options=(
-        Option("--project <path>", "The project's directory. Default: the current directory."),
-        Option(
-            "--to <url>",
-            "Send counts of use to this registry instead: of its own skills, never texts of queries.",
-            "registries",
-        ),
-        Option("--with-queries", "With --to: also send the searches that found nothing."),
-        Option("--dry-run", "Print what would be moved or sent, and do nothing."),
-    ),
-    description=(
-        "Without --to nothing leaves this machine. With --to, a registry gets how often each of its skills,"
-        " sections and files was read on which day, from all projects of this machine, under a random name;"
-        " no paths, projects or queries. What was sent already is not sent again; what could not be sent is"
-        " sent the next time, for up to 20 days. --dry-run --format json prints all of it."
-    ),
-    examples=("skc sync", "skc sync pdf --dry-run", "skc sync --to https://skills.example.com"),
-)
+COMMAND = Command("""
+skc sync
+
+Without --to nothing leaves this machine. With --to, a registry gets how often each of its skills, sections
+and files was read on which day, from all projects of this machine, under a random name; no paths, projects or
+queries. What was sent already is not sent again; what could not be sent is sent the next time, for up to 20
+days. --dry-run --format json prints all of it.
+
+[skill] :skills  Sync only this skill. Default: all skills.
+--project <path>  The project's directory. Default: the current directory.
+--to <url> :registries  Send counts of use to this registry instead: of its own skills, never texts of
+    queries.
+--with-queries  With --to: also send the searches that found nothing.
+--dry-run  Print what would be moved or sent, and do nothing.
+
+$ skc sync
+$ skc sync pdf --dry-run
+$ skc sync --to https://skills.example.com
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -7,48 +7,39 @@ from typing import Any
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.registry import ROLES, TO, registry_api, show_rows
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.registry import TO, registry_api, show_rows
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.text import describe_roles, one_line
 
 COLUMNS = ("id", "owner", "role", "prefix", "now", "label", "created_at", "expires_at", "revoked_at")
-USAGES = {"create": "create", "list": "list", "revoke": "revoke <id>"}
-COMMAND = Command(
-    "token",
-    arguments=(
-        Argument("<action>", "create, list or revoke.", "create list revoke"),
-        Argument("[id]", "With revoke: the token's ID, which 'skc token list' shows."),
-    ),
-    options=(
-        Option("--role", "With create: what the token may do. Default: reader.", choices=ROLES),
-        Option("--prefix <path>", "With create: only the skills below this path.", "collections"),
-        Option("--expires <time>", "With create: how long it is valid, such as 12h, 90d or 8w."),
-        Option("--label <text>", "With create: what it is for."),
-        Option(
-            "--owner <subject>",
-            "With create: the subject that it is for; it needs an admin of the whole registry.",
-        ),
-        TO,
-    ),
-    description=(
-        "A token may do what both its role and the grants of its owner allow. It is printed once, by"
-        " 'create', with what it may do as the grants are now, and can't be shown again. It may do no more,"
-        " and lasts no longer, than the token that makes it. 'revoke' ends it, and the tokens that were made"
-        " with it. 'list' and 'revoke' reach your own tokens that may do no more than the one you use; for an"
-        " admin of the whole registry, all."
-    ),
-    examples=(
-        "skc token create --role publisher --prefix payments --expires 90d --label ci",
-        "skc token list",
-        "skc token revoke 0123456789abcdef",
-    ),
-)
+COMMAND = Command(f"""
+skc token create
+skc token list
+skc token revoke <id>
+
+A token may do what both its role and the grants of its owner allow. It is printed once, by 'create', with
+what it may do as the grants are now, and can't be shown again. It may do no more, and lasts no longer, than
+the token that makes it. 'revoke' ends it, and the tokens that were made with it. 'list' and 'revoke' reach
+your own tokens that may do no more than the one you use; for an admin of the whole registry, all.
+
+<action>  create, list or revoke.
+[id]  With revoke: the token's ID, which 'skc token list' shows.
+--role reader|publisher|maintainer|admin @create  With create: what the token may do. Default: reader.
+--prefix <path> :collections @create  With create: only the skills below this path.
+--expires <time> @create  With create: how long it is valid, such as 12h, 90d or 8w.
+--label <text> @create  With create: what it is for.
+--owner <subject> @create  With create: the subject that it is for; it needs an admin of the whole registry.
+{TO}
+
+$ skc token create --role publisher --prefix payments --expires 90d --label ci
+$ skc token list
+$ skc token revoke 0123456789abcdef
+""")
 
 
 def run(arguments: Arguments) -> int:
-    fields = ("role", "prefix", "label", "owner")
-    action = check_action(COMMAND, arguments, USAGES, {"create": ("expires", *fields)})
+    action = check_action(COMMAND, arguments)
     with registry_api(arguments) as api:
         if action == "list":
             tokens = api.tokens()
@@ -59,6 +50,7 @@ def run(arguments: Arguments) -> int:
             api.revoke_token(token_id)
             value = {"id": token_id, "revoked": True, "registry": api.registry}
             return show(arguments, value, f"Revoked {token_id} in {api.registry}")
+        fields = ("role", "prefix", "label", "owner")
         request: dict[str, Any] = {name: text for name in fields if (text := arguments.optional(name))}
         expires = arguments.optional("expires")
         if expires is not None:

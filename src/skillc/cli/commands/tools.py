@@ -6,20 +6,23 @@ from collections.abc import Iterator
 
 from skillc import tools
 from skillc.cli import print_lines, show, workspace
-from skillc.cli.syntax import SKILL, Arguments, Command, format_option
+from skillc.cli.syntax import SKILL, Arguments, Command
 from skillc.text import one_line
 
-COMMAND = Command(
-    "tools",
-    arguments=(SKILL,),
-    form=format_option("text", "json", "object", "openai", "anthropic", "mcp", "manifest"),
-    description=(
-        "Most skills declare no tools. docs/tools.md explains how to declare them.\n"
-        'json is a list with each tool\'s policy, object the same as {"tools": [...]}; openai, anthropic and'
-        " mcp are lists as those take them; manifest is text for the prompt of a model."
-    ),
-    examples=("skc tools git", "skc tools git --format openai"),
-)
+COMMAND = Command(f"""
+skc tools
+
+Most skills declare no tools. docs/tools.md explains how to declare them.
+
+json is a list with each tool's policy, object the same as {{"tools": [...]}}; openai, anthropic and mcp are
+lists as those take them; manifest is text for the prompt of a model.
+
+{SKILL}
+--format text|json|object|openai|anthropic|mcp|manifest =text  Output format.
+
+$ skc tools git
+$ skc tools git --format openai
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -5,29 +5,29 @@ from __future__ import annotations
 from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
 from skillc.cli.output import note_new_name, table
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.text import count_of, one_line
 
-USAGES = {"list": "list", "restore": "restore <item>", "empty": "empty"}
+COMMAND = Command("""
+skc trash list
+skc trash restore <item>
+skc trash empty
 
-COMMAND = Command(
-    "trash",
-    arguments=(
-        Argument("<action>", "list or empty; restore is the old name of 'skc restore'.", "list empty"),
-        Argument("[item]", "With restore: a name, a path, or an ID.", "restorable"),
-    ),
-    options=(Option("--yes", "With empty: delete without asking."),),
-    description=(
-        "What skc replaces or removes and did not write itself goes to ~/.skillc/trash. 'skc restore' puts it"
-        " back where it was, unless something else is there now. 'empty' deletes everything for good."
-    ),
-    examples=("skc trash list", "skc trash empty"),
-)
+What skc replaces or removes and did not write itself goes to ~/.skillc/trash. 'skc restore' puts it back
+where it was, unless something else is there now. 'empty' deletes everything for good.
+
+<action> :list,empty  list or empty; restore is the old name of 'skc restore'.
+[item] :restorable  With restore: a name, a path, or an ID.
+--yes  With empty: delete without asking.
+
+$ skc trash list
+$ skc trash empty
+""")
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments, USAGES)
+    action = check_action(COMMAND, arguments)
     if action == "restore":
         note_new_name("trash restore", "restore")
         return restore(arguments, arguments.text("item"))

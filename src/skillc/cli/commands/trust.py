@@ -6,15 +6,12 @@ from skillc import library, tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.cli.variables import trust_variable
 from skillc.errors import ApprovalRequired
 from skillc.text import one_line
 
-USAGES = {"": "", **{action: f"{action} <skill>" for action in ("show", "allow", "deny", "adopt")}}
-USAGES |= {"list": "list", "prune": "prune [skill]"}
-ACTIONS = [*filter(None, USAGES)]
 ABOUT = """\
 A skill can declare tools: commands that run here, as you. Where a skill comes from decides what it may do:
   bundled    comes with skc: read-only tools run without a question, in a sandbox
@@ -25,46 +22,45 @@ A decision is about the skill at one path and the digest of everything in its fo
 skc asks again. 'skc trust prune <skill>' takes a decision back; 'skc trust deny <skill>' forbids a skill.
 """
 
-COMMAND = Command(
-    "trust",
-    arguments=(
-        Argument(
-            "[action]",
-            f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}. Without one: what trust means, and your decisions.",
-            " ".join(ACTIONS),
-        ),
-        Argument("[skill]", "A skill's name, its ID in a repository, or a folder.", "skills"),
-    ),
-    options=(
-        Option("--digest <digest>", "With allow or adopt: the digest of what you reviewed."),
-        Option("--variable <name>", "With allow or prune: a variable that the project uses.", "variables"),
-        Option("--host <host>", "With --variable: the host that gets it, as in 'https://host'.", "hosts"),
-    ),
-    description=(
-        "Trust decides which tools of skills run, and which of them ask first. It depends on where a skill"
-        " is, and on your decisions, each of which is about the digest of everything in its folder.\n"
-        "'show' prints a skill's level, digest and commands, your decision, and what the next run does."
-        " 'allow' is valid until a file of the skill changes. It asks on the terminal; without a terminal it"
-        " needs --digest, which 'show' prints. A denial stays, and --yes does not override it. 'adopt' makes"
-        " a skill that 'build' imported one of your own; until then it is untrusted.\n"
-        "To take a decision back: 'prune' removes those about the given skill, or about folders that no"
-        " longer exist. They are in ~/.skillc/trust.json.\n"
-        "--variable and --host let the skills.toml of the project here send a variable of your environment"
-        " to a host."
-    ),
-    examples=(
-        "skc trust show deploy",
-        "skc trust allow deploy",
-        "skc trust allow --variable GITHUB_TOKEN --host https://github.com",
-        "skc trust list --format json",
-    ),
-)
+COMMAND = Command("""
+skc trust
+skc trust show <skill>
+skc trust allow <skill>
+skc trust deny <skill>
+skc trust adopt <skill>
+skc trust list
+skc trust prune [skill]
+
+Trust decides which tools of skills run, and which of them ask first. It depends on where a skill is, and on
+your decisions, each of which is about the digest of everything in its folder.
+
+'show' prints a skill's level, digest and commands, your decision, and what the next run does. 'allow' is
+valid until a file of the skill changes. It asks on the terminal; without a terminal it needs --digest, which
+'show' prints. A denial stays, and --yes does not override it. 'adopt' makes a skill that 'build' imported one
+of your own; until then it is untrusted.
+
+To take a decision back: 'prune' removes those about the given skill, or about folders that no longer exist.
+They are in ~/.skillc/trust.json.
+
+--variable and --host let the skills.toml of the project here send a variable of your environment to a host.
+
+[action]  show, allow, deny, adopt, list or prune. Without one: what trust means, and your decisions.
+[skill] :skills  A skill's name, its ID in a repository, or a folder.
+--digest <digest> @allow,adopt  With allow or adopt: the digest of what you reviewed.
+--variable <name> :variables  With allow or prune: a variable that the project uses.
+--host <host> :hosts  With --variable: the host that gets it, as in 'https://host'.
+
+$ skc trust show deploy
+$ skc trust allow deploy
+$ skc trust allow --variable GITHUB_TOKEN --host https://github.com
+$ skc trust list --format json
+""")
 
 
 def run(arguments: Arguments) -> int:
     if arguments.optional("variable") is not None or arguments.optional("host") is not None:
         return trust_variable(arguments)
-    action = check_action(COMMAND, arguments, USAGES, {"allow adopt": ("digest",)})
+    action = check_action(COMMAND, arguments)
     name, digest = arguments.optional("skill"), arguments.optional("digest")
     here = workspace()
     location = None if name is None else tools.find_skill(name, here.cwd)

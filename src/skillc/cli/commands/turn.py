@@ -6,19 +6,17 @@ import sys
 
 from skillc.cli import show, workspace
 from skillc.cli.lines import NEVER, Line
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "turn",
-    arguments=(
-        Argument("<message>", "The user's message. A leading /skill-id loads that skill.", is_text=True),
-    ),
-    options=(
-        Option("--ref <id>...", "Put this skill into the message. Can be repeated.", "ids"),
-        Option("--preload <id>...", "Put this skill into the system prompt. Can be repeated.", "ids"),
-    ),
-    examples=('skc turn "/pdf-processing extract tables from report.pdf"',),
-)
+COMMAND = Command("""
+skc turn
+
+<message> :anything  The user's message. A leading /skill-id loads that skill.
+--ref <id>... :ids  Put this skill into the message. Can be repeated.
+--preload <id>... :ids  Put this skill into the system prompt. Can be repeated.
+
+$ skc turn "/pdf-processing extract tables from report.pdf"
+""")
 
 
 def run(arguments: Arguments) -> int:

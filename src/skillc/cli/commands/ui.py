@@ -11,21 +11,21 @@ import webbrowser
 from skillc.cli import workspace
 from skillc.cli.options import read_port
 from skillc.cli.output import announce
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "ui",
-    options=(
-        Option("--port <port>", "The port to listen on; 0 picks a free one.", default="0"),
-        Option("--no-open", "Print the address, and open no browser."),
-    ),
-    description=(
-        "Shows every skill in use here: its text and files, what it asks for, and how agents used it; "
-        "and finds skills for a task. Only this machine can reach it, and only with the key in the printed "
-        "address, which works once. Changes nothing. Stop it with Ctrl+C."
-    ),
-    examples=("skc ui", "skc ui --no-open --port 8090"),
-)
+COMMAND = Command("""
+skc ui
+
+Shows every skill in use here: its text and files, what it asks for, and how agents used it; and finds skills
+for a task. Only this machine can reach it, and only with the key in the printed address, which works once.
+Changes nothing. Stop it with Ctrl+C.
+
+--port <port> =0  The port to listen on; 0 picks a free one.
+--no-open  Print the address, and open no browser.
+
+$ skc ui
+$ skc ui --no-open --port 8090
+""")
 
 
 def run(arguments: Arguments) -> int:

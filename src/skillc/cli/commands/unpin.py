@@ -6,13 +6,16 @@ from skillc.cli.commands.pin import SKILLS, set_pins
 from skillc.cli.options import GLOBAL
 from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "unpin",
-    arguments=(SKILLS,),
-    options=(GLOBAL,),
-    description="'skc update' takes new versions of the skill again.",
-    examples=("skc unpin pdf",),
-)
+COMMAND = Command(f"""
+skc unpin
+
+'skc update' takes new versions of the skill again.
+
+{SKILLS}
+{GLOBAL}
+
+$ skc unpin pdf
+""")
 
 
 def run(arguments: Arguments) -> int:

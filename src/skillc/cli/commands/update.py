@@ -7,38 +7,35 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
 from skillc.cli.output import report_all
-from skillc.cli.syntax import Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.text import count_of, one_line, terminal_text
 
 KINDS = ("hosts", "commands", "environment", "writes", "installs")
-COMMAND = Command(
-    "update",
-    arguments=(LOCKED,),
-    options=(
-        Option("--diff", "Show what changes in the text."),
-        MIN_AGE,
-        ACCEPT_BLOCKS,
-        Option("--yes", "Do not ask. What the audit blocks needs --accept-blocks."),
-        Option("--dry-run", "Say what would change, and do nothing."),
-        GLOBAL,
-        ALLOW_HOST,
-    ),
-    description=(
-        "Takes the latest version of each locked skill: of a branch its last commit. Your edits are merged;"
-        " where both changed the same lines, the file has both between marks (E082), and your version from"
-        " before is in the trash. Says which files change and what the skill asks for now that it did not"
-        " before. Stops at findings of the audit that block (E084). Pinned skills stay.\n"
-        "<skill>@<version> goes to that version, tag, branch or commit, up or down, and stays there until"
-        " another is asked for; a branch moves. '@HEAD' is git's default branch again, '@latest' the newest"
-        " version of a registry."
-    ),
-    examples=(
-        "skc update",
-        "skc update pdf@v1.2",
-        "skc update pdf --diff --dry-run",
-        "skc update --min-age 3d",
-    ),
-)
+COMMAND = Command(f"""
+skc update
+
+Takes the latest version of each locked skill: of a branch its last commit. Your edits are merged; where both
+changed the same lines, the file has both between marks (E082), and your version from before is in the trash.
+Says which files change and what the skill asks for now that it did not before. Stops at findings of the audit
+that block (E084). Pinned skills stay.
+
+<skill>@<version> goes to that version, tag, branch or commit, up or down, and stays there until another is
+asked for; a branch moves. '@HEAD' is git's default branch again, '@latest' the newest version of a registry.
+
+{LOCKED}
+--diff  Show what changes in the text.
+{MIN_AGE}
+{ACCEPT_BLOCKS}
+--yes  Do not ask. What the audit blocks needs --accept-blocks.
+--dry-run  Say what would change, and do nothing.
+{GLOBAL}
+{ALLOW_HOST}
+
+$ skc update
+$ skc update pdf@v1.2
+$ skc update pdf --diff --dry-run
+$ skc update --min-age 3d
+""")
 
 
 def run(arguments: Arguments) -> int:

@@ -6,17 +6,18 @@ from skillc.cli import show, workspace
 from skillc.cli.options import GLOBAL
 from skillc.cli.syntax import Arguments, Command
 
-COMMAND = Command(
-    "verify",
-    options=(GLOBAL,),
-    description=(
-        "Compares every file of the locked skills, dot-files included, with skills-lock.json, and names those"
-        " that were changed, added or are missing, and skills that are installed and not in the lock. For CI:"
-        " it fetches nothing and changes nothing, and the status is 1 if there are any. 'skc install' brings"
-        " back what is locked."
-    ),
-    examples=("skc verify", "skc verify --format json"),
-)
+COMMAND = Command(f"""
+skc verify
+
+Compares every file of the locked skills, dot-files included, with skills-lock.json, and names those that were
+changed, added or are missing, and skills that are installed and not in the lock. For CI: it fetches nothing
+and changes nothing, and the status is 1 if there are any. 'skc install' brings back what is locked.
+
+{GLOBAL}
+
+$ skc verify
+$ skc verify --format json
+""")
 
 
 def run(arguments: Arguments) -> int:

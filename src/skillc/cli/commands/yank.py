@@ -5,28 +5,24 @@ from __future__ import annotations
 from skillc import skills, versions
 from skillc.cli import show
 from skillc.cli.registry import TO, registry_api
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
-COMMAND = Command(
-    "yank",
-    arguments=(Argument("<version>", "The skill's ID and the version: payments/refunds@1.2.0.", "versions"),),
-    options=(
-        Option("--reason <text>", "Why; people who have it installed read this."),
-        Option("--undo", "Let it be installed again."),
-        TO,
-    ),
-    description=(
-        "A yanked version is not chosen for new installations. Where it is installed it keeps working, and"
-        " by its number it can still be had; 'skc install' and 'skc update' warn of it (W093). Needs the role"
-        " maintainer."
-    ),
-    examples=(
-        "skc yank payments/refunds@1.2.0 --reason 'Refunds the wrong account'",
-        "skc yank payments/refunds@1.2.0 --undo",
-    ),
-)
+COMMAND = Command(f"""
+skc yank
+
+A yanked version is not chosen for new installations. Where it is installed it keeps working, and by its
+number it can still be had; 'skc install' and 'skc update' warn of it (W093). Needs the role maintainer.
+
+<version> :versions  The skill's ID and the version: payments/refunds@1.2.0.
+--reason <text>  Why; people who have it installed read this.
+--undo  Let it be installed again.
+{TO}
+
+$ skc yank payments/refunds@1.2.0 --reason 'Refunds the wrong account'
+$ skc yank payments/refunds@1.2.0 --undo
+""")
 
 
 def run(arguments: Arguments) -> int:
