@@ -12,9 +12,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
-from skillc import compiler, install
+from skillc import compiler, install, library, listing, usage
 from skillc.paths import library_roots
 from skillc.surface import SILENT, UNATTENDED, Here, Person, Progress
 
@@ -25,19 +25,17 @@ if TYPE_CHECKING:
     from skillc.install import ImportResult, InstallResult, LockProblems, Setups, TrashContents
     from skillc.library import (
         CompositeSkillSource,
-        NewRepository,
         Refresh,
-        RepositoryAddition,
-        RepositoryRemoval,
         Skill,
         SkillsConfig,
         SourceState,
     )
-    from skillc.listing import Fitting, ListingChoice, Listings
+    from skillc.listing import Fitting, ListingChoice
     from skillc.settings import Settings
-    from skillc.usage import FilterOptions, LogValue, Stats, SyncedLogs, UsageUpload
+    from skillc.usage import FilterOptions, LogValue, Stats, UsageUpload
 
 Result = TypeVar("Result")
+Telling = TypeVar("Telling", bound="TellingResult")
 Parameters = ParamSpec("Parameters")
 
 
@@ -49,6 +47,25 @@ class Operation(Generic[Parameters, Result]):
 
     def __get__(self, here: Operations, owner: object = None) -> Callable[Parameters, Result]:
         return partial(self._find(), here)
+
+
+class InDirectory(Generic[Parameters, Result]):
+    """The same for a function that needs to know the directory alone."""
+
+    def __init__(self, find: Callable[[], Callable[Concatenate[str, Parameters], Result]]) -> None:
+        self._find = find
+
+    def __get__(self, here: Operations, owner: object = None) -> Callable[Parameters, Result]:
+        return partial(self._find(), here.cwd)
+
+
+class TellingResult(Protocol):
+    """A result with what is to be reported of it."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]: ...
+    @property
+    def failures(self) -> tuple[SkillcError, ...]: ...
 
 
 class BuildOptions(TypedDict, total=False):
@@ -90,7 +107,7 @@ class Operations:
             arguments: dict[str, LogValue],
             operation: Callable[[Skill], Result],
         ) -> Result: ...
-        def tell(self, diagnostics: Iterable[Diagnostic]) -> None: ...
+        def tell(self, diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None: ...
         def library(self) -> CompositeSkillSource: ...
         def configuration(self) -> SkillsConfig: ...
         def wait(self, request: Coroutine[Any, Any, Result], *, warnings: bool = True) -> Result: ...
@@ -113,6 +130,10 @@ class Operations:
     remove = Operation(lambda: install.remove_skills)
     restore = Operation(lambda: install.restore_item)
     update = Operation(lambda: install.update_locked)
+    add_repository = InDirectory(lambda: library.add_repository)
+    listing = InDirectory(lambda: listing.list_agents)
+    remove_repository = InDirectory(lambda: library.remove_repository)
+    sync_usage = InDirectory(lambda: usage.sync_logs)
 
     def publish_options(
         self,
@@ -194,9 +215,7 @@ class Operations:
 
     def locate_installed(self, name: str) -> Skill:
         """Return the skill that a name means to what manages skills: an installed one first [D69]."""
-        from skillc.library import locate_installed
-
-        skill = locate_installed(name, self.cwd)
+        skill = library.locate_installed(name, self.cwd)
         self.tell(skill.diagnostics)
         return skill
 
@@ -213,11 +232,11 @@ class Operations:
         **filters: Unpack[FilterOptions],
     ) -> Stats:
         """Count what agents used of a skill, or of all, by `group`; of all `with_skills` also each alone."""
-        from skillc.usage import Filters, check_group, compute_stats
 
         def count(skills: Skill | list[Skill]) -> Stats:
-            check_group(group)
-            return compute_stats(skills, group, Filters.parse(self.cwd, **filters), with_skills=with_skills)
+            usage.check_group(group)
+            chosen = usage.Filters.parse(self.cwd, **filters)
+            return usage.compute_stats(skills, group, chosen, with_skills=with_skills)
 
         period = {"since": filters.get("since"), "until": filters.get("until")}
         stats = self._count_use(name, {"group_by": group, **period}, count)
@@ -226,7 +245,7 @@ class Operations:
 
     def write_usage_page(self, file: str, name: str | None = None, **filters: Unpack[FilterOptions]) -> str:
         """Write a page about the use of a skill, or of all, and return its path."""
-        from skillc import atomic, usage
+        from skillc import atomic
         from skillc.errors import InvalidOption
         from skillc.gateway import read_outline
 
@@ -250,26 +269,18 @@ class Operations:
 
         Return how much went by skill, and what failed.
         """
-        from skillc.usage import prune_logs, prune_missed
 
         def prune(skills: Skill | list[Skill]) -> tuple[dict[str, int], list[SkillcError]]:
             if isinstance(skills, list):  # prompts that nothing fitted belong to no skill
-                prune_missed(age)
-            return prune_logs(skills if isinstance(skills, list) else [skills], age)
+                usage.prune_missed(age)
+            return usage.prune_logs(skills if isinstance(skills, list) else [skills], age)
 
         return self._count_use(name, {"prune": age}, prune)
-
-    def sync_usage(self, skill: str | None = None, *, dry_run: bool = False) -> SyncedLogs:
-        """Move the logs that were written beside this project to where they belong, all or a skill's."""
-        from skillc.usage import sync_logs
-
-        return sync_logs(os.path.realpath(self.cwd), skill, dry_run=dry_run)
 
     def send_usage(
         self, to: str | None = None, *, with_queries: bool = False, dry_run: bool = False
     ) -> UsageUpload:
         """Send a registry, by default that of the settings, the counts of use that it lacks."""
-        from skillc import usage
         from skillc.remotes import RegistryApi, choose_registry
 
         credential = choose_registry(to, self.settings().registry)
@@ -291,19 +302,13 @@ class Operations:
         operation: Callable[[Skill | list[Skill]], Result],
     ) -> Result:
         """Run an operation on the skill that is named, which is logged, or on all of the stores."""
-        from skillc.library import stored_skills
-
         if name is None:
-            return operation(list(stored_skills(self.cwd)))
+            return operation(list(library.stored_skills(self.cwd)))
         return self.operate("stats", name, log, operation)
 
     def setup(self, *agents: str, **options: Unpack[SetupChoice]) -> Setups:
         """Make agents use skc, those that are named or all that are here, or take that back with `undo`."""
-        result = install.set_up(agents, install.SetupOptions(**options), self.person, self.cwd)
-        self.tell(result.diagnostics)
-        for error in result.failures:
-            self.report(error.text())
-        return result
+        return self._told(install.set_up(agents, install.SetupOptions(**options), self.person, self.cwd))
 
     def doctor(self, *, fix: bool = False) -> Examination:
         """Return what is wrong with this installation; with `fix`, repair what is safe first."""
@@ -311,37 +316,15 @@ class Operations:
 
         return examine(self.cwd, fix=fix)
 
-    def listing(self, agents: str = "", window: int | None = None) -> Listings:
-        """Return what agents show of each skill: those of a list with commas, or all that are here."""
-        from skillc.listing import list_agents
-
-        return list_agents(self.cwd, agents, window)
-
     def repositories(self) -> list[SourceState]:
         """Return how each repository is doing, in order of precedence."""
         return self.wait(self.library().states(), warnings=False)
 
-    def add_repository(
-        self, new: NewRepository, *, for_all: bool = False, keep_defaults: bool = False
-    ) -> RepositoryAddition:
-        """Write a repository into the project's skills.toml, or `for_all` projects into the home's."""
-        from skillc.library import add_repository
-
-        return add_repository(new, self.cwd, for_all=for_all, keep_defaults=keep_defaults)
-
-    def remove_repository(self, name: str, *, for_all: bool = False) -> RepositoryRemoval:
-        """Cut a repository from the project's skills.toml, or that of `for_all` projects from the home's."""
-        from skillc.library import remove_repository
-
-        return remove_repository(name, self.cwd, for_all=for_all)
-
     def sync_repositories(self, name: str | None = None) -> list[Refresh]:
         """Refresh the repository of a name, or all, whatever their intervals say."""
-        from skillc.library import choose_repositories, refresh_repositories
-
         root = next(library_roots(self.cwd), None)
-        selection = choose_repositories(self.configuration(), root, name)
-        return self.wait(refresh_repositories(selection), warnings=False)
+        selection = library.choose_repositories(self.configuration(), root, name)
+        return self.wait(library.refresh_repositories(selection), warnings=False)
 
     def fit_listing(
         self,
@@ -356,48 +339,37 @@ class Operations:
 
         `budget` is in tokens; `in_project` is about the folders of the project, else the user's [D76].
         """
-        from skillc.listing import fit_listings
-
-        result = fit_listings(
-            self.cwd,
-            agents,
-            budget=budget or 0,
-            in_project=in_project,
-            dry_run=dry_run,
-            yes=yes,
-            person=self.person,
+        return self._told(
+            listing.fit_listings(
+                self.cwd,
+                agents,
+                budget=budget or 0,
+                in_project=in_project,
+                dry_run=dry_run,
+                yes=yes,
+                person=self.person,
+            )
         )
-        self.tell(result.diagnostics)
-        for error in result.failures:
-            self.report(error.text())
-        return result
 
     def choose_listing(self, name: str, choice: str, agents: str = "") -> ListingChoice:
         """Have agents list a skill always, have it on demand, or leave it to `fit_listing` (auto)."""
-        from skillc.listing import choose_listing
-
-        result = self._told(choose_listing(self.locate_installed(name), choice, agents, self.cwd))
+        result = self._told(listing.choose_listing(self.locate_installed(name), choice, agents, self.cwd))
         self.renew_listings()
         return result
 
     def reset_listing(self, *, in_project: bool = False) -> ListingChoice:
         """Have agents list everything again, and forget what was chosen."""
-        from skillc.listing import reset_listings
+        return self._told(listing.reset_listings(self.cwd, in_project=in_project))
 
-        return self._told(reset_listings(self.cwd, in_project=in_project))
-
-    def _told(self, result: ListingChoice) -> ListingChoice:
-        self.tell(result.diagnostics)
-        for error in result.failures:
-            self.report(error.text())
+    def _told(self, result: Telling) -> Telling:
+        self.tell(result.diagnostics, result.failures)
         return result
 
     def renew_listings(self, dry_run: bool = False) -> None:
         """Do what listings need after skills changed; no command fails for it."""
         from skillc.errors import SkillcError, unexpected
-        from skillc.listing import renew_listings
 
         try:
-            self.tell(() if dry_run else renew_listings(self.cwd))
+            self.tell(() if dry_run else listing.renew_listings(self.cwd))
         except (SkillcError, OSError) as error:
             self.report(unexpected(error).line())

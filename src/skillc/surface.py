@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from skillc.errors import Diagnostic
+    from skillc.errors import Diagnostic, SkillcError
     from skillc.settings import Settings
 
 
@@ -84,8 +84,8 @@ class Here(Protocol):
         """Return the settings in force here; report what is wrong with them."""
         ...
 
-    def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Report diagnostics, a line each."""
+    def tell(self, diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None:
+        """Report diagnostics, a line each, and the errors of parts that failed while the rest went on."""
 
     def renew_listings(self, dry_run: bool = False) -> None:
         """Do what listings need after skills changed; no command fails for it."""

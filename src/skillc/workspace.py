@@ -221,7 +221,7 @@ class Workspace(Operations):
         progress: Callable[[int, int], None] | None = None,
     ) -> Publication:
         """Import, build and deploy a skill."""
-        from skillc.compiler import publish_skill, tell_publication
+        from skillc.compiler import publish_skill
 
         settings = self.settings()
         publication = self.operate(
@@ -230,7 +230,7 @@ class Workspace(Operations):
             {"global": options.to_global, "force": options.force},
             lambda skill: publish_skill(skill, options, settings, self.cwd, progress=progress),
         )
-        tell_publication(self, publication)
+        self.tell(publication.diagnostics, publication.failures)
         self.renew_listings()
         return publication
 
@@ -400,7 +400,10 @@ class Workspace(Operations):
         for path in paths.foreign_directories(self.cwd):
             self.tell((errors.warning("W073", path, os.path.dirname(path)),))
 
-    def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Report diagnostics, a line each."""
+    def tell(self, diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None:
+        """Report diagnostics, a line each, and the errors of parts that failed while the rest went on."""
         for diagnostic in diagnostics:
             self.report(diagnostic.line())
+        for failure in failures:
+            self.tell(failure.diagnostics)
+            self.report(failure.text())

@@ -1,4 +1,4 @@
-"""Print results on stdout and diagnostics on stderr."""
+"""Print results on stdout, and notes on stderr."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from skillc.cli.syntax import Arguments
-    from skillc.errors import Diagnostic, SkillcError
+    from skillc.errors import Diagnostic
 
 
 def print_json(value: object) -> None:
@@ -48,6 +48,7 @@ def announce(arguments: Arguments, text: str, **fields: str) -> None:
 
 
 def warn(diagnostics: Iterable[Diagnostic]) -> None:
+    """Print warnings where no workspace reports them."""
     for diagnostic in diagnostics:
         print(diagnostic.line(), file=sys.stderr)
 
@@ -55,14 +56,6 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
 def note_new_name(old: str, new: str) -> None:
     """Say that a command has another name now."""
     print(f"note: 'skc {old}' is 'skc {new}' now", file=sys.stderr)
-
-
-def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None:
-    """Print warnings, and the errors of parts that failed while the rest went on."""
-    warn(diagnostics)
-    for failure in failures:
-        warn(failure.diagnostics)
-        print(failure.text(), file=sys.stderr)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         publish_skill,
         record_publications,
         renewal,
-        tell_publication,
     )
     from skillc.compiler.scaffold import Creation, create_skill, create_store
     from skillc.compiler.status import (

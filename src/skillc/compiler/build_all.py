@@ -10,7 +10,6 @@ from skillc.compiler.pipeline import (
     publish_skill,
     record_publications,
     renewal,
-    tell_publication,
 )
 from skillc.errors import unexpected
 from skillc.library import check_deployments, deployments_by_source, stored_skills
@@ -74,7 +73,7 @@ def build_skills(here: Here, options: PublishOptions) -> Builds:
             names.add(skill.name)
             built.append(result)
             steps.clear()
-            tell_publication(here, result)
+            here.tell(result.diagnostics, result.failures)
     here.tell(check_deployments())
     here.renew_listings()
     return Builds(tuple(built), tuple(failed))

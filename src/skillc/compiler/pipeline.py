@@ -33,7 +33,6 @@ from skillc.library import (
     record_deployments,
 )
 from skillc.settings import Settings
-from skillc.surface import Here
 from skillc.text import one_line, utf8_text
 
 
@@ -125,13 +124,6 @@ class Publication(Result):
         lines += [f"{self.status.capitalize()} '{self.id}' ({detail}) in {self.runtime_path}"]
         lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
-
-
-def tell_publication(here: Here, publication: Publication) -> None:
-    """Report the repairs of a build and the deployments that failed."""
-    here.tell(publication.diagnostics)
-    for error in publication.failures:
-        here.report(error.text())
 
 
 def publish_skill(

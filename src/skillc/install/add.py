@@ -21,7 +21,6 @@ from skillc.compiler import (
     find_targets,
     publish_skill,
     record_publications,
-    tell_publication,
 )
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
@@ -279,7 +278,7 @@ class _Adding:
                     publications.append(publication)
                     self.additions.append(Addition(offer, skill, publication))
                     self.steps.clear()
-                    tell_publication(self.here, publication)
+                    self.here.tell(publication.diagnostics, publication.failures)
 
     @contextmanager
     def _failures_of(self, offer: Offer) -> Iterator[None]:

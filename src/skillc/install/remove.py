@@ -23,7 +23,6 @@ from skillc.compiler import (
     publish_skill,
     remove_runtime,
     renewal,
-    tell_publication,
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, hidden
@@ -267,7 +266,7 @@ def enable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = Fa
         options = renewal(skill, records, PublishOptions())
         publication = publish_skill(skill, options, settings, here.cwd) if records else None
     if publication is not None:
-        tell_publication(here, publication)
+        here.tell(publication.diagnostics, publication.failures)
     here.renew_listings(dry_run)
     deployments = tuple(each.path for each in publication.deployments) if publication else ()
     return Disablement(skill.name, skill.reference, was_off, False, deployments, publication)

@@ -18,7 +18,6 @@ from skillc.compiler import (
     default_targets,
     publish_skill,
     renewal,
-    tell_publication,
 )
 from skillc.contract import HIDDEN, encode, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
@@ -121,7 +120,7 @@ def _restore_skill(here: Here, settings: Settings, item: trash.TrashItem, memory
     except (SkillcError, OSError) as error:
         here.report(unexpected(error).text())
         return Restoration(item, is_built=False)
-    tell_publication(here, publication)
+    here.tell(publication.diagnostics, publication.failures)
     return Restoration(item, tuple(each.path for each in publication.deployments), publication)
 
 

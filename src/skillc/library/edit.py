@@ -83,7 +83,7 @@ def names_in(file: str) -> list[str]:
 
 
 def add_repository(
-    new: NewRepository, cwd: str, *, for_all: bool = False, keep_defaults: bool = False
+    cwd: str, new: NewRepository, *, for_all: bool = False, keep_defaults: bool = False
 ) -> RepositoryAddition:
     """Write a repository into the project's skills.toml, or `for_all` projects into the home's."""
     file = file_to_edit(cwd, for_all)
@@ -192,7 +192,7 @@ def append_tables(file: str, tables: Sequence[Table]) -> None:
     _change(file, edit)
 
 
-def remove_repository(name: str, cwd: str, *, for_all: bool = False) -> RepositoryRemoval:
+def remove_repository(cwd: str, name: str, *, for_all: bool = False) -> RepositoryRemoval:
     """Cut a repository from the project's skills.toml, or that of `for_all` projects from the home's.
 
     Raises InvalidOption if it does not exist.

@@ -49,6 +49,7 @@ class SyncedLogs:
 
 def sync_logs(project: str, skill: str | None = None, *, dry_run: bool = False) -> SyncedLogs:
     """Move a project's fallback logs, all or one skill's; one that fails does not stop the others."""
+    project = os.path.realpath(project)
     directory = log.fallback_directory(project)
     try:
         names = sorted(os.listdir(directory)) if paths.is_own(os.path.dirname(directory)) else []

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from skillc import install
 from skillc.cli import show, workspace
 from skillc.cli.lines import CODE, FAINT, STRONG, WORDS, Line, Mark
-from skillc.cli.output import warn
 from skillc.cli.syntax import Arguments, Command
 from skillc.tables import pad, width_of
 from skillc.text import fold_line, one_line
@@ -27,8 +26,9 @@ $ skc info pdf --format json
 
 
 def run(arguments: Arguments) -> int:
-    info, diagnostics = workspace().info(arguments.text("skill"))
-    warn(diagnostics)
+    here = workspace()
+    info, diagnostics = here.info(arguments.text("skill"))
+    here.tell(diagnostics)
     return show(arguments, info, [*describe(info), "", *_next(info)])
 
 

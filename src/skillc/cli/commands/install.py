@@ -5,7 +5,6 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, NO_LOCK, allowed_hosts
-from skillc.cli.output import report_all
 from skillc.cli.syntax import Arguments, Command
 from skillc.text import count_of, one_line
 
@@ -30,14 +29,15 @@ $ skc install --global
 
 def run(arguments: Arguments) -> int:
     is_preview = arguments.has("dry_run")
-    result = attended_workspace(arguments).install(
+    here = attended_workspace(arguments)
+    result = here.install(
         is_global=arguments.has("global"),
         frozen=arguments.has("frozen"),
         dry_run=is_preview,
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    report_all(result.diagnostics, result.failures)
+    here.tell(result.diagnostics, result.failures)
     verbs = ("Would install", "Would remove") if is_preview else ("Installed", "Removed")
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]

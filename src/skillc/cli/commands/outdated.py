@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
-from skillc.cli.output import table, warn
+from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
 
 COMMAND = Command(f"""
@@ -25,13 +25,14 @@ $ skc outdated --format json
 
 
 def run(arguments: Arguments) -> int:
-    result = attended_workspace(arguments).outdated(
+    here = attended_workspace(arguments)
+    result = here.outdated(
         *arguments.texts("skill"),
         is_global=arguments.has("global"),
         min_age=arguments.optional("min_age") or "",
         hosts=allowed_hosts(arguments),
     )
-    warn(result.diagnostics)
+    here.tell(result.diagnostics)
     rows = [
         (each.entry.name, each.current_name, each.latest_name, "edited" * each.is_edited)
         for each in result.skills

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from skillc import usage
 from skillc.cli import show, workspace
-from skillc.cli.output import report_all
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -50,8 +49,9 @@ def run(arguments: Arguments) -> int:
     if prune is not None:
         if html or filters["since"] or filters["until"] or filters["projects"]:
             raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
-        counts, failures = workspace().prune_usage(prune, name)
-        report_all((), failures)
+        here = workspace()
+        counts, failures = here.prune_usage(prune, name)
+        here.tell((), failures)
         entries = count_of(sum(counts.values()), "entry", "entries")
         show(arguments, {"removed": counts}, f"Removed {entries} of {count_of(len(counts), 'skill')}")
         return 1 if failures else 0

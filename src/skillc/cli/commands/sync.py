@@ -8,7 +8,6 @@ import sys
 from skillc import usage
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import report_all
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -46,7 +45,7 @@ def run(arguments: Arguments) -> int:
     here = Workspace(project, lambda line: print(line, file=sys.stderr))
     here.tell_owners()
     result = here.sync_usage(arguments.optional("skill"), dry_run=arguments.has("dry_run"))
-    report_all((), result.failures)
+    here.tell((), result.failures)
     start, end = ("Would sync", "") if result.dry_run else ("Synced", " (local logs removed)")
     lines = [
         one_line(f"{start} {count_of(log.entries, 'entry', 'entries')} for '{log.id}'{end}")

@@ -6,7 +6,6 @@ from skillc import install
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
-from skillc.cli.output import report_all
 from skillc.cli.syntax import Arguments, Command
 from skillc.text import count_of, one_line, terminal_text
 
@@ -40,7 +39,8 @@ $ skc update --min-age 3d
 
 def run(arguments: Arguments) -> int:
     is_preview = arguments.has("dry_run")
-    result = attended_workspace(arguments).update(
+    here = attended_workspace(arguments)
+    result = here.update(
         *arguments.texts("skill"),
         is_global=arguments.has("global"),
         min_age=arguments.optional("min_age") or "",
@@ -52,7 +52,7 @@ def run(arguments: Arguments) -> int:
     lines = [line for update in result.skills for line in _describe(update, is_preview)]
     lines += [f"{count_of(len(result.unchanged), 'skill')} up to date"] if result.unchanged else []
     show(arguments, result, lines if lines or result.failures or result.diagnostics else [NO_LOCK])
-    report_all(result.diagnostics, result.failures)
+    here.tell(result.diagnostics, result.failures)
     return 1 if result.failures else 0
 
 
