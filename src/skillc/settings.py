@@ -17,49 +17,68 @@ from skillc.errors import Diagnostic, warning
 VERSION = 1
 MAX_FILE = 1 << 18  # bytes of a config.toml
 MAX_KEY = 100  # parts of a dotted key in a TOML file
-KEYS = {
-    "": ("version", "registry", "search", "listing", "agents", "hook"),
-    "search": ("tokenizer", "formats"),
-    "listing": ("window", "budget", "fit"),
-    "agents": ("default",),
-    "hook": ("log_missed",),
-}  # by table
 OWN = ("registry", "listing", "agents", "hook")  # that count in the home's file alone
 TOKENIZERS = ("ascii", "cjk")
 WINDOW = 200_000  # tokens of a model, where nothing else is said
 MAX_WINDOW = 100_000_000
 FORMATS = ("csv", "json", "yaml", "toml", "code")
+_AGENTS = '\'agents\' must be a table with a list of names: default = ["claude", "codex"]'
+_HOOK = "'hook' must be a table with log_missed, which is true or false"
+_TABLES = {  # with what is said of one that is none
+    "search": "'search' must be a table",
+    "listing": "'listing' must be a table",
+    "agents": _AGENTS,
+    "hook": _HOOK,
+}
+
+
+def _is_size(value: object) -> bool:
+    return type(value) is int and 0 < value <= MAX_WINDOW
+
+
+def _is_switch(value: object) -> bool:
+    return type(value) is bool
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and name for name in value)
+
+
+# Whether a value will do, and what is said of one that won't.
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "registry": (lambda value: isinstance(value, str), "'registry' must be an address, in quotes"),
+    "search.tokenizer": (
+        lambda value: isinstance(value, str) and value in TOKENIZERS,
+        f"tokenizer must be one of {', '.join(TOKENIZERS)}, not {{!r}}",
+    ),
+    "search.formats": (
+        lambda value: isinstance(value, list) and all(item in FORMATS for item in value),
+        f"formats must be a list of {', '.join(FORMATS)}, not {{!r}}",
+    ),
+    "listing.window": (_is_size, "listing.window must be a number of tokens, not {!r}"),
+    "listing.budget": (_is_size, "listing.budget must be a number of tokens, not {!r}"),
+    "listing.fit": (_is_switch, "listing.fit must be true or false, not {!r}"),
+    "agents.default": (_are_names, _AGENTS),
+    "hook.log_missed": (_is_switch, _HOOK),
+}
 
 
 class Settings:
     """The settings in force, and diagnostics about the files they came from."""
 
-    __slots__ = (
-        "agents", "budget", "diagnostics", "fit", "formats", "log_missed", "registry", "tokenizer", "window",
-    )  # fmt: skip
+    tokenizer: str = "ascii"
+    formats: frozenset[str] = frozenset()
+    # From the home's file alone [D76]:
+    registry: str = ""  # that 'skc publish' and others write to
+    window: int = WINDOW  # tokens of the model that listings are for
+    budget: int = 0  # tokens of a listing where the agent has no budget; 0: a part of the window
+    fit: bool = False  # whether listings are kept fitted
+    log_missed: bool = False  # whether prompts that no skill fits are kept
+    agents: tuple[str, ...] = ()  # that skills are deployed to where none are named [D70]
 
-    def __init__(
-        self,
-        tokenizer: str,
-        formats: frozenset[str],
-        diagnostics: tuple[Diagnostic, ...],
-        registry: str = "",
-        window: int = WINDOW,
-        agents: tuple[str, ...] = (),
-        budget: int = 0,
-        fit: bool = False,
-        log_missed: bool = False,
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.formats = formats
+    def __init__(self, values: dict[str, Any], diagnostics: tuple[Diagnostic, ...]) -> None:
+        vars(self).update(values)
         self.diagnostics = diagnostics
-        # From the home's file alone [D76]:
-        self.registry = registry  # that 'skc publish' and others write to
-        self.window = window  # tokens of the model that listings are for
-        self.budget = budget  # tokens of a listing where the agent has no budget; 0: a part of the window
-        self.fit = fit  # whether listings are kept fitted
-        self.log_missed = log_missed  # whether prompts that no skill fits are kept
-        self.agents = agents  # that skills are deployed to where none are named [D70]
 
 
 def load_settings(cwd: str) -> Settings:
@@ -67,21 +86,10 @@ def load_settings(cwd: str) -> Settings:
     diagnostics: list[Diagnostic] = []
     layers = [_read_environment(diagnostics)]
     layers += [_read_file(path, diagnostics) for path in paths.config_files(cwd)]
-
-    def first(key: str, default: Any) -> Any:
-        return next((layer[key] for layer in layers if key in layer), default)
-
-    return Settings(
-        first("tokenizer", "ascii"),
-        first("formats", frozenset()),
-        tuple(diagnostics),
-        first("registry", ""),
-        first("window", WINDOW),
-        first("agents", ()),
-        first("budget", 0),
-        first("fit", False),
-        first("log_missed", False),
-    )
+    values: dict[str, Any] = {}
+    for layer in reversed(layers):
+        values |= layer
+    return Settings(values, tuple(diagnostics))
 
 
 def _read_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
@@ -119,81 +127,44 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
         return {}
     if version > VERSION:
         warn(f"version {version} is newer than this skc knows ({VERSION}); reading what is known")
-    own: dict[str, Any] = {key: data.pop(key) for key in OWN if key in data}
-    layer = _check(data, warn)
     root = paths.home()
-    if root is not None and path == paths.config_file(root):
-        layer |= _check_own(own, warn)
-    elif own:
-        warn(f"'{next(iter(own))}' counts in the home's config.toml alone, not in a project's")
-    return layer
-
-
-def _check_own(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
-    """Return the valid values of the keys that count in the home's file alone."""
-    layer: dict[str, Any] = {}
-    registry, listing, agents = data.get("registry", ""), data.get("listing", {}), data.get("agents", {})
-    if not isinstance(registry, str):
-        warn("'registry' must be an address, in quotes")
-    elif registry:
-        layer["registry"] = registry
-    names = agents.pop("default", []) if isinstance(agents, dict) else None
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        warn('\'agents\' must be a table with a list of names: default = ["claude", "codex"]')
-    else:
-        layer["agents"] = tuple(names)
-        for key in agents:
-            _warn_unknown(f"agents.{key}", warn)
-    layer |= _check_hook(data.get("hook", {}), warn)
-    if not isinstance(listing, dict):
-        warn("'listing' must be a table")
-        return layer
-    for key, value in listing.items():
-        if key not in KEYS["listing"]:
-            _warn_unknown(f"listing.{key}", warn)
-        elif type(value) is bool if key == "fit" else type(value) is int and 0 < value <= MAX_WINDOW:
-            layer[key] = value
-        else:
-            kind = "true or false" if key == "fit" else "a number of tokens"
-            warn(f"listing.{key} must be {kind}, not {value!r}")
-    return layer
-
-
-def _check_hook(hook: object, warn: Callable[[str], None]) -> dict[str, Any]:
-    if not isinstance(hook, dict) or type(hook.get("log_missed", False)) is not bool:
-        warn("'hook' must be a table with log_missed, which is true or false")
-        return {}
-    for key in hook.keys() - {*KEYS["hook"]}:
-        _warn_unknown(f"hook.{key}", warn)
-    return {"log_missed": hook.get("log_missed", False)}
+    own = [key for key in data if key in OWN]
+    if own and not (root is not None and path == paths.config_file(root)):
+        warn(f"'{own[0]}' counts in the home's config.toml alone, not in a project's")
+        data = {key: value for key, value in data.items() if key not in OWN}
+    return _check(data, warn)
 
 
 def _check(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
-    """Return the known keys with valid values; warn about the rest."""
-    search = data.pop("search", {})
-    if not isinstance(search, dict):
-        warn("'search' must be a table")
-        search = {}
-    layer: dict[str, Any] = {}
-    if "tokenizer" in search:
-        value = search.pop("tokenizer")
-        if isinstance(value, str) and value in TOKENIZERS:
-            layer["tokenizer"] = value
+    """Return the valid values of the known keys by the names of settings; warn about the rest."""
+    values: dict[str, Any] = {}
+    pairs = [(name, value) for name, value in data.items() if name not in _TABLES]
+    for table, text in _TABLES.items():
+        content = data.get(table, {})
+        if isinstance(content, dict):
+            pairs += [(f"{table}.{key}", value) for key, value in content.items()]
         else:
-            warn(f"tokenizer must be one of {', '.join(TOKENIZERS)}, not {value!r}")
-    if "formats" in search:
-        value = search.pop("formats")
-        if isinstance(value, list) and all(item in FORMATS for item in value):
-            layer["formats"] = frozenset(value)
+            warn(text)
+    for name, value in pairs:
+        if name not in _RULES:
+            _warn_unknown(name, warn)
+            continue
+        is_good, text = _RULES[name]
+        if is_good(value):
+            key = "agents" if name == "agents.default" else name.rpartition(".")[2]
+            values[key] = _CLASSES.get(key, lambda same: same)(value)
         else:
-            warn(f"formats must be a list of {', '.join(FORMATS)}, not {value!r}")
-    for key in [*data, *(f"search.{key}" for key in search)]:
-        _warn_unknown(key, warn)
-    return layer
+            warn(text.format(value))
+    return values
+
+
+_CLASSES: dict[str, Callable[[Any], Any]] = {"formats": frozenset, "agents": tuple}
 
 
 def _warn_unknown(key: str, warn: Callable[[str], None]) -> None:
     from skillc.spelling import near_miss  # only on the way to a warning
 
     table, _, name = key.rpartition(".")
-    warn(f"unknown key '{key}'{near_miss(name, KEYS.get(table, ()))}")
+    names = ["version", *_TABLES] if not table else []
+    names += [own for rule in _RULES for place, _, own in [rule.rpartition(".")] if place == table]
+    warn(f"unknown key '{key}'{near_miss(name, names)}")

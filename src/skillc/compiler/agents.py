@@ -30,6 +30,14 @@ class Agent:
     user: str
     project: str
 
+    def relative(self, scope: str) -> str:
+        return self.project if scope == PROJECT else self.user
+
+    def folder(self, scope: str, root: str | None) -> str:
+        """Return its directory below a home or a project; empty without a root, and where it has none."""
+        relative = self.relative(scope)
+        return os.path.join(root, *relative.split("/")) if root and relative else ""
+
 
 def read_agents() -> list[Agent]:
     """Return the table, sorted by name."""
@@ -50,9 +58,9 @@ def agent_directories(project: str | None) -> dict[str, str]:
     """Return where agents look for skills, of the user and of a project, each with the first such agent."""
     places: dict[str, str] = {}
     for agent in read_agents():
-        for root, directory in ((paths.user_home(), agent.user), (project, agent.project)):
-            if root and directory:
-                places.setdefault(os.path.join(root, *directory.split("/")), agent.name)
+        for folder in (agent.folder(USER, paths.user_home()), agent.folder(PROJECT, project)):
+            places.setdefault(folder, agent.name)
+    places.pop("", None)
     return places
 
 
@@ -107,7 +115,7 @@ def default_targets(settings: Settings, scope: str, cwd: str) -> tuple[list[Targ
     known = [agents[key] for key in names if key in agents]
     if not known:
         return detect_targets(scope, cwd), diagnostics
-    usable = [agent.name for agent in known if (agent.user if scope == USER else agent.project)]
+    usable = [agent.name for agent in known if agent.relative(scope)]
     return (find_targets(",".join(usable), scope, cwd) if usable else []), diagnostics
 
 
@@ -119,10 +127,9 @@ def detect_targets(scope: str, cwd: str) -> list[Target]:
     root = next(paths.project_roots(cwd), cwd) if scope == PROJECT else paths.user_home()
     targets: dict[str, str] = {}
     for agent in read_agents():
-        directory = agent.project if scope == PROJECT else agent.user
-        if root is not None and directory and _is_installed(agent, root if scope == PROJECT else None):
-            name = UNIVERSAL if directory == SHARED[0] else agent.name
-            targets.setdefault(os.path.join(root, *directory.split("/")), name)
+        folder = agent.folder(scope, root)
+        if folder and _is_installed(agent, root if scope == PROJECT else None):
+            targets.setdefault(folder, UNIVERSAL if agent.relative(scope) == SHARED[0] else agent.name)
     for directory in targets if scope == PROJECT else ():
         _check_inside(directory, root or "")
     return [(name, directory) for directory, name in targets.items()]
@@ -166,32 +173,22 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str, proj
     root = project if scope == PROJECT else paths.user_home()
     if is_path_target(name):
         directory = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))
-        owner = _name_of(directory, agents, scope, root)
+        owner = next((a.name for a in agents.values() if a.folder(scope, root) == directory), "")
         if owner and scope == PROJECT:
             _check_inside(directory, project)
         return owner or name, directory
     agent = agents.get(name.lower())
     if agent is None:
         raise unknown_agent(name, "--target", agents, "a path, such as ./skills, or")
-    relative = agent.user if scope == USER else agent.project
-    if not relative:
+    if not agent.relative(scope):
         other = PROJECT if scope == USER else USER
         raise InvalidOption(f"{agent.display} has no {scope} directory for skills; use --deploy {other}")
     if root is None:
         raise SkillcError("there is no home directory to deploy into; set HOME or give --target a path")
-    directory = os.path.join(root, *relative.split("/"))
+    directory = agent.folder(scope, root)
     if scope == PROJECT:
         _check_inside(directory, root)
     return agent.name, directory
-
-
-def _name_of(directory: str, agents: dict[str, Agent], scope: str, root: str | None) -> str:
-    """Return the agent that a directory belongs to; empty for any other directory."""
-    for agent in agents.values():
-        relative = agent.user if scope == USER else agent.project
-        if root and relative and directory == os.path.join(root, *relative.split("/")):
-            return agent.name
-    return ""
 
 
 def unknown_agent(word: str, option: str, agents: Mapping[str, Agent | None], others: str) -> InvalidOption:

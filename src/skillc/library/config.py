@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidConfiguration, warning
@@ -24,23 +24,6 @@ VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _UNCLOSED = re.compile(r"\$\{([A-Za-z_]\w*)?", re.ASCII)
 _HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")  # in lower case, maybe with a port
 MAX_FILE = 1 << 20  # bytes of a skills.toml
-
-
-class RepositorySettings(TypedDict, total=False):
-    """The settings in a repository's table, as written; which keys apply depends on the type."""
-
-    path: str
-    url: str
-    command: list[str]
-    auth_header: str
-    auth_token: str
-    ssh_key: str
-    refresh_seconds: int
-    git_ref: str
-    ref_type: str
-    skills_root: str
-    depth: int
-    allow_hosts: list[str]
 
 
 KEYS = {
@@ -76,7 +59,7 @@ class SkillRepositoryConfig:
 
     name: str
     type: str
-    settings: RepositorySettings = field(default_factory=RepositorySettings, repr=False)  # may hold secrets
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as written; may hold secrets
     strict: bool = False
     required: bool = False
     file: str = ""
@@ -86,7 +69,7 @@ class SkillRepositoryConfig:
 
     @property
     def path(self) -> str:
-        return os.path.join(self.base, os.path.expanduser(self.settings["path"]))
+        return os.path.join(self.base, os.path.expanduser(str(self.settings["path"])))
 
     def __post_init__(self) -> None:
         """Raise InvalidConfiguration for values that skills.toml could not have, either."""
@@ -100,10 +83,9 @@ class SkillRepositoryConfig:
         texts = [str(value) for key, value in self.settings.items() if key in _EXPANDED]
         return list(dict.fromkeys(name for text in texts for name in VARIABLE.findall(text)))
 
-    def expand_settings(self) -> RepositorySettings:
+    def expand_settings(self) -> dict[str, Any]:
         """Return the settings with `${VAR}` replaced; raises InvalidConfiguration for an unset variable."""
-        values = {k: self._expand(str(v)) if k in _EXPANDED else v for k, v in self.settings.items()}
-        return cast(RepositorySettings, values)
+        return {k: self._expand(str(v)) if k in _EXPANDED else v for k, v in self.settings.items()}
 
     def _expand(self, text: str) -> str:
         if opened := _UNCLOSED.search(VARIABLE.sub("", text)):
@@ -175,7 +157,7 @@ def default_repositories(project_roots: Iterable[str], home: str | None) -> tupl
             if owner == "project" and not paths.is_own(os.path.join(root or "", directory)):
                 continue
             suffix = "" if directory == paths.DIRECTORY else "-rkat"
-            settings = RepositorySettings(path=os.path.join(directory, "skills"))
+            settings = {"path": os.path.join(directory, "skills")}
             chain.append(SkillRepositoryConfig(f"{owner}{suffix}", "filesystem", settings, base=root or ""))
     return tuple(chain)
 
@@ -232,12 +214,15 @@ def parse(
 
 def _read_table(table: dict[str, Any], path: str, diagnostics: list[Diagnostic]) -> SkillRepositoryConfig:
     values = _check_table(table, path, diagnostics)
-    time_out = values.get("timeout_seconds")
-    settings = cast(RepositorySettings, {k: v for k, v in values.items() if k not in _COMMON})
-    base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
-    strict, required = values.get("strict", False), values.get("required", False)
     return SkillRepositoryConfig(
-        values["name"], values["type"], settings, strict, required, path, base, time_out
+        values["name"],
+        values["type"],
+        {key: value for key, value in values.items() if key not in _COMMON},
+        values.get("strict", False),
+        values.get("required", False),
+        path,
+        os.path.dirname(os.path.dirname(os.path.abspath(path))),
+        values.get("timeout_seconds"),
     )
 
 

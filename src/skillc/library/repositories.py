@@ -13,16 +13,16 @@ import asyncio
 import builtins
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata, util
+from typing import Any
 
 from skillc import atomic, paths
 from skillc.contract import hidden
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
 from skillc.library.config import (
-    RepositorySettings,
     SkillRepositoryConfig,
     SkillsConfig,
     repositories_in_force,
@@ -142,7 +142,7 @@ def _names_repository(repository: SkillRepositoryConfig) -> Iterator[None]:
 
 
 def _server_source(
-    repository: SkillRepositoryConfig, settings: RepositorySettings, patience: float
+    repository: SkillRepositoryConfig, settings: Mapping[str, Any], patience: float
 ) -> SkillSource:
     """Return the source that asks a server, which may be a program on this machine."""
     from skillc.library import servers  # slow to import
@@ -184,7 +184,7 @@ def _server_source(
 
 
 def _git_source(
-    repository: SkillRepositoryConfig, settings: RepositorySettings, silence: float
+    repository: SkillRepositoryConfig, settings: Mapping[str, Any], silence: float
 ) -> SkillSource:
     from skillc.library.git import GitSkillSource
     from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey

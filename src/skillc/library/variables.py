@@ -91,7 +91,7 @@ def _host(repository: SkillRepositoryConfig) -> str:
 
     A value can move the host: `https://one.example${PWD}@other.example` leads to the first one.
     """
-    address = repository.settings.get("url", "")
+    address: str = repository.settings.get("url", "")
     host = _origin(repository.type, VARIABLE.sub("x", address))
     values = VARIABLE.sub(lambda match: os.environ.get(match[1]) or "x", address)
     if host and host == _origin(repository.type, values):
