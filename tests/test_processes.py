@@ -18,7 +18,8 @@ open pdf SKILL.md, sources pdf, find text, browse, load pdf, inventory, turn tex
 tools pdf, trust, import, doctor --library, verify, add ../got, pin got, unpin got, outdated, lock, install,
 update,
 disable got, enable got, remove got, trash list, restore got, clean --yes, repo list, login,
-completion bash, stats, sync, setup --dry-run"""
+completion bash, stats, sync, setup --dry-run,
+hook prompt"""
 # What needs a registry, or a machine that has everything.
 FAILING = {
     "run pdf nothing": "E060",

@@ -11,7 +11,7 @@ import pytest
 
 from skillc.workspace import Workspace
 from tests.conftest import World
-from tests.support.mcp import NEW, over_stdio
+from tests.support.mcp import NEW, over_stdio, server_of
 from tests.support.skills import skill
 
 WARM_UP, CALLS = 200, 500
@@ -52,16 +52,14 @@ def test_thousands_of_calls(world: World) -> None:
     for number in range(20):
         skill(world.store, f"s{number:02}")
 
-    def size(process: str) -> int:
+    def size(process: int) -> int:
         """Resident memory in KiB."""
         pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") >> 10
 
     async def growth() -> int:
         async with over_stdio(world, NEW) as client:
-            own = os.getpid()
-            children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
-            [server] = [pid for pid in children if os.readlink(f"/proc/{pid}/cwd") == str(world.project)]
+            server = server_of(world)
             for _ in range(WARM_UP):
                 await client.session.call_tool("browse_skills", {})
             before = size(server)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import World
-from tests.support.mcp import ERAS, over_stdio, request
+from tests.support.mcp import ERAS, over_stdio, request, server_of
 
 # A tool that is as loud as it can be, in the server's own process and in one that it starts.
 NOISY = """
@@ -139,14 +139,6 @@ def test_a_long_session_holds_nothing(world: World, era: str) -> None:
     assert held[1][0] <= held[0][0]  # the moment of collecting garbage may let it drop
     assert held[0][1] == held[1][1] == 0
     assert not Path(f"/proc/{server}").exists()
-
-
-def server_of(world: World) -> int:
-    """The process of ours that works in the world's project."""
-    own = os.getpid()
-    children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
-    [server] = [int(pid) for pid in children if os.readlink(f"/proc/{pid}/cwd") == str(world.project)]
-    return server
 
 
 @pytest.mark.slow

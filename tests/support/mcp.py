@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any, TypeVar
 
@@ -104,6 +106,17 @@ async def over_stdio(world: World, era: str = "auto", **more: Any) -> AsyncItera
     server = StdioServerParameters(command=sys.executable, args=words, cwd=world.project, env=world.env)
     async with Client(server, mode=era, **more) as client:
         yield client
+
+
+def server_of(world: World) -> int:
+    """Return the process of `skc mcp` that works in the world's project.
+
+    Other children may have ended and wait to be collected: those have no directory any more.
+    """
+    own = os.getpid()
+    children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
+    [server] = [pid for pid in children if os.path.realpath(f"/proc/{pid}/cwd") == str(world.project)]
+    return int(server)
 
 
 TOKEN = "a token of the tests"
