@@ -86,7 +86,7 @@ def test_the_protocols() -> None:
 def test_add_and_remove(world: World, shelf: Path, here: Workspace) -> None:
     """[SURFACES: Python] a program adds, lists and removes as the command line does, with the same values."""
     preview = here.add(str(shelf), skills=["pdf"], dry_run=True)
-    assert not preview.additions
+    assert not preview.added[0].path
     result = here.add(str(shelf), skills=["pdf"])
     assert result.is_success
     (entry,) = encode(result)["added"]
@@ -100,7 +100,7 @@ def test_add_and_remove(world: World, shelf: Path, here: Workspace) -> None:
     assert encode(here.outdated("pdf"))["skills"][0]["changed"] is False
     assert here.disable("pdf").deployments == tuple(here.enable("pdf").deployments)
     (removal,) = here.remove("pdf").removed
-    assert here.trash().items[0].id == removal.item
+    assert here.trash().entries[0].id == removal.item
     assert here.restore(removal.item).restored.origin == str(world.global_store / "pdf")
 
 
@@ -128,8 +128,9 @@ def test_answers(world: World, shelf: Path, here: Workspace) -> None:
     """[SURFACES: Python] a person chooses skills and agents, and can say no."""
     here.person = person = Answers("pdf docx", "cursor")
     result = here.add(str(shelf))
-    assert [each.offer.name for each in result.additions] == ["pdf", "docx"]
-    assert {target for target, _ in result.targets} == {"cursor"}
+    assert [each.id for each in result.added] == ["pdf", "docx"]
+    publications = [each.publication for each in result.added]
+    assert {place.target for each in publications if each for place in each.deployments} == {"cursor"}
     assert "Add for which agents?" in person.texts[-1]
     skill(world.home / ".claude/skills", "mine")
     before = sorted(world.home.rglob("*"))

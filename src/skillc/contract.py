@@ -21,17 +21,18 @@ Classes on the agents' reading path are no dataclasses, whose import costs as mu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from skillc.text import utf8_text
 
 OMIT, KEY, JSON = "omit", "key", "json"  # in the metadata of a field
 HIDDEN = {KEY: ""}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,11 @@ def optional(default: Any = None) -> Any:
 def hidden(default: Any) -> Any:
     """Declare a field that is not in the JSON; one without a default is `field(metadata=HIDDEN)`."""
     return field(default=default, metadata=HIDDEN)
+
+
+def extend(kind: Callable[..., T], value: Any, **more: Any) -> T:
+    """Return a value of a dataclass that has the fields of another one, and more."""
+    return kind(**{each.name: getattr(value, each.name) for each in fields(value)}, **more)
 
 
 def key_of(each: Field[Any]) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skillc.compiler import PublishOptions
     from skillc.doctor import Examination
     from skillc.errors import Diagnostic, SkillcError
-    from skillc.install import ImportResult, InstallResult, LockProblems, Setups, TrashContents
+    from skillc.install import Setups
     from skillc.library import (
         CompositeSkillSource,
         Refresh,
@@ -122,14 +122,18 @@ class Operations:
     disable = Operation(lambda: install.disable_skill)
     empty_trash = Operation(lambda: install.empty_trash)
     enable = Operation(lambda: install.enable_skill)
+    import_skills = Operation(lambda: install.import_into_store)
     info = Operation(lambda: install.describe_skill)
+    install = Operation(lambda: install.install_locked)
     locked = Operation(lambda: install.list_locked)
     outdated = Operation(lambda: install.list_latest)
     pin = Operation(lambda: install.set_pins)
     publish = Operation(lambda: install.publish_version)
     remove = Operation(lambda: install.remove_skills)
     restore = Operation(lambda: install.restore_item)
+    trash = Operation(lambda: install.list_trash)
     update = Operation(lambda: install.update_locked)
+    verify = Operation(lambda: install.verify_locked)
     add_repository = InDirectory(lambda: library.add_repository)
     listing = InDirectory(lambda: listing.list_agents)
     remove_repository = InDirectory(lambda: library.remove_repository)
@@ -159,69 +163,11 @@ class Operations:
             self.tell(diagnostics)
         return compiler.PublishOptions(places, renew=targets is None and deploy is None, **options)
 
-    def install(
-        self,
-        *,
-        is_global: bool = False,
-        frozen: bool = False,
-        dry_run: bool = False,
-        accept_blocks: bool = False,
-        hosts: Iterable[str] = (),
-    ) -> InstallResult:
-        """Make the store equal to its lock, of the project or else of the home."""
-        root = install.find_root(self.cwd, is_global=is_global)
-        plan = install.make_plan(root, frozen=frozen)
-        if dry_run or plan.is_empty:
-            return plan.preview()
-        with self.progress.steps(0, "steps") as steps:
-            result = install.apply_plan(
-                root, plan, frozen=frozen, accept=accept_blocks, hosts=hosts, tell_step=steps.step_of
-            )
-        self.renew_listings()
-        return result
-
-    def verify(self, *, is_global: bool = False) -> LockProblems:
-        """Return where the store differs from its lock."""
-        return install.verify_store(install.find_root(self.cwd, is_global=is_global))
-
-    def import_skills(
-        self,
-        *folders: str,
-        agents: str = "",
-        scope: str = "",
-        from_locks: bool = False,
-        dry_run: bool = False,
-        yes: bool = False,
-        accept_blocks: bool = False,
-        hosts: Iterable[str] = (),
-    ) -> ImportResult:
-        """Bring the skills of agents and of folders into a store, or with `from_locks` those of lock files.
-
-        `agents` are names with commas between them, or `all`; `scope` is `global` or `project`.
-        """
-        if from_locks:
-            result = install.import_locks(
-                self, folders, scope, accept=accept_blocks, hosts=hosts, dry_run=dry_run
-            )
-        else:
-            result = install.import_folders(self, folders, agents, scope, dry_run=dry_run, yes=yes)
-        self.tell(result.diagnostics)
-        for step, error in result.failures:
-            self.report(f"{error.line()} ({step.source})")
-        for line in result.build_failures:
-            self.report(line)
-        self.renew_listings(dry_run)
-        return result
-
     def locate_installed(self, name: str) -> Skill:
         """Return the skill that a name means to what manages skills: an installed one first [D69]."""
         skill = library.locate_installed(name, self.cwd)
         self.tell(skill.diagnostics)
         return skill
-
-    def trash(self) -> TrashContents:
-        """Return what is in the trash."""
-        return install.list_trash()
 
     def stats(
         self,

@@ -329,6 +329,14 @@ def _read(descriptor: int, path: str, limit: int) -> bytes:
     return b"".join(pieces)
 
 
+def list_names(directory: str) -> list[str]:
+    """Return the names in a directory, in order; none where it can't be read."""
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []
+
+
 def is_own_runtime(path: str) -> bool:
     """Return whether a path is in the runtime directories of the home, which no clone can bring."""
     root = home()

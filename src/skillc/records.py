@@ -3,7 +3,10 @@
     {"version": 2, "sha256": "3f…", "disabled": […]}
 
 The digest covers everything else in the file, in whatever order and layout it is written. It is no
-signature: it tells damage, not forgery.
+signature: it tells damage, not forgery. Notes are caches, which have none: there is a file of each kind for
+each store, an object that is safe to delete.
+
+    ~/.skillc/cache/<kind>/<hash of the root>.json
 
 >>> is_sealed(seal({"version": 1, "skills": ["pdf"]}))
 True
@@ -20,10 +23,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from skillc import atomic, paths
-from skillc.errors import InvalidConfiguration, InvalidOption
+from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
 from skillc.startup import sha256_hex
 
 DIGEST = "sha256"
+MAX_NOTES = 64 << 20  # bytes
 Content = TypeVar("Content")
 
 
@@ -126,3 +130,26 @@ def damaged_name(path: str) -> str:
         number += 1
         name = f"{path}.damaged-{number}"
     return name
+
+
+def read_notes(kind: str, root: str) -> dict[str, Any]:
+    """Return the notes of a kind on a store; none where they are missing or damaged."""
+    try:
+        notes = json.loads(paths.read_regular(_notes_file(kind, root), MAX_NOTES))
+    except (OSError, ValueError, RecursionError, SkillcError):  # without a home there are none
+        return {}
+    return notes if isinstance(notes, dict) else {}
+
+
+def write_notes(kind: str, root: str, notes: dict[str, Any]) -> None:
+    """Replace the notes of a kind on a store; a home that can't be written keeps none."""
+    try:
+        path = _notes_file(kind, root)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        atomic.write(path, json.dumps(notes).encode(), private=True)
+    except (OSError, SkillcError):
+        pass
+
+
+def _notes_file(kind: str, root: str) -> str:
+    return os.path.join(paths.cache_directory(), kind, f"{paths.path_hash(os.path.realpath(root))}.json")

@@ -9,31 +9,19 @@ schemas of its tools of them; and a test runs all commands and compares. No comm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from skillc import install
+from skillc.audit import Finding
 from skillc.compiler import Creation, Publication
 from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
-from skillc.install import (
-    Cleaning,
-    Disablement,
-    EmptiedTrash,
-    InstalledSkills,
-    InstallResult,
-    LockedSkills,
-    LockProblems,
-    Pins,
-    Removals,
-    Restoration,
-    Setups,
-    SkillInfo,
-    Skip,
-    Step,
-)
+from skillc.install import InstalledSkills, Setups, SkillInfo
 from skillc.library import Refresh, RepositoryAddition, RepositoryRemoval, SourceState
 from skillc.lint import Rule, Summary
 from skillc.listing import Fitting, ListingChoice, Listings
@@ -50,11 +38,15 @@ def _texts(names: str) -> dict[str, Shape]:
     return dict.fromkeys(names.split(), str)
 
 
+def _result_of(operation: Callable[..., Any]) -> Shape:
+    """Return the type that an operation of `install` returns."""
+    return vars(sys.modules[operation.__module__])[operation.__annotations__["return"]]
+
+
 # What rooms that have no types for it put together.
 _COUNTS = dict.fromkeys(("notes", "reviews", "blocks"), int)
 _ASKS = {name: [str] for name in ("hosts", "commands", "environment", "writes", "installs")}
 _FINDING = {**_texts("rule name level file"), "line": int, **_texts("message fingerprint by?")}
-_LATEST = {"id": str, "current": Text, "latest": Text, "commit": Text, "changed": bool, "edited": bool}
 _SKILL = {
     **_texts("id name description scope"),
     "metadata": dict[str, Any],
@@ -78,15 +70,6 @@ _TOOLS = [
 _RELEASE = {**_texts("id version digest"), "uploaded": int, "published": bool, "registry": str}
 _MCP_CLIENT = {**_texts("agent path"), "changed": bool, "written": bool, "difference": str}
 _VARIABLE = _texts("project variable host")
-_ADDITION = {
-    **_texts("id source"),
-    **dict.fromkeys(("ref", "commit", "version"), Text),
-    "digest": str,
-    **dict.fromkeys(("files", "size", "tokens"), int),
-    "audit": _COUNTS,
-    "targets": [str],
-    "path?": str,
-}
 _AUDIT = {
     "id": str,
     "path": str,
@@ -108,17 +91,10 @@ _FOUND = {
     "file": Text,
     "read": str,
 }
-_UPDATE = {
-    **_LATEST,
-    "files?": [_texts("file change")],
-    "asks?": {"added": _ASKS, "removed": _ASKS, "findings": [_FINDING]},
-    "conflicts?": [str],
-    "diff?": str,
-}
 
 # By the words that choose what is printed.
 RESULTS: dict[str, Shape] = {
-    "add": {"added": [_ADDITION], "unchanged": [str]},
+    "add": _result_of(install.add_skills),
     "audit": {"skills": [_AUDIT], "failed": [Failure], **_COUNTS, "warnings": [str]},
     "browse": {
         **_texts("type path? query?"),
@@ -129,23 +105,23 @@ RESULTS: dict[str, Shape] = {
     },
     "build": Publication,
     "build --all": {"built": [Publication], "failed": [_texts("id skill code message")]},
-    "clean": Cleaning,
+    "clean": _result_of(install.clean_up),
     "completion": _texts("shell script"),
-    "disable": Disablement,
+    "disable": _result_of(install.disable_skill),
     "doctor": Examination,
     "doctor --library": {
         "diagnostics": [{"source_name": str, "path": Text, **_texts("code severity message")}]
     },
-    "enable": Disablement,
+    "enable": _result_of(install.enable_skill),
     "find": {"query": str, "results": [_FOUND], "corrections?": dict[str, str]},
     "grant add": _texts("subject role prefix registry"),
     "grant list": {"grants": [_texts("subject role prefix")]},
     "grant remove": {"subject": str, "prefix": str, "removed": bool, "registry": str},
     "hook": {"updated": bool},
-    "import": {"imported": [Step], "skipped": [Skip]},
+    "import": _result_of(install.import_into_store),
     "info": SkillInfo,
     "init": Creation,
-    "install": InstallResult,
+    "install": _result_of(install.install_locked),
     "inventory": _texts("mode xml"),
     "lint": Summary,
     "lint --statistics": {"rules": [{"rule": str, "name": str, "count": int}], "skills": int, "failed": int},
@@ -156,7 +132,7 @@ RESULTS: dict[str, Shape] = {
     "listing reset": ListingChoice,
     "listing set": ListingChoice,
     "load": ResolvedSkill,
-    "lock": LockedSkills,
+    "lock": _result_of(install.list_locked),
     "login": {"registries": [{"registry": str, "subject": Text}]},
     "login <url>": {
         **_texts("registry subject"),
@@ -168,21 +144,21 @@ RESULTS: dict[str, Shape] = {
     "mcp --install": _MCP_CLIENT,
     "mcp --uninstall": _MCP_CLIENT,
     "open": {"path": str, "size": int, "encoding": str, "content": str, "more_lines": int},
-    "outdated": {"skills": [_LATEST]},
+    "outdated": _result_of(install.list_latest),
     "outline": _HEADINGS,
     "outline --format object": {"headings": _HEADINGS},
-    "pin": Pins,
+    "pin": _result_of(install.set_pins),
     "publish": _RELEASE,
     "publish --dry-run": {**_RELEASE, "dry_run": bool, "files": [str], "size": int},
     "publisher add": {**_PUBLISHER, "registry": str},
     "publisher list": {"publishers": [_PUBLISHER]},
     "publisher remove": {"id": str, "removed": bool, "registry": str},
-    "remove": Removals,
+    "remove": _result_of(install.remove_skills),
     "repo add": RepositoryAddition,
     "repo list": {"repositories": [SourceState]},
     "repo remove": RepositoryRemoval,
     "repo sync": {"repositories": [Refresh]},
-    "restore": Restoration,
+    "restore": _result_of(install.restore_item),
     "run": Envelope,
     "run --dry-run": DryRun,
     "search": {"query": str, "results": [{"file": str, "section": Text, "snippet": str, "score": Number}]},
@@ -208,8 +184,8 @@ RESULTS: dict[str, Shape] = {
     "token revoke": {"id": str, "revoked": bool, "registry": str},
     "tools": _TOOLS,
     "tools --format object": {"tools": _TOOLS},
-    "trash empty": EmptiedTrash,
-    "trash list": {"entries": [{**_texts("id path from when reason"), "size": int}]},
+    "trash empty": _result_of(install.empty_trash),
+    "trash list": _result_of(install.list_trash),
     "trust adopt": _texts("skill path level"),
     "trust allow": Entry,
     "trust allow --variable": {"variables": [_VARIABLE]},
@@ -223,9 +199,9 @@ RESULTS: dict[str, Shape] = {
         "notices": [str],
     },
     "ui": {"url": str},
-    "unpin": Pins,
-    "update": {"skills": [_UPDATE]},
-    "verify": LockProblems,
+    "unpin": _result_of(install.set_pins),
+    "update": _result_of(install.update_locked),
+    "verify": _result_of(install.verify_locked),
     "yank": {**_texts("id version"), "yanked": Text, "registry": str},
 }
 ERROR = {"error": {"code": str, "message": str, "hint": Text}}
@@ -251,6 +227,8 @@ def members_of(shape: Shape) -> dict[str, tuple[Shape, bool]] | None:
     """Return the keys of an object, each with its shape and whether it may be missing; None for no object."""
     if isinstance(shape, dict):
         return {key.removesuffix("?"): (value, key.endswith("?")) for key, value in shape.items()}
+    if shape is Finding:
+        return members_of(_FINDING)
     if is_dataclass(shape):
         hints = get_type_hints(shape)
         return {key_of(each): (hints[each.name], is_optional(each)) for each in fields(shape) if key_of(each)}

@@ -178,3 +178,17 @@ def _move(source: str, target: str) -> None:
         atomic.discard(temporary)
         raise
     atomic.discard(source)
+
+
+def measure_size(path: str) -> int:
+    """Return the bytes of a file, or of all files in a folder; links are not followed."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return _file_size(path)
+    return sum(_file_size(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
+
+
+def _file_size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from skillc.contract import encode
-from skillc.install import list_installed, notes, skill_info
+from skillc.install import installed, list_installed, notes
 from tests.conftest import World, save
 
 USABLE = "---\nname: x\ndescription: d\n---\n# x\n"
@@ -99,7 +99,7 @@ def test_a_warm_start_parses_nothing(world: World, monkeypatch: pytest.MonkeyPat
     world.skill("good", USABLE)
     world.skill("bad", "---\nname: x\n---\n")
     expected = told(world)
-    monkeypatch.setattr(skill_info, "_read_main", None)
+    monkeypatch.setattr(installed, "_read_main", None)
     assert told(world) == expected
     save(world.store / "good" / "SKILL.md", USABLE + "more")
     with pytest.raises(TypeError):  # one that changed is

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import OriginNotFound
-from skillc.install import Origin, parse_origin, recall_origin
+from skillc.install.origin import Origin, parse_origin, recall_origin
 from tests.support.cases import each
 from tests.support.git import Origin as GitOrigin
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillc.install import notes, skill_info
+from skillc.install import installed, notes
 from skillc.library import Skill
 from tests.conftest import World
 from tests.support.lock import lock_skills
@@ -195,13 +195,13 @@ def test_what_did_not_change_is_not_read_again(world: World, monkeypatch: pytest
     monkeypatch.setattr(notes, "RECENT", -1)
     expected = listed(world)
     reads: list[str] = []
-    read_main = skill_info._read_main
+    read_main = installed._read_main
 
     def read(each: Skill) -> dict[str, Any]:
         reads.append(each.name)
         return read_main(each)
 
-    monkeypatch.setattr(skill_info, "_read_main", read)
+    monkeypatch.setattr(installed, "_read_main", read)
     assert listed(world) == expected
     assert reads == []
     (folder / "SKILL.md").write_text(TEXT)
@@ -217,7 +217,7 @@ def test_no_time_for_a_large_store(world: World, monkeypatch: pytest.MonkeyPatch
     """[D60] where there is no time to read all texts, the list is complete without their tokens."""
     world.skill("pdf")
     with monkeypatch.context() as patch:
-        patch.setattr(skill_info, "TIME_OUT", -1.0)
+        patch.setattr(installed, "TIME_OUT", -1.0)
         assert listed(world)["tokens"] is None
         assert world.ok("list").stdout.splitlines()[1].split() == ["pdf", "project", "not-built"]
     assert listed(world)["tokens"]

@@ -15,7 +15,7 @@ from skillc import paths
 from skillc.compiler import DeploymentState, PublishOptions, inspect_deployment, publish_skill, renewal
 from skillc.contract import hidden
 from skillc.errors import SkillcError
-from skillc.install import KEPT, TRASHED, Waste, remove_waste
+from skillc.install import Waste
 from skillc.library import (
     PROJECT,
     DeploymentRecord,
@@ -36,7 +36,8 @@ OK, WARNING, ERROR = "ok", "warning", "error"
 class Check:
     """A finding: `fix` is the command that puts it right; `repair` does so itself where that is safe.
 
-    `repair` returns what it did, and raises OSError or SkillcError.
+    Without a name, it has that of the check (`examination`). `repair` returns what it did, and raises OSError
+    or SkillcError.
     """
 
     name: str
@@ -44,6 +45,19 @@ class Check:
     message: str
     fix: str | None = None
     repair: Callable[[], str] | None = hidden(None)
+
+
+def ok(message: str) -> Check:
+    """Return that all is well, as the examination says if a check finds nothing else."""
+    return Check("", OK, message)
+
+
+def warn(message: str, fix: str | None = None, repair: Callable[[], str] | None = None) -> Check:
+    return Check("", WARNING, message, fix, repair)
+
+
+def fail(message: str, fix: str | None = None, repair: Callable[[], str] | None = None) -> Check:
+    return Check("", ERROR, message, fix, repair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +121,10 @@ def redeploy(record: DeploymentRecord, cwd: str) -> str:
 
 def discard(waste: Waste) -> str:
     """Remove waste."""
-    removal = remove_waste(waste)
-    if removal.result == KEPT:
+    removal = waste.remove()
+    if removal.is_kept:
         raise SkillcError(f"'{waste.path}' stays: {removal.detail}")
-    return f"{'moved to the trash' if removal.result == TRASHED else 'removed'} '{short(waste.path)}'"
+    return f"{'moved to the trash' if removal.is_trashed else 'removed'} '{short(waste.path)}'"
 
 
 def unlink(path: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skillc import paths
 from skillc.contract import optional
 from skillc.doctor import files, machine, skills
-from skillc.doctor.check import ERROR, OK, WARNING, Check, Place
+from skillc.doctor.check import ERROR, OK, WARNING, Check, Place, fail
 from skillc.errors import unexpected
 
 CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
@@ -81,7 +81,8 @@ def _run(name: str, run: Callable[[Place], Iterator[Check]], place: Place) -> li
     try:
         checks.extend(run(place))
     except Exception as error:
-        checks.append(Check(name, ERROR, f"can't be checked: {unexpected(error).message}"))
+        checks.append(fail(f"can't be checked: {unexpected(error).message}"))
+    checks = [replace(check, name=check.name or name) for check in checks]
     problems = {check.name for check in checks if check.status != OK}
     return [check for check in checks if check.status != OK or check.name not in problems]
 

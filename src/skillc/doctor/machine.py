@@ -14,7 +14,7 @@ from dataclasses import replace
 from importlib import metadata
 
 from skillc import __version__, paths
-from skillc.doctor.check import ERROR, OK, WARNING, Check, Place
+from skillc.doctor.check import OK, WARNING, Check, Place, fail, ok, warn
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, SkillcError, install_command, required_libraries, unexpected
 from skillc.install import MINIMAL_PATH, find_script, read_login_path
@@ -48,10 +48,8 @@ def check_versions(place: Place) -> Iterator[Check]:
     finally:
         connection.close()
     text = f"skc {__version__}, Python {platform.python_version()}, SQLite {sqlite.sqlite_version}"
-    if has_index:
-        yield Check("versions", OK, f"{text} with FTS5")
-    else:
-        yield Check("versions", ERROR, f"{text} without FTS5, which builds need; use another Python")
+    need = f"{text} without FTS5, which builds need; use another Python"
+    yield ok(f"{text} with FTS5") if has_index else fail(need)
 
 
 def check_libraries(place: Place) -> Iterator[Check]:
@@ -59,8 +57,8 @@ def check_libraries(place: Place) -> Iterator[Check]:
     missing = [name for name in required_libraries() if not _is_installed(name)]
     if missing:
         text = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
-        yield Check("libraries", ERROR, text, install_command())
-    yield Check("libraries", OK, "all are installed")
+        yield fail(text, install_command())
+    yield ok("all are installed")
 
 
 def _is_installed(name: str) -> bool:
@@ -75,9 +73,9 @@ def check_sandbox(place: Place) -> Iterator[Check]:
     reasons = "; ".join(obstacles)
     if level == "none":
         message = f"no sandbox works here, so tools of skills that are not trusted do not run: {reasons}"
-        yield Check("sandbox", WARNING, message)
+        yield warn(message)
     else:
-        yield Check("sandbox", OK, f"{level} ({reasons})" if reasons else level)
+        yield ok(f"{level} ({reasons})" if reasons else level)
 
 
 def check_path(place: Place) -> Iterator[Check]:
@@ -88,18 +86,18 @@ def check_path(place: Place) -> Iterator[Check]:
     program = shutil.which("skc", path=login) if login is not None else here
     fix = _link_command(script, login or os.environ.get("PATH", ""), place.user_home)
     if program is None and here is None:
-        yield Check("path", ERROR, "agents that read a skill call 'skc', and it is not on the PATH", fix)
+        yield fail("agents that read a skill call 'skc', and it is not on the PATH", fix)
     elif program is None:
         text = f"'{short(here or '')}' is on the PATH here, but not in a login shell, as agents get it"
-        yield Check("path", WARNING, text, fix)
+        yield warn(text, fix)
     elif script and os.path.realpath(program) != os.path.realpath(script):
         text = f"agents call '{short(program)}', which is not this one, '{short(script)}'"
-        yield Check("path", WARNING, text, fix)
+        yield warn(text, fix)
     elif sys.platform == "darwin" and shutil.which("skc", path=MINIMAL_PATH) is None:
         text = f"'{short(program)}' is not on the PATH of programs that the desktop starts ({MINIMAL_PATH})"
-        yield Check("path", WARNING, text, _link_command(script, MINIMAL_PATH, None))
+        yield warn(text, _link_command(script, MINIMAL_PATH, None))
     else:
-        yield Check("path", OK, f"agents find '{short(program)}'")
+        yield ok(f"agents find '{short(program)}'")
 
 
 def _link_command(script: str, path: str, home: str | None) -> str | None:
@@ -125,19 +123,19 @@ GRACE = 2.0  # seconds more, so that a source can say itself what is wrong
 def check_configuration(place: Place) -> Iterator[Check]:
     """Read config.toml and skills.toml as every command does."""
     for diagnostic in load_settings(place.cwd).diagnostics:
-        yield Check("configuration", WARNING, diagnostic.message)
+        yield warn(diagnostic.message)
     try:
         config = SkillsConfig.load(place.cwd)
     except InvalidConfiguration as error:
-        yield Check("configuration", ERROR, error.message)
+        yield fail(error.message)
         return
     for diagnostic in config.diagnostics:
-        yield Check("configuration", WARNING, diagnostic.message)
+        yield warn(diagnostic.message)
     if not config.enabled:
         text = f"skills are switched off by 'enabled = false' in '{short(config.enabled_by)}'"
-        yield Check("configuration", WARNING, text)
+        yield warn(text)
     what = count_of(len(config.repositories), "repository").replace("repositorys", "repositories")
-    yield Check("configuration", OK, f"{what} configured" if config.repositories else "the default folders")
+    yield ok(f"{what} configured" if config.repositories else "the default folders")
 
 
 def check_variables(place: Place) -> Iterator[Check]:
@@ -147,7 +145,7 @@ def check_variables(place: Place) -> Iterator[Check]:
         for name in repository.variables():
             if not os.environ.get(name):
                 text = f"repository '{repository.name}' needs the variable {name}, which is not set"
-                yield Check("variables", ERROR if repository.required else WARNING, text, f"export {name}=…")
+                yield (fail if repository.required else warn)(text, f"export {name}=…")
     try:
         config = SkillsConfig(repositories=tuple(repositories))
         uses, permissions = variables_used(config), allowed_variables()
@@ -156,8 +154,8 @@ def check_variables(place: Place) -> Iterator[Check]:
     for use in uses:
         if use not in permissions:
             text = f"the project may not send the variable {use.variable} to {use.host} yet"
-            yield Check("variables", WARNING, text, use.command())
-    yield Check("variables", OK, "what the repositories use is set")
+            yield warn(text, use.command())
+    yield ok("what the repositories use is set")
 
 
 def check_repositories(place: Place) -> Iterator[Check]:
@@ -168,17 +166,14 @@ def check_repositories(place: Place) -> Iterator[Check]:
     failed = set()
     for repository, result in zip(ready, results, strict=True):
         fix = f"skc repo sync {shell_quote(repository.name)}"
-        status = ERROR if repository.required else WARNING
-        if result is None:
-            text = f"'{repository.name}' did not answer within {PATIENCE:g} s"
-            yield Check("repositories", status, text, fix)
-        elif result.failure is not None:
-            yield Check("repositories", status, result.failure.message, fix)
-        else:
+        late = f"'{repository.name}' did not answer within {PATIENCE:g} s"
+        if result is not None and result.failure is None:
             continue
+        message = result.failure.message if result and result.failure else late
+        yield (fail if repository.required else warn)(message, fix)
         failed.add(repository.name)
     if repositories:
-        yield Check("repositories", OK, f"{len(ready)} of {len(repositories)} asked")
+        yield ok(f"{len(ready)} of {len(repositories)} asked")
     if not repositories or failed < {repository.name for repository in repositories}:
         yield from _check_library(place, failed)
 

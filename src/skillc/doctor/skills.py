@@ -21,32 +21,24 @@ from skillc.compiler import (
     read_agents,
 )
 from skillc.doctor.check import (
-    ERROR,
-    OK,
-    WARNING,
     Check,
     Place,
     build_command,
     discard,
+    fail,
+    ok,
     rebuild,
     redeploy,
     unlink,
+    warn,
 )
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install import (
-    DAMAGED,
-    DIFFERENT,
-    FIXES,
-    STUB,
     accept_entry,
-    find_ghost_deployments,
     find_hooks,
     find_registrations,
-    find_root,
-    is_home,
-    is_ignored,
-    list_names,
-    lock_file,
+    find_waste,
+    list_locks,
     verify_store,
 )
 from skillc.library import (
@@ -64,7 +56,6 @@ from skillc.library import (
 from skillc.listing import list_agents
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
-from skillc.shared_files import read_text
 from skillc.skills import parse, read_main_file, read_metadata
 from skillc.text import count_of
 
@@ -82,17 +73,17 @@ def check_names(place: Place) -> Iterator[Check]:
         if len(skills) > 1:
             first, *others = (f"'{short(skill.source)}'" for skill in skills)
             text = f"{first} is used here and hides {', '.join(others)}: rename or remove one"
-            yield Check("names", WARNING, text)
+            yield warn(text)
     names = set(by_name)
     for directory in existing_directories(place.cwd):
         folders = [
-            os.path.join(directory, name) for name in list_names(directory) if not name.startswith(".")
+            os.path.join(directory, name) for name in paths.list_names(directory) if not name.startswith(".")
         ]
         folders = [folder for folder in folders if is_skill(folder)][:MAX_READ]
         names.update(os.path.basename(folder).casefold() for folder in folders)
         yield from _find_doubles(directory, folders)
         yield from _find_rivals(folders, by_name)
-    yield Check("names", OK, f"{count_of(len(names), 'name')}, none of them twice")
+    yield ok(f"{count_of(len(names), 'name')}, none of them twice")
 
 
 def _find_doubles(directory: str, folders: list[str]) -> Iterator[Check]:
@@ -106,7 +97,7 @@ def _find_doubles(directory: str, folders: list[str]) -> Iterator[Check]:
             text = (
                 f"{listing} in '{short(directory)}' all have the name '{short(name)}': rename or remove one"
             )
-            yield Check("names", WARNING, text)
+            yield warn(text)
 
 
 def _find_rivals(folders: list[str], by_name: dict[str, list[Skill]]) -> Iterator[Check]:
@@ -118,7 +109,7 @@ def _find_rivals(folders: list[str], by_name: dict[str, list[Skill]]) -> Iterato
             text = (
                 f"'{short(folder)}' is not the skill of that name in the store, '{short(skills[0].source)}'"
             )
-            yield Check("names", WARNING, text, f"skc import {shell_quote(folder)}")
+            yield warn(text, f"skc import {shell_quote(folder)}")
 
 
 def _read_name(folder: str) -> str:
@@ -140,7 +131,7 @@ def check_builds(place: Place) -> Iterator[Check]:
     for skill in stored_skills(place.cwd):
         if error := find_problem(skill):
             text = f"'{short(skill.source)}' can't be used: {error.message}"
-            yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
+            yield fail(text, f"skc lint {shell_quote(skill.reference)}")
         else:
             skills.append(skill)
     records, backlog = deployments_by_source(), 0
@@ -151,15 +142,15 @@ def check_builds(place: Place) -> Iterator[Check]:
         backlog += status == NOT_BUILT
         if status == OBSOLETE:
             text = f"'{skill.name}' changed since it was built"
-            yield Check("builds", WARNING, text, build_command(skill.reference, own), repair)
+            yield warn(text, build_command(skill.reference, own), repair)
         for stub in find_damaged_stubs(skill):  # copies at agents are another check's
             text = f"'{short(stub)}', which agents read, is not as it was built"
-            yield Check("builds", WARNING, text, build_command(skill.reference, own, force=True))
+            yield warn(text, build_command(skill.reference, own, force=True))
         for manifest in find_damaged_manifests(skill):
             text = f"'{short(manifest)}', which says what was built, is not as it was written"
-            yield Check("builds", WARNING, text, f"skc build {shell_quote(skill.reference)}", repair)
+            yield warn(text, f"skc build {shell_quote(skill.reference)}", repair)
     rest = f", {backlog:,} not built" if backlog else ""
-    yield Check("builds", OK, f"{count_of(len(skills), 'skill')} in the stores{rest}")
+    yield ok(f"{count_of(len(skills), 'skill')} in the stores{rest}")
 
 
 def check_disabled(place: Place) -> Iterator[Check]:
@@ -172,48 +163,36 @@ def check_disabled(place: Place) -> Iterator[Check]:
         switch = switches.get(record.source)
         if switch is not None and switch.covers(record.path) and os.path.lexists(record.path):
             text = f"'{record.skill}' is disabled, but '{short(record.path)}' is there"
-            yield Check("disabled", WARNING, text, f"skc disable {shell_quote(record.source)}")
+            yield warn(text, f"skc disable {shell_quote(record.source)}")
     names = [f"{os.path.basename(source)} ({switch.text})" for source, switch in switches.items()]
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    yield Check("disabled", OK, f"{', '.join(names[:MAX_NAMES])}{more}" if names else "no skill is disabled")
+    yield ok(f"{', '.join(names[:MAX_NAMES])}{more}" if names else "no skill is disabled")
 
 
 def check_locks(place: Place) -> Iterator[Check]:
     """Compare the stores of the project and of the home with their locks."""
-    locks = [root for root in _roots(place) if os.path.lexists(lock_file(root))]
-    for root in locks:
+    locks = list_locks(place.cwd)
+    for root, file in locks.items():
         try:
-            problems = verify_store(root).problems
+            problems = [each for each in verify_store(root).problems if each.is_of_store]
         except InvalidConfiguration as error:
-            yield Check("lock", ERROR, error.message)
+            yield fail(error.message)
             continue
-        others = [each for each in problems if each.problem != STUB]
-        for name, problem in dict.fromkeys((p.id, DIFFERENT if p.file else p.problem) for p in others):
-            text = f"'{name}' and '{short(lock_file(root))}' disagree: {problem}"
-            if problem == DAMAGED:
-                yield Check("lock", ERROR, text, "skc doctor --fix", partial(accept_entry, root, name))
-                continue
-            fix = FIXES.get(problem, "skc verify")
-            yield Check("lock", WARNING, text, f"{fix}{' --global' if is_home(root) else ''}")
+        for each in {(problem.id, problem.summary): problem for problem in problems}.values():
+            text = f"'{each.id}' and '{short(file)}' disagree: {each.summary}"
+            if each.is_of_entry:
+                yield fail(text, "skc doctor --fix", partial(accept_entry, root, each.id))
+            else:
+                yield warn(text, f"{each.fix}{' --global' if root == place.home else ''}")
     number = count_of(len(locks), "lock")
-    yield Check("lock", OK, f"{number} as installed" if locks else "there is no skills-lock.json")
-
-
-def _roots(place: Place) -> list[str]:
-    """Return the project whose lock counts here, if there is one, and the home."""
-    has_any = place.home is not None or next(paths.project_roots(place.cwd), None) is not None
-    roots = [find_root(place.cwd)] if has_any else []
-    roots += [place.home] if place.home else []
-    return list({os.path.realpath(root): root for root in roots}.values())
+    yield ok(f"{number} as installed" if locks else "there is no skills-lock.json")
 
 
 def check_agents(place: Place) -> Iterator[Check]:
     """Say which agents have a directory here, and whether skills can be deployed to them."""
     home = place.user_home
     if home is None:
-        yield Check(
-            "agents", WARNING, "there is no home directory in which agents could be found", "export HOME=…"
-        )
+        yield warn("there is no home directory in which agents could be found", "export HOME=…")
         return
     displays = {agent.name: agent.display for agent in read_agents()}
     names = []
@@ -221,13 +200,13 @@ def check_agents(place: Place) -> Iterator[Check]:
         names.append(name)
         target = folder if os.path.lexists(folder) else os.path.dirname(folder)
         if not os.path.isdir(target):
-            yield Check("agents", WARNING, f"'{short(target)}' of {displays[name]} is no directory")
+            yield warn(f"'{short(target)}' of {displays[name]} is no directory")
         elif not os.access(target, os.W_OK | os.X_OK):
             text = f"'{short(target)}' of {displays[name]} can't be written"
-            yield Check("agents", WARNING, text, f"chmod u+rwx {shell_quote(target)}")
+            yield warn(text, f"chmod u+rwx {shell_quote(target)}")
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     summary = f"found {', '.join(names[:MAX_NAMES])}{more}" if names else "no agent has a directory here"
-    yield Check("agents", OK, summary)
+    yield ok(summary)
 
 
 def check_listings(place: Place) -> Iterator[Check]:
@@ -237,8 +216,8 @@ def check_listings(place: Place) -> Iterator[Check]:
             text = (
                 f"{each.display} shows {each.whole} of {each.listed} descriptions whole: its listing is full"
             )
-            yield Check("listings", WARNING, text, f"skc listing fit --agent {each.agent}")
-    yield Check("listings", OK, "every agent shows all descriptions whole")
+            yield warn(text, f"skc listing fit --agent {each.agent}")
+    yield ok("every agent shows all descriptions whole")
 
 
 def check_servers(place: Place) -> Iterator[Check]:
@@ -249,32 +228,30 @@ def check_servers(place: Place) -> Iterator[Check]:
         force = "" if entry.is_ours else " --force"
         fix = f"skc mcp --uninstall {words}{force} && skc mcp --install {words}"
         if not entry.program:
-            yield Check(
-                "mcp", WARNING, f"the entry of skillc in '{short(entry.path)}' starts no program", fix
-            )
+            yield warn(f"the entry of skillc in '{short(entry.path)}' starts no program", fix)
         elif os.path.isabs(entry.program) and not os.access(entry.program, os.X_OK):
             text = f"'{short(entry.path)}' starts '{short(entry.program)}', which does not exist any more"
-            yield Check("mcp", ERROR, text, fix)
+            yield fail(text, fix)
     if not registrations:
-        yield Check("mcp", OK, "no agent is configured to start 'skc mcp'")
+        yield ok("no agent is configured to start 'skc mcp'")
     else:
-        yield Check("mcp", OK, f"'skc mcp' is in {count_of(len(registrations), 'configuration')}")
+        yield ok(f"'skc mcp' is in {count_of(len(registrations), 'configuration')}")
 
 
 def check_hooks(place: Place) -> Iterator[Check]:
     """Check that the programs exist that agents' hooks start; without them, the hooks do nothing."""
     hooks = list(find_hooks()) if place.user_home else []
-    for agent, path, program in hooks:
+    for agent, path, program, is_ignored in hooks:
         if not os.access(program, os.X_OK):
             text = f"the hook in '{short(path)}' starts '{short(program)}', which does not exist any more"
-            yield Check("hooks", WARNING, text, f"skc setup {agent}")
-        if is_ignored(agent, read_text(path)):
+            yield warn(text, f"skc setup {agent}")
+        if is_ignored:
             text = (
                 f"'{short(path)}' has comments or a comma too many, so that {agent} ignores it with its hooks"
             )
-            yield Check("hooks", WARNING, text)
+            yield warn(text)
     agents = ", ".join(dict.fromkeys(agent for agent, *_ in hooks))
-    yield Check("hooks", OK, f"set up for {agents}" if agents else "no agent has a hook of skc's")
+    yield ok(f"set up for {agents}" if agents else "no agent has a hook of skc's")
 
 
 def check_links(place: Place) -> Iterator[Check]:
@@ -283,7 +260,7 @@ def check_links(place: Place) -> Iterator[Check]:
     references = {skill.segment: skill.reference for skill in stored_skills(place.cwd)}
     links = 0
     for directory in existing_directories(place.cwd):
-        for name in list_names(directory):
+        for name in paths.list_names(directory):
             path = os.path.join(directory, name)
             links += os.path.islink(path)
             if not os.path.islink(path) or os.path.exists(path):
@@ -295,23 +272,23 @@ def check_links(place: Place) -> Iterator[Check]:
             text = f"'{short(path)}' is a link to '{short(target)}', which does not exist"
             if record is not None and inspect_deployment(record) is DeploymentState.LINK:
                 repair = partial(redeploy, record, place.cwd)
-                yield Check("links", WARNING, text, build_command(record.source, [record]), repair)
+                yield warn(text, build_command(record.source, [record]), repair)
             elif name in references:
-                yield Check("links", WARNING, text, f"skc build {shell_quote(references[name])}")
+                yield warn(text, f"skc build {shell_quote(references[name])}")
             elif paths.is_own_runtime(os.path.normpath(target)):
-                yield Check("links", WARNING, text, f"rm {shell_quote(path)}", partial(unlink, path))
+                yield warn(text, f"rm {shell_quote(path)}", partial(unlink, path))
             else:
-                yield Check("links", WARNING, f"{text}; skc did not make it", f"rm {shell_quote(path)}")
-    yield Check("links", OK, f"{count_of(links, 'link')} in agents' directories")
+                yield warn(f"{text}; skc did not make it", f"rm {shell_quote(path)}")
+    yield ok(f"{count_of(links, 'link')} in agents' directories")
 
 
 def check_ghosts(place: Place) -> Iterator[Check]:
     """Find deployments whose source is gone [D51]."""
-    for waste in find_ghost_deployments():
+    for waste in find_waste(place.cwd, "ghost"):
         if os.path.lexists(waste.path):
             text = f"'{short(waste.path)}' is deployed, but its source '{short(waste.origin)}' is gone"
-            yield Check("ghosts", WARNING, text, "skc clean", partial(discard, waste))
-    yield Check("ghosts", OK, "the sources of all deployments are there")
+            yield warn(text, "skc clean", partial(discard, waste))
+    yield ok("the sources of all deployments are there")
 
 
 def check_deployments(place: Place) -> Iterator[Check]:
@@ -323,22 +300,16 @@ def check_deployments(place: Place) -> Iterator[Check]:
         force = build_command(record.source, [record], force=True)
         what = f"'{short(record.path)}', which was deployed for '{record.skill}',"
         if state is DeploymentState.GONE and os.path.isdir(os.path.dirname(record.path)):
-            yield Check("deployments", WARNING, f"{what} is not there any more", build)
+            yield warn(f"{what} is not there any more", build)
         elif state is DeploymentState.OTHER:
             text = f"{what} is something else now; --force moves that to the trash"
-            yield Check("deployments", WARNING, text, force)
+            yield warn(text, force)
         elif state is DeploymentState.EDITED:
             text = f"{what} was edited there; --force moves that to the trash and deploys again"
-            yield Check("deployments", WARNING, text, force)
+            yield warn(text, force)
         elif state is DeploymentState.FOLDER and _is_older(record):
-            yield Check(
-                "deployments",
-                WARNING,
-                f"{what} is of an older build",
-                build,
-                partial(redeploy, record, place.cwd),
-            )
-    yield Check("deployments", OK, f"{count_of(len(records), 'deployment')} as they were made")
+            yield warn(f"{what} is of an older build", build, partial(redeploy, record, place.cwd))
+    yield ok(f"{count_of(len(records), 'deployment')} as they were made")
 
 
 def _is_older(record: DeploymentRecord) -> bool:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from skillc.compiler import (
-    Publication,
     PublishOptions,
     Target,
     default_targets,
@@ -22,12 +20,13 @@ from skillc.compiler import (
     publish_skill,
     record_publications,
 )
+from skillc.contract import HIDDEN, hidden
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
 from skillc.install.lock import lock_folder, read_lock
 from skillc.install.offers import Offer, OfferMaker, check_offers, describe_offers, is_there
 from skillc.install.origin import parse_origin
-from skillc.install.outdated import Latest, with_edits
+from skillc.install.outdated import Latest
 from skillc.install.store import (
     FetchedSkill,
     Store,
@@ -42,67 +41,45 @@ from skillc.library import GLOBAL, Skill, is_path_target, lock_store
 from skillc.listing import describe_targets
 from skillc.settings import Settings
 from skillc.surface import Here, Person, Steps
-from skillc.text import one_line, utf8_text
+from skillc.text import one_line
 
 REASON = "replaced by 'skc add'"
 DECLINED = "nothing added; --yes adds without asking"
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
-    """A skill that was added, or was there already, as it was built and deployed."""
-
-    offer: Offer
-    skill: Skill
-    publication: Publication
-
-    def as_json(self) -> dict[str, Any]:
-        places = [utf8_text(each.path) for each in self.publication.deployments]
-        return self.offer.as_json() | {"targets": places, "path": utf8_text(self.skill.source)}
-
-
-@dataclass(frozen=True, slots=True)
 class Additions:
-    """What came of an addition: the skills, or with a dry run the offers, and what failed."""
+    """What came of an addition, or would with a dry run: what is new, and what was there already."""
 
-    offers: tuple[Offer, ...]
-    store: Store
-    targets: tuple[Target, ...]
-    additions: tuple[Addition, ...] = ()
-    failures: tuple[SkillcError, ...] = ()
-    is_preview: bool = False
+    added: tuple[Offer, ...]
+    unchanged: tuple[str, ...]
+    offers: tuple[Offer, ...] = field(metadata=HIDDEN)  # both
+    failures: tuple[SkillcError, ...] = hidden(())
+    preview: tuple[str, ...] = hidden(())  # in lines for people
 
     @property
     def is_success(self) -> bool:
-        return not (self.failures or any(each.publication.failures for each in self.additions))
-
-    def as_json(self) -> dict[str, Any]:
-        if self.is_preview:
-            places = {
-                each.name: [f"{folder}/{each.name}" for _, folder in self.targets] for each in self.offers
-            }
-            added = [
-                each.as_json() | {"targets": places[each.name]} for each in self.offers if not each.is_there
-            ]
-            return {"added": added, "unchanged": [each.name for each in self.offers if each.is_there]}
-        new = [each for each in self.additions if not each.offer.is_there]
-        same = [each.offer.name for each in self.additions if each.offer.is_there]
-        return {"added": [each.as_json() for each in new], "unchanged": same}
+        publications = (each.publication for each in self.offers)
+        return not (self.failures or any(each.failures for each in publications if each))
 
     def lines(self) -> Iterator[str]:
         """Yield what was added, or would be, for people."""
-        if self.is_preview:
-            yield from describe_offers(self.offers, self.store, self.targets)
-            yield "Nothing was written."
-        for addition in self.additions:
-            offer = addition.offer
-            at = f" at {offer.download.commit[:12]}" if offer.download.commit else ""
+        if self.preview:
+            yield from (*self.preview, "Nothing was written.")
+        for offer in self.offers if not self.preview else ():
+            at = f" at {offer.commit[:12]}" if offer.commit else ""
             verb = "Unchanged:" if offer.is_there else "Updated" if offer.last else "Added"
-            yield one_line(
-                f"{verb} '{offer.name}' from {offer.origin.label()}{at} in {addition.skill.source}"
-            )
-            for each in addition.publication.deployments:
+            yield one_line(f"{verb} '{offer.id}' from {offer.origin.label()}{at} in {offer.path}")
+            for each in offer.publication.deployments if offer.publication else ():
                 yield one_line(f"  {each.target}: {each.path} ({each.method})")
+
+
+def _make_result(
+    offers: Sequence[Offer], failures: Sequence[SkillcError] = (), preview: Sequence[str] = ()
+) -> Additions:
+    new = tuple(each for each in offers if not each.is_there)
+    same = tuple(each.id for each in offers if each.is_there)
+    return Additions(new, same, tuple(offers), tuple(failures), tuple(preview))
 
 
 def add_skills(
@@ -134,14 +111,16 @@ def add_skills(
     with ExitStack() as stack:
         origins = [parse_origin(text, here.cwd, frozenset(hosts)) for text in sources]
         offers = OfferMaker(here, store, stack, everything).make(origins, list(skills))
-        text = "\n".join(describe_offers(offers, store, places))
+        lines = list(describe_offers(offers, store, places))
+        text = "\n".join(lines)
         try:
             check_offers(offers, store, places, accept=accept_blocks)
         except AuditBlocked:
             here.person.show(text)
             raise
         if dry_run:
-            return Additions(tuple(offers), store, tuple(places), is_preview=True)
+            targets_of = {each.id: tuple(f"{folder}/{each.id}" for _, folder in places) for each in offers}
+            return _make_result([replace(each, targets=targets_of[each.id]) for each in offers], (), lines)
         if not (yes or here.person.can_answer):
             _refuse_moves(offers)
         if yes or not here.person.can_answer:
@@ -153,7 +132,7 @@ def add_skills(
             for batch in in_batches(adding.move(offers, accept=accept_blocks)):
                 adding.publish(adding.put(batch), settings)
     here.renew_listings()
-    return Additions(tuple(offers), store, tuple(places), tuple(adding.additions), tuple(adding.failures))
+    return _make_result(adding.additions, adding.failures)
 
 
 def _find_targets(here: Here, names: str | None, store: Store, settings: Settings) -> Sequence[Target]:
@@ -169,8 +148,8 @@ def _refuse_moves(offers: Sequence[Offer]) -> None:
     """Raise SkillExists where a skill would change its version, and there is no person to ask [D68]."""
     for offer in offers:
         if offer.last is not None:
-            way = f"--yes puts this one there, as 'skc update {offer.name}@<version>' does"
-            raise SkillExists(offer.name, f"hint: {offer.last.version_name} of it is there; {way}")
+            way = f"--yes puts this one there, as 'skc update {offer.id}@<version>' does"
+            raise SkillExists(offer.id, f"hint: {offer.last.version_name} of it is there; {way}")
 
 
 def _agree(person: Person, text: str, offers: Sequence[Offer], targets: Sequence[Target]) -> Sequence[Target]:
@@ -198,7 +177,7 @@ class _Adding:
     copy: bool
     steps: Steps
     is_alone: bool  # an error of the only skill is that of the command
-    additions: list[Addition] = field(default_factory=list)
+    additions: list[Offer] = field(default_factory=list)
     failures: list[SkillcError] = field(default_factory=list)
 
     def move(self, offers: Sequence[Offer], *, accept: bool) -> list[Offer]:
@@ -207,7 +186,7 @@ class _Adding:
         Return all that are to be built.
         """
         moves = {
-            each.name: with_edits(self.store.root, Latest(each.last, each.download, each.candidate, True))
+            each.id: Latest.of(self.store.root, each.last, each.download, each.candidate, True)
             for each in offers
             if each.last is not None
         }
@@ -219,7 +198,7 @@ class _Adding:
         self.failures.extend(updates.failures)
         if self.is_alone and updates.failures:
             raise updates.failures[0]
-        return [each for each in offers if each.name not in moves or each.name in names]
+        return [each for each in offers if each.id not in moves or each.id in names]
 
     def put(self, offers: Sequence[Offer]) -> list[Offer]:
         """Put skills into the store, and then all of them into the lock; return those that are there."""
@@ -231,9 +210,9 @@ class _Adding:
             entries = read_lock(root)
             try:
                 for offer in offers:
-                    self.steps.step(offer.name)
+                    self.steps.step(offer.id)
                     with self._failures_of(offer):
-                        changes += self._put(offer, entries.get(offer.name))
+                        changes += self._put(offer, entries.get(offer.id))
                         successes.append(offer)
             finally:
                 self.here.tell(record_entries(root, changes) if changes else ())
@@ -244,7 +223,7 @@ class _Adding:
         store, candidate = self.store, offer.candidate
         has_it = is_there(candidate, offer.origin, store, last)  # another process may have been faster
         if has_it is None:
-            raise SkillExists(offer.name, f"hint: 'skc update {offer.name}' brings it up to date")
+            raise SkillExists(offer.id, f"hint: 'skc update {offer.id}' brings it up to date")
         # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
         agents = {name for name, _ in self.targets if not is_path_target(name)}
         agents = agents.union(last.targets if last else ())
@@ -259,7 +238,7 @@ class _Adding:
             last=last,
             targets=agents,
             mode=COPY if self.copy else LINK,
-            audit=offer.audit,
+            audit=offer.report,
         )
         skill = FetchedSkill(entry, candidate.folder, offer.origin.label())
         self.here.tell(put_skill(store.root, skill, REASON, is_there=has_it))
@@ -270,13 +249,16 @@ class _Adding:
         store, options = self.store, PublishOptions(tuple(self.targets), copy=self.copy)
         with record_publications(self.here.tell) as publications:
             for offer in offers:
-                self.steps.step(offer.name)
-                source = os.path.realpath(os.path.join(store.folder, offer.name))
-                skill = Skill(offer.name, source, store.scope, store.root, is_stored=True)
+                self.steps.step(offer.id)
+                source = os.path.realpath(os.path.join(store.folder, offer.id))
+                skill = Skill(offer.id, source, store.scope, store.root, is_stored=True)
                 with self._failures_of(offer):
                     publication = publish_skill(skill, options, settings, self.here.cwd, record=False)
                     publications.append(publication)
-                    self.additions.append(Addition(offer, skill, publication))
+                    places = tuple(each.path for each in publication.deployments)
+                    self.additions.append(
+                        replace(offer, targets=places, path=skill.source, publication=publication)
+                    )
                     self.steps.clear()
                     self.here.tell(publication.diagnostics, publication.failures)
 
@@ -289,4 +271,4 @@ class _Adding:
             if self.is_alone:
                 raise
             self.failures.append(unexpected(error))
-            self.steps.say(one_line(f"{self.failures[-1].line()} ({offer.name})"))
+            self.steps.say(one_line(f"{self.failures[-1].line()} ({offer.id})"))

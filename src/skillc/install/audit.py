@@ -1,6 +1,12 @@
-"""Audit skills by name, in folders and of sources that are downloaded for it.
+"""Audit skills by name, in folders and of sources that are downloaded for it; and let in what may come in.
 
-Nothing of them is run or kept. A skill that can't be audited does not stop the others.
+Nothing of them is run or kept. A skill that can't be audited does not stop the others. What the audit blocks
+comes in where the user accepted that [D65]: these rules, for these files.
+
+    ~/.skillc/accepted-blocks.json     {"version": 1, "sha256": "…", "accepted": {"<digest>": ["A01", "A07"]}}
+
+It is in the home and never in a lock: a cloned project can't accept anything for the user. Other files have
+another digest [D64], so that an update asks again.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc.audit import (
+    BLOCK,
     Audit,
     Baseline,
     Policy,
@@ -23,14 +30,23 @@ from skillc.audit import (
     summarise_audits,
     write_baseline,
 )
-from skillc.errors import Diagnostic, SkillcError, SkillNotFound
+from skillc.errors import AuditBlocked, Diagnostic, SkillcError, SkillNotFound
 from skillc.install.download import open_download
 from skillc.install.origin import parse_origin
 from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
+from skillc.records import Record
 from skillc.surface import Here, Progress
 
 Job = tuple[str, str]  # folder and name
+OPTION = "--accept-blocks"
+ACCEPTED = Record(
+    "accepted-blocks.json",
+    1,
+    "accepted",
+    f"it is damaged; delete it, and accept again what you accepted with {OPTION}",
+    limit=16 << 20,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +169,42 @@ def _audit(
             failures.append(result)
             steps.say(result.line())
     return audits, failures
+
+
+def check_blocks(
+    name: str, digest: str, audit: Audit, *, accept: bool, others: Iterable[str] = (), advice: str = ""
+) -> None:
+    """Raise AuditBlocked (E084) for blocks that the user has not accepted for these files.
+
+    With `accept` they are accepted now. `others` are further skills that are blocked; they and `advice` are
+    for the message.
+    """
+    rules = {finding.rule.id for finding in audit.findings if finding.level == BLOCK}
+    if not rules or rules <= accepted_rules(digest):
+        return
+    if accept:
+        _accept(digest, rules)
+        return
+    first = next(finding for finding in audit.findings if finding.level == BLOCK)
+    names = list(others)
+    more = f"; so are {', '.join(names)}" if names else ""
+    hint = f"hint: {advice or 'read what it does'}; {OPTION} takes it all the same"
+    raise AuditBlocked(name, f"{first.rule.id} {first.message} ({first.file}:{first.line}){more}", hint)
+
+
+def accepted_rules(digest: str = "") -> set[str]:
+    """Return the rules whose blocks the user accepted for the skill with this digest."""
+    return set(_read().get(digest, ()))
+
+
+def _accept(digest: str, rules: set[str]) -> None:
+    with ACCEPTED.lock():
+        accepted = _read()
+        accepted[digest] = sorted(rules.union(accepted.get(digest, ())))
+        ACCEPTED.write(accepted)
+
+
+def _read() -> dict[str, list[str]]:
+    return ACCEPTED.read(
+        lambda accepted: {str(d): list(map(str, rules)) for d, rules in accepted.items()}, {}
+    )

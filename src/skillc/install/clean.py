@@ -11,26 +11,24 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from skillc import atomic, paths, trash
 from skillc.contract import hidden
-from skillc.errors import InvalidOption, unexpected
+from skillc.errors import InvalidOption
 from skillc.install.dangling import (
     CACHE,
-    KEPT,
-    REMOVED,
-    TRASHED,
+    GHOST,
+    LEFTOVER,
+    ORPHAN,
     Waste,
     delete_path,
     find_ghost_deployments,
     find_leftovers,
     find_orphans,
     list_folders,
-    list_names,
     make_waste,
-    measure_size,
 )
 from skillc.library import read_deployments, read_origin
 from skillc.startup import sqlite
@@ -72,7 +70,7 @@ def clean_up(
 
     Raises InvalidOption, and removes nothing, without an answer.
     """
-    waste = find_waste(here.cwd)
+    waste = list(find_waste(here.cwd))
     if dry_run or not waste:
         return Cleaning(tuple(waste))
     text = describe(waste) if describe else "\n".join(item.path for item in waste)
@@ -82,31 +80,25 @@ def clean_up(
     with here.progress.steps(len(waste), "items") as steps:
         for item in waste:
             steps.step(item.path)
-            results.append(remove_waste(item))
+            results.append(item.remove())
     return Cleaning(tuple(results), is_done=True)
 
 
-def find_waste(cwd: str) -> list[Waste]:
-    """Return what can go in the home and in the projects of `cwd`, in the order in which it goes.
+def find_waste(cwd: str, *kinds: str) -> Iterator[Waste]:
+    """Yield what can go in the home and in the projects of `cwd`, of these kinds or of all.
 
-    Ghosts go before the builds that their links lead to.
+    It goes in this order: ghosts before the builds that their links lead to.
     """
-    caches = list(find_caches())
-    removals = {waste.path for waste in caches}
-    return [*caches, *find_ghost_deployments(), *find_orphans(cwd, removals), *find_leftovers(cwd)]
-
-
-def remove_waste(waste: Waste) -> Waste:
-    """Remove something, and return it with what became of it; never fails."""
-    try:
-        item = waste.remove()
-    except BlockingIOError:
-        return replace(waste, result=KEPT, detail="in use by another process")
-    except Exception as error:  # whatever is wrong with this one, the others can go
-        return replace(waste, result=KEPT, detail=unexpected(error).message)
-    if isinstance(item, trash.TrashItem):
-        return replace(waste, result=TRASHED, detail=item.id)
-    return replace(waste, result=REMOVED, detail="")
+    caches = list(find_caches()) if not kinds or CACHE in kinds else []
+    yield from caches
+    finders: dict[str, Callable[[], Iterator[Waste]]] = {
+        GHOST: find_ghost_deployments,
+        ORPHAN: partial(find_orphans, cwd, {waste.path for waste in caches}),
+        LEFTOVER: partial(find_leftovers, cwd),
+    }
+    for kind, find in finders.items():
+        if not kinds or kind in kinds:
+            yield from find()
 
 
 def find_caches() -> Iterator[Waste]:
@@ -117,9 +109,9 @@ def find_caches() -> Iterator[Waste]:
         return
     yield from _copies(os.path.join(root, "skills"))
     for folder in list_folders(os.path.join(root, "repositories")):
-        names = [name for name in list_names(folder) if name != LOCK]
+        names = [name for name in paths.list_names(folder) if name != LOCK]
         if names:
-            size = sum(measure_size(os.path.join(folder, name)) for name in names)
+            size = sum(trash.measure_size(os.path.join(folder, name)) for name in names)
             remove = partial(_remove_checkout, folder)
             yield make_waste(CACHE, "git checkout", folder, remove, origin=_address(folder), size=size)
     yield from _folders(root)
@@ -128,7 +120,7 @@ def find_caches() -> Iterator[Waste]:
     for name, what in DATABASES.items():
         path = os.path.join(root, name)
         if os.path.lexists(path):
-            size = sum(measure_size(path + ending) for ending in ("", "-wal", "-shm"))
+            size = sum(trash.measure_size(path + ending) for ending in ("", "-wal", "-shm"))
             yield make_waste(CACHE, what, path, partial(_remove_database, path), size=size)
 
 
@@ -151,13 +143,14 @@ def _folders(root: str) -> Iterator[Waste]:
         for folder in list_folders(os.path.join(root, name)):
             yield make_waste(CACHE, what, folder, origin=os.path.basename(folder) if name == "mcp" else "")
     for name, what in WHOLE.items():
-        if list_names(os.path.join(root, name)):
+        if paths.list_names(os.path.join(root, name)):
             yield make_waste(CACHE, what, os.path.join(root, name))
 
 
 def _remove_checkout(folder: str) -> None:
     with atomic.Lock(os.path.join(folder, LOCK), wait=False):
-        for name in sorted(list_names(folder), reverse=True):  # state.json first, which names a checkout
+        # state.json first, which names a checkout
+        for name in sorted(paths.list_names(folder), reverse=True):
             if name != LOCK:
                 delete_path(os.path.join(folder, name))
 

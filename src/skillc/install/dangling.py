@@ -14,7 +14,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from skillc import atomic, paths, trash
@@ -28,11 +28,11 @@ from skillc.compiler import (
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, optional
+from skillc.errors import unexpected
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
 from skillc.text import one_line
 
 CACHE, ORPHAN, GHOST, LEFTOVER = "cache", "orphan", "ghost", "leftover"  # kinds of waste
-REMOVED, TRASHED, KEPT = "removed", "trashed", "kept"  # what becomes of it
 MAX_NOTE = 1 << 16  # bytes of a note on an import
 MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
 _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
@@ -43,9 +43,9 @@ INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 class Waste:
     """Something that can go: `what` it is, `origin` what it was made from, `when` it was last written.
 
-    `remove` deletes it, or puts it into the trash and returns the item there; it raises OSError, which is a
-    BlockingIOError for what is in use. `result` is what became of it: REMOVED, TRASHED (`detail` is the ID in
-    the trash) or KEPT (the reason).
+    `delete` deletes it, or puts it into the trash and returns the item there; it raises OSError, which is a
+    BlockingIOError for what is in use. `result` is what became of it: removed, trashed (`detail` is the ID in
+    the trash) or kept (the reason).
     """
 
     id: str
@@ -55,24 +55,48 @@ class Waste:
     origin: str = field(metadata={KEY: "from"})
     when: str
     size: int
-    remove: Callable[[], object] = field(metadata=HIDDEN)
+    delete: Callable[[], object] = field(metadata=HIDDEN)
     result: str | None = optional()
     detail: str | None = optional()
+
+    @property
+    def is_kept(self) -> bool:
+        return self.result == "kept"
+
+    @property
+    def is_trashed(self) -> bool:
+        return self.result == "trashed"
+
+    def remove(self) -> Waste:
+        """Remove it, and return it with what became of it; never fails."""
+        try:
+            item = self.delete()
+        except BlockingIOError:
+            return replace(self, result="kept", detail="in use by another process")
+        except Exception as error:  # whatever is wrong with this one, the others can go
+            return replace(self, result="kept", detail=unexpected(error).message)
+        if isinstance(item, trash.TrashItem):
+            return replace(self, result="trashed", detail=item.id)
+        return replace(self, result="removed", detail="")
 
 
 def make_waste(
     kind: str,
     what: str,
     path: str,
-    remove: Callable[[], object] | None = None,
+    delete: Callable[[], object] | None = None,
     *,
     origin: str = "",
     size: int | None = None,
 ) -> Waste:
-    """Return waste at a path; without `remove` the file or folder is deleted."""
-    total = measure_size(path) if size is None else size
-    remove = remove or partial(delete_path, path)
-    return Waste(f"{kind}:{path}", kind, what, path, one_line(origin), _time(path), total, remove)
+    """Return waste at a path; without `delete` the file or folder is deleted."""
+    size = trash.measure_size(path) if size is None else size
+    delete = delete or partial(delete_path, path)
+    try:
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(os.lstat(path).st_mtime))
+    except (OSError, OverflowError, ValueError):
+        when = ""
+    return Waste(f"{kind}:{path}", kind, what, path, one_line(origin), when, size, delete)
 
 
 def find_ghost_deployments() -> Iterator[Waste]:
@@ -170,14 +194,14 @@ def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
         stub = paths.stub_file(runtime)
         custom_stub = stub if os.path.lexists(stub) and stub not in parts else ""
         remove = partial(_remove_build, runtime, source, parts, custom_stub)
-        size = sum(map(measure_size, parts))
+        size = sum(map(trash.measure_size, parts))
         yield make_waste(ORPHAN, "build", runtime, remove, origin=source, size=size)
         return
     for path, meta in indexes.items():
         place = meta.get("skill_path", "")
         if os.path.isabs(place) and _is_gone(place, removals):
             files = _index_files(path)
-            size = sum(map(measure_size, files))
+            size = sum(map(trash.measure_size, files))
             remove = partial(_remove_build, runtime, place, files)
             yield make_waste(ORPHAN, "index", path, remove, origin=place, size=size)
 
@@ -217,7 +241,7 @@ def _remove_build(runtime: str, source: str, parts: list[str], stub: str = "") -
         for path in parts:
             with suppress(FileNotFoundError):
                 delete_path(path)
-        if list_names(meta) == [os.path.basename(lock)]:
+        if paths.list_names(meta) == [os.path.basename(lock)]:
             atomic.discard(lock)
     for directory in (*_parts_of(runtime), runtime):
         with suppress(OSError):
@@ -235,7 +259,7 @@ def _find_notes(directory: str) -> Iterator[Waste]:
         in_trash = {item.origin for item in trash.items()}
     except OSError:  # nothing is known of what can come back
         return
-    for name in list_names(directory):
+    for name in paths.list_names(directory):
         path = os.path.join(directory, name)
         try:
             is_old = name.endswith(".json") and _is_old(path)
@@ -262,7 +286,7 @@ def _find_versions(own: str) -> Iterator[Waste]:
     """
     notes, versions = os.path.join(own, "installed"), os.path.join(own, "versions")
     references: set[str] = set()
-    for name in list_names(notes):
+    for name in paths.list_names(notes):
         path = os.path.join(notes, name)
         if not name.endswith(".json"):
             continue
@@ -293,36 +317,7 @@ def delete_path(path: str) -> None:
         os.unlink(path)
 
 
-def measure_size(path: str) -> int:
-    """Return the bytes of a file, or of all files in a folder; links are not followed."""
-    if os.path.islink(path) or not os.path.isdir(path):
-        return _file_size(path)
-    return sum(_file_size(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
-
-
 def list_folders(root: str) -> list[str]:
     """Return the folders in a directory, in order; links are none."""
-    places = (os.path.join(root, name) for name in list_names(root))
+    places = (os.path.join(root, name) for name in paths.list_names(root))
     return [place for place in places if os.path.isdir(place) and not os.path.islink(place)]
-
-
-def list_names(directory: str) -> list[str]:
-    """Return the names in a directory, in order; none where it can't be read."""
-    try:
-        return sorted(os.listdir(directory))
-    except OSError:
-        return []
-
-
-def _file_size(path: str) -> int:
-    try:
-        return os.lstat(path).st_size
-    except OSError:
-        return 0
-
-
-def _time(path: str) -> str:
-    try:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(os.lstat(path).st_mtime))
-    except (OSError, OverflowError, ValueError):
-        return ""

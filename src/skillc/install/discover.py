@@ -11,19 +11,16 @@ import json
 import os
 import posixpath
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
 
 from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
+from skillc.install.marketplace import Plugin, read_plugins
 from skillc.install.origin import Origin
-from skillc.install.plugins import Plugin, read_plugins
+from skillc.install.places import Candidate, not_there
 from skillc.paths import DIRECTORY, SKILL_FILES
 from skillc.skills import is_name, parse, read_metadata, to_segment
-from skillc.spelling import did_you_mean
 
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
 MAX_SKILLS = 20_000
-MAX_NAMES = 10  # in a hint
 MAX_PLACES = 3  # of plugins, in a hint
 MAX_MANIFEST = 1 << 20  # bytes of a plugin's or a marketplace's file
 FIRST = ("", "skills", f"{DIRECTORY}/skills", ".claude/skills", ".agents/skills")
@@ -34,22 +31,7 @@ MANIFESTS = (
 )  # fmt: skip
 SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"))
 
-T = TypeVar("T")
 Read = Callable[[Sequence[str], Sequence[str]], Mapping[str, bytes]]
-
-
-@dataclass(frozen=True, slots=True)
-class MainFile:
-    """A skill among the files: the path of its SKILL.md, and what that says."""
-
-    name: str
-    path: str
-    description: str
-    is_duplicate: bool = False  # of one that counts before it
-
-    @property
-    def folder(self) -> str:
-        return posixpath.dirname(self.path)
 
 
 def discover(
@@ -58,7 +40,7 @@ def discover(
     read: Read,
     names: Sequence[str] = (),
     report: Callable[[Diagnostic], None] = lambda _: None,
-) -> list[MainFile]:
+) -> list[Candidate]:
     """Return the skills below the origin's path: those with these `names`, or all without duplicates.
 
     `paths` are those of all files. `read` gets paths of files and gives their contents; it also gets folders
@@ -73,7 +55,10 @@ def discover(
     inner_files = [file for folder, file in files.items() if _is_nested(folder, files)]
     order = _sort(origin.path, set(files.values()).difference(inner_files), folders)
     if not names:
-        return [skill for skill in _read_skills(order, read, (), report) if not skill.is_duplicate]
+        by_name: dict[str, Candidate] = {}
+        for skill in _read_skills(order, read, (), report):
+            by_name.setdefault(skill.name, skill)
+        return list(by_name.values())
     words = set(map(_key, names))
     likely = [file for file in (*order, *inner_files) if not words.isdisjoint(_keys(file))]
     skills = _read_skills(likely, read, likely, report)
@@ -81,7 +66,7 @@ def discover(
         skills = _read_skills((*order, *inner_files), read, (), report)
     matches, misses = _choose(skills, names)
     if misses:
-        error = _not_there(origin, misses, [skill.name for skill in skills])
+        error = not_there(origin, misses[0], [skill.name for skill in skills])
         elsewhere = [plugin for plugin in plugins if plugin.name == misses[0]]
         error.details = _name_plugins(elsewhere) or error.details
         raise error
@@ -95,30 +80,10 @@ def _name_plugins(plugins: Sequence[Plugin]) -> str:
     return f"hint: its marketplace has plugins in other places: {', '.join(places)}{more}" if places else ""
 
 
-def choose_by_name(origin: Origin, skills: Mapping[str, T], names: Sequence[str]) -> list[T]:
-    """Return the skills of an index that are wanted, or all; raises OriginNotFound if one is missing."""
-    if not skills:
-        raise OriginNotFound(origin.label(), "there is no skill in it")
-    misses = [name for name in names if name not in skills]
-    if misses:
-        raise _not_there(origin, misses, skills)
-    return [skills[name] for name in dict.fromkeys(names or skills)]
-
-
-def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> OriginNotFound:
-    all_names = sorted(set(there))
-    question = did_you_mean(names[0], all_names)
-    more = f" and {len(all_names) - MAX_NAMES} more" if len(all_names) > MAX_NAMES else ""
-    hint = f"hint: there are {', '.join(all_names[:MAX_NAMES])}{more}" if all_names else ""
-    if question:
-        hint = f"hint: {question}"
-    return OriginNotFound(origin.label(), f"there is no skill '{names[0]}' in it", hint)
-
-
-def _choose(skills: Sequence[MainFile], names: Sequence[str]) -> tuple[list[MainFile], list[str]]:
+def _choose(skills: Sequence[Candidate], names: Sequence[str]) -> tuple[list[Candidate], list[str]]:
     """Return the first skill for each name or path that is wanted, and the names that none has."""
-    exact: dict[str, MainFile] = {}
-    loose: dict[str, MainFile] = {}
+    exact: dict[str, Candidate] = {}
+    loose: dict[str, Candidate] = {}
     for skill in skills:
         exact |= {key: skill for key in (skill.name, skill.path) if key not in exact}
         loose |= {key: skill for key in _keys(skill.path, skill.name) if key not in loose}
@@ -228,11 +193,10 @@ def _folders_of(plugins: Iterable[Plugin]) -> Iterable[str]:
 
 def _read_skills(
     files: Sequence[str], read: Read, whole: Sequence[str], report: Callable[[Diagnostic], None]
-) -> list[MainFile]:
+) -> list[Candidate]:
     """Return the skills with these SKILL.md files; one that can't be used is reported and left out."""
     contents = read(files, [posixpath.dirname(path) for path in whole])
-    skills: list[MainFile] = []
-    names: set[str] = set()
+    skills: list[Candidate] = []
     for path in files:
         folder = posixpath.basename(posixpath.dirname(path))
         try:
@@ -243,8 +207,7 @@ def _read_skills(
             report(warning("W080", path, error.message))
             continue
         name = metadata.name if is_name(metadata.name) else to_segment(metadata.name or folder)
-        skills.append(MainFile(name, path, metadata.description, name in names))
-        names.add(name)
+        skills.append(Candidate(name, "", path, metadata.description))
     return skills
 
 

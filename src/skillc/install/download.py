@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from skillc import atomic, library, paths
-from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, warning
-from skillc.install.candidate import Candidate, Download
+from skillc.errors import ArchiveRefused, OriginNotFound, warning
 from skillc.install.discover import discover, walk_folder
 from skillc.install.marketplace import find_marketplace
 from skillc.install.origin import Origin
-from skillc.install.places import find_hub, find_site, open_place, open_session, origin_errors
+from skillc.install.places import (
+    Candidate,
+    Download,
+    Report,
+    find_hub,
+    find_site,
+    open_session,
+    origin_errors,
+)
 from skillc.install.registry import find_registry
 from skillc.remotes import MAX_PACKED, find_root, git, guess_type, unpack_archive
 
@@ -30,8 +37,6 @@ if TYPE_CHECKING:
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_READ = 32 << 20  # bytes of a file in which skills and plugins are looked for
-
-Report = Callable[[Diagnostic], None]
 
 
 @contextmanager
@@ -102,7 +107,8 @@ class _Opening:
             for find in finders:
                 place = find(origin, self._names, self._report)
                 if place is not None:
-                    return self._stack.enter_context(open_place(place, self._make("files")))
+                    self._stack.enter_context(place.remote.session)
+                    return place.open(self._make("files"))
             return self._guess(origin)
         return self._open_file(origin) if origin.is_file else self._open_archive(origin)
 
@@ -206,9 +212,7 @@ class _Opening:
             return files.read(names)
 
         skills = discover(origin, files.files(), read, self._names, self._report)
-        return [
-            Candidate(each.name, _place(root, each.folder), each.path, each.description) for each in skills
-        ]
+        return [replace(each, folder=_place(root, posixpath.dirname(each.path))) for each in skills]
 
     def _make(self, name: str) -> str:
         place = os.path.join(self._folder, name)

@@ -20,8 +20,8 @@ from skillc.startup import MUCH, new_sha256
 
 if TYPE_CHECKING:
     from skillc.audit import Audit
-    from skillc.install.candidate import Candidate, Download
     from skillc.install.origin import Origin
+    from skillc.install.places import Candidate, Download
 
 Fields = dict[str, Any]
 

@@ -14,10 +14,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
-from skillc.install.candidate import Candidate, Download
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
 from skillc.install.origin import Origin, check_ref
+from skillc.install.places import Candidate, Download
 from skillc.install.store import FetchedSkill
 
 COMMIT = re.compile("[0-9a-f]{40}")

@@ -22,14 +22,13 @@ from typing import Any
 from skillc import paths
 from skillc.audit import audit_folder, read_policy
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
-from skillc.install.accepted_blocks import check_blocks
-from skillc.install.candidate import Candidate, Download
+from skillc.install.audit import check_blocks
 from skillc.install.entry import OWN, VERSION, LockEntry, compute_hash, hash_folder, make_entry
 from skillc.install.fetch import COMMIT, Match, Origins, reason_of
-from skillc.install.import_plan import COPIED, Skip, Step, is_same
-from skillc.install.import_skills import ImportResult
+from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
 from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
 from skillc.install.origin import CLAWHUB, REGISTRY
+from skillc.install.places import Candidate, Download
 from skillc.install.store import FetchedSkill, Store, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, PROJECT, is_compiled, lock_store
 from skillc.surface import Here

@@ -110,12 +110,16 @@ def is_ignored(agent: str, text: str) -> bool:
     return False
 
 
-def find_hooks() -> Iterator[tuple[str, str, str]]:
-    """Yield agent, file and program of our hooks, each once; of a file that can't be read, none."""
+def find_hooks() -> Iterator[tuple[str, str, str, bool]]:
+    """Yield agent, file and program of our hooks, each once, and whether the agent ignores the file.
+
+    Of a file that can't be read there are none.
+    """
     for agent, hooks in HOOKS.items():
         try:
             path = clients.agent_file(hooks.file)
-            value = parse_settings(read_text(path))
+            text = read_text(path)
+            value = parse_settings(text)
         except (SkillcError, ValueError, IndexError, RecursionError):
             continue
         programs: dict[str, None] = {}
@@ -124,7 +128,7 @@ def find_hooks() -> Iterator[tuple[str, str, str]]:
                 for entry in _items(find_value(group, ("hooks",))):
                     if _is_our_hook(entry, "prompt") or _is_our_hook(entry, "permission"):
                         programs[shlex.split(entry["command"])[2]] = None
-        yield from ((agent, path, program) for program in programs)
+        yield from ((agent, path, program, is_ignored(agent, text)) for program in programs)
 
 
 def _items(value: object) -> list[Any]:

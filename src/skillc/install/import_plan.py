@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from skillc import paths
 from skillc.compiler import Target, agents_by_name, is_link, read_agents, unknown_agent
 from skillc.contract import HIDDEN, KEY, hidden
-from skillc.errors import DirectoryNotFound, InvalidOption, InvalidSkill, unexpected
+from skillc.errors import (
+    Diagnostic,
+    DirectoryNotFound,
+    InvalidOption,
+    InvalidSkill,
+    SkillcError,
+    unexpected,
+)
 from skillc.install.store import Store
 from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote
@@ -49,6 +56,25 @@ class Skip:
 class Plan:
     steps: tuple[Step, ...]
     skips: tuple[Skip, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What came of an import.
+
+    `failures` are skills that could not be imported; they are where they were, and among the skipped.
+    `build_failures` are lines about skills that are in the store, and could not be built or deployed.
+    """
+
+    imported: list[Step] = field(default_factory=list)
+    skipped: list[Skip] = field(default_factory=list)
+    failures: list[tuple[Step, SkillcError]] = field(default_factory=list, metadata=HIDDEN)
+    build_failures: list[str] = field(default_factory=list, metadata=HIDDEN)
+    diagnostics: list[Diagnostic] = field(default_factory=list, metadata=HIDDEN)
+
+    @property
+    def is_success(self) -> bool:
+        return not (self.failures or self.build_failures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,25 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import Any
 
 from skillc import atomic, trash
 from skillc.compiler import PublishOptions, create_store, publish_skill
-from skillc.contract import encode
-from skillc.errors import Diagnostic, InvalidOption, SkillcError, SkillExists, unexpected
+from skillc.errors import Diagnostic, InvalidOption, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
-from skillc.install.import_plan import COPIED, LINKED, MOVED, Plan, Skip, Step, is_same, plan_import
-from skillc.install.store import Store, remember_skill, skill_of
+from skillc.install.foreign_locks import import_locks
+from skillc.install.import_plan import (
+    COPIED,
+    LINKED,
+    MOVED,
+    ImportResult,
+    Plan,
+    Skip,
+    Step,
+    is_same,
+    plan_import,
+)
+from skillc.install.lock import skill_of
+from skillc.install.store import Store, remember_skill
 from skillc.library import PROJECT, DeploymentRecord, Skill, lock_store, record_deployments, record_imports
 from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
@@ -34,46 +43,37 @@ PIECE = 1 << 20  # bytes
 PARALLEL_FROM = 8  # skills to build that are worth another process
 
 
-@dataclass(frozen=True, slots=True)
-class ImportResult:
-    """What came of an import.
-
-    `failures` are skills that could not be imported; they are where they were. `build_failures` are lines
-    about skills that are in the store, and could not be built or deployed.
-    """
-
-    imported: list[Step] = field(default_factory=list)
-    skipped: list[Skip] = field(default_factory=list)
-    failures: list[tuple[Step, SkillcError]] = field(default_factory=list)
-    build_failures: list[str] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-
-    @property
-    def is_success(self) -> bool:
-        return not (self.failures or self.build_failures)
-
-    def link(self, step: Step) -> None:
-        """Put an agent's folder in the trash, and a link to the same skill of the store in its place."""
-        if not is_same(step.source, step.destination):  # it did not arrive there
-            raise SkillExists(step.name)
-        item = trash.put(step.source, "the same skill is in the store", link=step.destination)
-        way = f"which is linked here now; 'skc restore {item.id}' has it"
-        self.skipped.append(Skip(step.source, f"the same as '{step.destination}', {way}"))
-
-    def as_json(self) -> dict[str, Any]:
-        failures = [Skip(step.source, error.line()) for step, error in self.failures]
-        return {"imported": encode(self.imported), "skipped": encode([*self.skipped, *failures])}
-
-
-def import_folders(
-    here: Here, folders: Sequence[str], agents: str, scope: str, *, dry_run: bool, yes: bool
+def import_into_store(
+    here: Here,
+    *folders: str,
+    agents: str = "",
+    scope: str = "",
+    from_locks: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    accept_blocks: bool = False,
+    hosts: Iterable[str] = (),
 ) -> ImportResult:
-    """Import the skills of folders and of agents' directories, as `plan_import` takes them.
+    """Bring the skills of agents and of folders into a store, or with `from_locks` those of lock files.
 
-    A person is asked before agents' folders are moved; without one that takes `yes` [D68]. Raises
-    InvalidOption for a no.
+    `agents` are names with commas between them, or `all`; `scope` is `global` or `project`. A person is asked
+    before agents' folders are moved; without one that takes `yes` [D68]. Raises InvalidOption for a no.
     """
-    settings, plan = here.settings(), plan_import(folders, agents, here.cwd, scope)
+    if from_locks:
+        result = import_locks(here, folders, scope, accept=accept_blocks, hosts=hosts, dry_run=dry_run)
+    else:
+        result = _import_folders(here, plan_import(folders, agents, here.cwd, scope), dry_run, yes)
+    here.tell(result.diagnostics)
+    for step, error in result.failures:
+        here.report(f"{error.line()} ({step.source})")
+    for line in result.build_failures:
+        here.report(line)
+    here.renew_listings(dry_run)
+    return result
+
+
+def _import_folders(here: Here, plan: Plan, dry_run: bool, yes: bool) -> ImportResult:
+    settings = here.settings()
     if dry_run:
         return preview(plan)
     if not yes and not _agree(plan, here.person):
@@ -113,6 +113,15 @@ def bring_in(
     result = ImportResult(skipped=list(plan.skips))
     for store in dict.fromkeys(step.store for step in plan.steps):
         _make_store(store)
+
+    def link(step: Step) -> None:
+        """Put an agent's folder in the trash, and a link to the same skill of the store in its place."""
+        if not is_same(step.source, step.destination):  # it did not arrive there
+            raise SkillExists(step.name)
+        item = trash.put(step.source, "the same skill is in the store", link=step.destination)
+        way = f"which is linked here now; 'skc restore {item.id}' has it"
+        result.skipped.append(Skip(step.source, f"the same as '{step.destination}', {way}"))
+
     steps = {how: [step for step in plan.steps if step.how == how] for how in (MOVED, COPIED, LINKED)}
     with ExitStack() as stack:
         for root in sorted({step.store.root for step in plan.steps}):
@@ -121,7 +130,8 @@ def bring_in(
         successes = [step for step in steps[MOVED] if _attempt(step, _move, result, tell_step)]
         successes += _copy_all(steps[COPIED], result, tell_step)
         result.imported.extend(successes)
-        successes += [step for step in steps[LINKED] if _attempt(step, result.link, result, tell_step)]
+        successes += [step for step in steps[LINKED] if _attempt(step, link, result, tell_step)]
+    result.skipped.extend(Skip(step.source, error.line()) for step, error in result.failures)
     _publish([step for step in successes if step.target], settings, cwd, result)
     return result
 

@@ -14,19 +14,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc import atomic, errors, paths
 from skillc.errors import Diagnostic, warning
 from skillc.install.entry import KEYS, OWN, LockEntry
-from skillc.library import is_path, lock_store, resolve_installed
+from skillc.library import GLOBAL, PROJECT, Skill, is_path, resolve_installed
 from skillc.skills import is_name, to_segment
 from skillc.spelling import suggest
-
-if TYPE_CHECKING:  # an 'install' that has nothing to do needs none
-    from skillc.surface import Here
 
 Fields = dict[str, Any]
 
@@ -67,35 +63,6 @@ def read_lock(root: str) -> dict[str, LockEntry]:
     path = lock_file(root)
     entries = _entries(path, _load(path))
     return {name: LockEntry(name, fields) for name, fields in entries.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class LockedSkill:
-    """A skill of a lock, as 'skc lock' lists it."""
-
-    id: str
-    source: str
-    ref: str | None
-    commit: str | None
-    pinned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LockedSkills:
-    skills: tuple[LockedSkill, ...]
-
-
-def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
-    """Return the skills of the lock with where they come from, sorted by name."""
-    root = find_root(here.cwd, is_global=is_global)
-    return LockedSkills(
-        tuple(
-            LockedSkill(
-                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
-            )
-            for name, entry in sorted(read_lock(root).items())
-        )
-    )
 
 
 def find_entries(root: str, names: Iterable[str], cwd: str) -> list[LockEntry]:
@@ -148,36 +115,6 @@ def change_lock(
             entries[entry.name] = _merge(entries.get(entry.name, {}), entry.fields)
         _update_file(path, root, _text_of(last, entries), has_entries=bool(entries))
     return _change_global_lock(changes, removals) if is_home(root) else []
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """Whether a skill is pinned."""
-
-    id: str
-    pinned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pins:
-    skills: tuple[Pinned, ...]
-
-
-def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
-    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
-    root = find_root(here.cwd, is_global=is_global)
-    with lock_store(root):
-        entries = find_entries(root, names, here.cwd)
-        require_intact(entries)
-        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
-    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
-
-
-def accept_entry(root: str, name: str) -> str:
-    """Take our part of an entry as it is now, after a person looked at it; return what was done."""
-    with lock_store(root):
-        change_lock(root, record=[read_lock(root)[name].sealed()])
-    return f"took the lock's entry of '{name}' as it is"
 
 
 def _merge(old: Fields, new: Fields) -> Fields:
@@ -272,6 +209,13 @@ def is_home(root: str) -> bool:
 def store_folder(root: str, name: str) -> str:
     """Return the folder of a skill in the store of a project or the home."""
     return os.path.join(paths.skills_store(root), name if is_name(name) else to_segment(name))
+
+
+def skill_of(root: str, name: str) -> Skill:
+    """Return a skill of a store by its name in the lock."""
+    path = store_folder(root, name)
+    scope = GLOBAL if is_home(root) else PROJECT
+    return Skill(os.path.basename(path), os.path.realpath(path), scope, root, is_stored=True)
 
 
 def store_folders(root: str, names: Iterable[str]) -> dict[str, str]:

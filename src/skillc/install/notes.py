@@ -1,50 +1,29 @@
-"""Notes on what was looked at: caches that save hashing and reading what did not change.
+"""Notes on what was looked at: caches that save hashing and reading what did not change, and asking origins.
 
-    ~/.skillc/cache/<kind>/<hash of the root>.json
-
-There is a file of each kind for each store, an object that is safe to delete. What a stamp is the same for is
-the same: names, sizes, modes and times. A file that changed just now may change again within one tick of its
-clock, and is looked at again.
+What a stamp is the same for is the same: names, sizes, modes and times. A file that changed just now may
+change again within one tick of its clock, and is looked at again. What origins said last (`note_latest`) is
+about the files that were installed then, and says nothing any more once others are.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import time_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from skillc import atomic, paths
-from skillc.errors import SkillcError
+from skillc.records import read_notes, write_notes
 from skillc.startup import new_sha256
 
+if TYPE_CHECKING:
+    from skillc.install.entry import LockEntry
+
 RECENT = 2_000_000_000  # nanoseconds; what changed so lately has no stamp
-MAX_BYTES = 64 << 20
 LEFT_OUT = ".git"
-
-
-def read_notes(kind: str, root: str) -> dict[str, Any]:
-    """Return the notes of a kind on a store; none where they are missing or damaged."""
-    try:
-        notes = json.loads(paths.read_regular(_file(kind, root), MAX_BYTES))
-    except (OSError, ValueError, RecursionError, SkillcError):  # without a home there are none
-        return {}
-    return notes if isinstance(notes, dict) else {}
-
-
-def write_notes(kind: str, root: str, notes: dict[str, Any]) -> None:
-    """Replace the notes of a kind on a store; a home that can't be written keeps none."""
-    try:
-        path = _file(kind, root)
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        atomic.write(path, json.dumps(notes).encode(), private=True)
-    except (OSError, SkillcError):
-        pass
-
-
-def _file(kind: str, root: str) -> str:
-    return os.path.join(paths.cache_directory(), kind, f"{paths.path_hash(os.path.realpath(root))}.json")
+LATEST = "latest"  # a kind of notes
+NEW_FILES = "new files"  # the name of a version that has none
 
 
 def stamp_folder(folder: str) -> str:
@@ -122,3 +101,34 @@ class Memo:
         notes = new if is_all else {**self._last, **new}
         if notes != self._last:
             write_notes(self._kind, self._root, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVersion:
+    """What an origin had at a time; `name` is empty if that is what is installed."""
+
+    name: str
+    time: str
+
+
+def note_latest(root: str, versions: Iterable[tuple[LockEntry, str]]) -> None:
+    """Note the latest version of skills of a store, by its name; an empty one is what is installed."""
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    last = read_notes(LATEST, root)
+    notes = {**last, **{entry.name: [_installed(entry), name, now] for entry, name in versions}}
+    if notes != last:
+        write_notes(LATEST, root, notes)
+
+
+def recall_latest(root: str, entries: Mapping[str, LockEntry]) -> dict[str, KnownVersion]:
+    """Return what is known of the latest versions of the skills of a lock."""
+    notes = read_notes(LATEST, root) if entries else {}
+    known: dict[str, KnownVersion] = {}
+    for name, note in notes.items():
+        if name in entries and isinstance(note, list) and note[:1] == [_installed(entries[name])]:
+            known[name] = KnownVersion(*map(str, note[1:3]))
+    return known
+
+
+def _installed(entry: LockEntry) -> str:
+    return entry.content or entry.hash

@@ -9,21 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from skillc.audit import BLOCK, REVIEW, Audit, Policy, audit_folder, read_policy
-from skillc.compiler import Target
-from skillc.contract import encode
+from skillc.compiler import Publication, Target
+from skillc.contract import HIDDEN, encode, hidden, optional
 from skillc.errors import InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
-from skillc.install.accepted_blocks import check_blocks
-from skillc.install.candidate import Candidate, Download
+from skillc.install.audit import check_blocks
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, describe_origin, hash_folder
 from skillc.install.lock import lock_folder, read_lock, require_intact
-from skillc.install.marketplace import Marketplace, find_marketplace, keep_skills
+from skillc.install.marketplace import Marketplace, Plugin, find_marketplace, keep_skills
 from skillc.install.origin import Origin
-from skillc.install.plugins import Plugin
+from skillc.install.places import Candidate, Download
 from skillc.install.store import Store
 from skillc.library import is_compiled, read_deployments, read_import
 from skillc.lint import estimate
@@ -31,7 +29,7 @@ from skillc.listing import join_targets
 from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata
 from skillc.spelling import suggest
 from skillc.surface import Here
-from skillc.text import count_of, cut, fold_line, one_line, utf8_text
+from skillc.text import count_of, cut, fold_line, one_line
 
 MAX_SAMPLE = 256 << 10  # characters of a SKILL.md whose tokens are counted
 MAX_LISTED = 50  # skills in one list
@@ -42,42 +40,32 @@ WIDTH = 90  # columns of a description
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A skill that can be added, and what is known of it.
+    """A skill that can be added, and what is known of it; once it is added, where it is.
 
     One that `is_there` is in the store already; of one that is there in another version, `last` is the entry.
     """
 
-    candidate: Candidate
-    download: Download
-    origin: Origin
-    description: str
+    id: str
+    source: str
+    ref: str
+    commit: str
+    version: str
+    digest: str
     files: int
     size: int
     tokens: int
-    hashes: FolderHashes
-    audit: Audit
-    is_there: bool
-    last: LockEntry | None = None
-
-    @property
-    def name(self) -> str:
-        return self.candidate.name
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what stands in the JSON of `skc add` whatever becomes of the offer."""
-        levels = {"notes": self.audit.notes, "reviews": self.audit.reviews, "blocks": self.audit.blocks}
-        return {
-            "id": self.name,
-            "source": utf8_text(self.origin.source),
-            "ref": self.origin.ref,
-            "commit": self.download.commit,
-            "version": self.candidate.version,
-            "digest": f"sha256:{self.hashes.source}",
-            "files": self.files,
-            "size": self.size,
-            "tokens": self.tokens,
-            "audit": levels,
-        }
+    audit: dict[str, int]  # how many findings of each level
+    targets: tuple[str, ...] = ()
+    path: str = optional("")
+    candidate: Candidate = field(kw_only=True, metadata=HIDDEN)
+    download: Download = field(kw_only=True, metadata=HIDDEN)
+    origin: Origin = field(kw_only=True, metadata=HIDDEN)
+    description: str = field(kw_only=True, metadata=HIDDEN)
+    hashes: FolderHashes = field(kw_only=True, metadata=HIDDEN)
+    report: Audit = field(kw_only=True, metadata=HIDDEN)
+    is_there: bool = field(kw_only=True, metadata=HIDDEN)
+    last: LockEntry | None = field(kw_only=True, metadata=HIDDEN)
+    publication: Publication | None = hidden(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +150,7 @@ class OfferMaker:
             kept = keep_skills(plugin, download.origin.path, download.candidates)
             if not kept:
                 self.here.tell([warning("W080", plugin.name, "the plugin has no skill")])
-            download = download.narrow(kept)
+            download = replace(download, candidates=kept)
         return download
 
     def _choose(
@@ -217,10 +205,10 @@ def _require_names(downloads: Sequence[Download], names: Sequence[str]) -> None:
 def _check_names(offers: Sequence[Offer]) -> None:
     by_name: dict[str, Offer] = {}
     for offer in offers:
-        other = by_name.setdefault(offer.name, offer)
+        other = by_name.setdefault(offer.id, offer)
         if other is not offer:
             places = f"{other.origin.label()} and {offer.origin.label()}"
-            raise InvalidOption(f"two skills are named '{offer.name}': of {places}; add them one by one")
+            raise InvalidOption(f"two skills are named '{offer.id}': of {places}; add them one by one")
 
 
 def _make_offer(
@@ -237,18 +225,27 @@ def _make_offer(
     metadata = read_metadata(parse(data), candidate.name)
     files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
     is_same = is_there(candidate, origin, store, entry)
+    hashes = hash_folder(candidate.folder, candidate.links)
+    report = audit_folder(candidate.folder, candidate.name, policy=policy)
     return Offer(
-        candidate,
-        download,
-        origin,
-        metadata.description,
+        candidate.name,
+        origin.source,
+        origin.ref,
+        download.commit,
+        candidate.version,
+        f"sha256:{hashes.source}",
         len(files),
         sum(file.size for file in files),
         estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
-        hash_folder(candidate.folder, candidate.links),
-        audit_folder(candidate.folder, candidate.name, policy=policy),
-        is_same is True,
-        entry if is_same is None else None,
+        {"notes": report.notes, "reviews": report.reviews, "blocks": report.blocks},
+        candidate=candidate,
+        download=download,
+        origin=origin,
+        description=metadata.description,
+        hashes=hashes,
+        report=report,
+        is_there=is_same is True,
+        last=entry if is_same is None else None,
     )
 
 
@@ -284,18 +281,18 @@ def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, store: Stor
 
 def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, accept: bool) -> None:
     """Raise AuditBlocked (E084) or SkillExists (E050) for what may not be added; `accept` accepts blocks."""
-    blocked = [offer.name for offer in offers if offer.audit.blocks and not offer.is_there]
+    blocked = [offer.id for offer in offers if offer.report.blocks and not offer.is_there]
     for offer in offers:
-        if offer.name in blocked:
-            others = [name for name in blocked if name != offer.name]
+        if offer.id in blocked:
+            others = [name for name in blocked if name != offer.id]
             digest = offer.hashes.content.digest
-            check_blocks(offer.name, digest, offer.audit, accept=accept, others=others)
+            check_blocks(offer.id, digest, offer.report, accept=accept, others=others)
     deployments = {record.path: record.source for record in read_deployments()}
     for offer in offers:
-        source = os.path.join(os.path.realpath(store.folder), offer.name)
+        source = os.path.join(os.path.realpath(store.folder), offer.id)
         for name, directory in targets:
-            path = os.path.join(directory, offer.name)
-            _check_target(offer.name, name, path, source, deployments.get(path))
+            path = os.path.join(directory, offer.id)
+            _check_target(offer.id, name, path, source, deployments.get(path))
 
 
 def _check_target(skill: str, target: str, path: str, source: str, owner: str | None) -> None:
@@ -323,14 +320,14 @@ def describe_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Tar
 
 
 def _describe(offer: Offer) -> Iterator[str]:
-    report, download = offer.audit, offer.download
+    report = offer.report
     state = "  (unchanged)" if offer.is_there else ""
     if offer.last is not None:
         state = f"  (in the place of {offer.last.version_name}; your edits are merged)"
-    yield f"{offer.name}{state}  {cut(fold_line(offer.description), WIDTH)}"
+    yield f"{offer.id}{state}  {cut(fold_line(offer.description), WIDTH)}"
     path = f", {offer.candidate.path}" if offer.candidate.path else ""
-    version = f", commit {download.commit}" if download.commit else ""
-    version += f", version {offer.candidate.version}" if offer.candidate.version else ""
+    version = f", commit {offer.commit}" if offer.commit else ""
+    version += f", version {offer.version}" if offer.version else ""
     yield f"  from      {offer.origin.label()}{path}{version}"
     yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
     asks = [f"{kind} {_few(values)}" for kind, values in encode(report.asks).items() if values]

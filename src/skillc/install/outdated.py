@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Self
 
 from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
-from skillc.install.candidate import Candidate, Download
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import NO_REFS, Origins, Refs, reason_of, warn_of_yank
-from skillc.install.latest import NEW_FILES, note_latest
 from skillc.install.lock import find_entries, find_root, lock_folder, store_folder
+from skillc.install.notes import NEW_FILES, note_latest
+from skillc.install.places import Candidate, Download
 from skillc.surface import Here
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -23,11 +23,24 @@ UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 class Latest:
     """A locked skill and its latest version, whose folder is there while its download is open."""
 
-    entry: LockEntry
-    download: Download
-    candidate: Candidate
-    is_changed: bool
-    is_edited: bool = False
+    id: str
+    current: str
+    latest: str
+    commit: str | None
+    changed: bool
+    edited: bool
+    entry: LockEntry = field(metadata=HIDDEN)
+    download: Download = field(metadata=HIDDEN)
+    candidate: Candidate = field(metadata=HIDDEN)
+
+    @classmethod
+    def of(cls, root: str, entry: LockEntry, download: Download, candidate: Candidate, changed: bool) -> Self:
+        """Return what an origin has for a locked skill of a store, and whether that was edited there."""
+        current = entry.own_text("version") or entry.commit[:12] or entry.hash[:12]
+        latest = (candidate.version or download.commit[:12] or NEW_FILES) if changed else current
+        edited = entry.is_edited(store_folder(root, entry.name))
+        commit = download.commit or None
+        return cls(entry.name, current, latest, commit, changed, edited, entry, download, candidate)
 
     @property
     def is_moved(self) -> bool:
@@ -35,33 +48,10 @@ class Latest:
         return self.download.origin.ref != self.entry.text("ref")
 
     @property
-    def current_name(self) -> str:
-        return self.entry.own_text("version") or self.entry.commit[:12] or self.entry.hash[:12]
-
-    @property
-    def latest_name(self) -> str:
-        if not self.is_changed:
-            return self.current_name
-        return self.candidate.version or self.download.commit[:12] or NEW_FILES
-
-    @property
     def move(self) -> str:
         """The two versions, with the refs that name them, for people."""
-        pairs = (
-            (self.entry.text("ref"), self.current_name),
-            (self.download.origin.ref, self.latest_name),
-        )
+        pairs = ((self.entry.text("ref"), self.current), (self.download.origin.ref, self.latest))
         return " -> ".join(f"{ref} ({name})" if ref not in ("", name) else name for ref, name in pairs)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "id": self.entry.name,
-            "current": self.current_name,
-            "latest": self.latest_name,
-            "commit": self.download.commit or None,
-            "changed": self.is_changed,
-            "edited": self.is_edited,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +93,19 @@ def find_latest(
     diagnostics = origins.diagnostics
     for entry, result in origins.open(entries, is_exact=False, refs=refs):
         try:
-            latest = result if isinstance(result, SkillcError) else _compare(entry, *result)
+            latest = result if isinstance(result, SkillcError) else _compare(root, entry, *result)
         except OriginNotFound as error:  # of this skill; the others may be there
             latest = error
         if isinstance(latest, Latest):
             if _is_old_enough(latest, min_age, diagnostics):
-                versions.append(with_edits(root, latest))
+                versions.append(latest)
         elif entry.name in refs:
             latest.details = "" if "--skill" in latest.details else latest.details  # that is for 'skc add'
             raise latest
         else:
             diagnostics.append(warning("W088", entry.name, reason_of(latest)))
     news = [each for each in versions if each.entry.name not in refs]
-    note_latest(root, [(each.entry, each.latest_name if each.is_changed else "") for each in news])
+    note_latest(root, [(each.entry, each.latest if each.changed else "") for each in news])
     return versions
 
 
@@ -133,7 +123,7 @@ def parse_age(text: str, option: str = "--min-age") -> int:
     return int(number) * UNITS[unit]
 
 
-def _compare(entry: LockEntry, download: Download, candidate: Candidate) -> Latest:
+def _compare(root: str, entry: LockEntry, download: Download, candidate: Candidate) -> Latest:
     """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
     tree = entry.own_text("tree")
     if candidate.source_digest and entry.digest:
@@ -143,11 +133,11 @@ def _compare(entry: LockEntry, download: Download, candidate: Candidate) -> Late
     else:
         download.complete([candidate])
         is_changed = not entry.is_about(candidate.folder, candidate.links)
-    return Latest(entry, download, candidate, is_changed)
+    return Latest.of(root, entry, download, candidate, is_changed)
 
 
 def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:
-    if not min_age or not latest.is_changed or latest.download.origin.type == "local":
+    if not min_age or not latest.changed or latest.download.origin.type == "local":
         return True
     version = latest.candidate.version
     name = f"version {version}" if version else f"commit {latest.download.commit[:12]}"
@@ -161,8 +151,3 @@ def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) 
         return True
     diagnostics.append(warning("W088", latest.entry.name, reason))
     return False
-
-
-def with_edits(root: str, latest: Latest) -> Latest:
-    """Return the same with whether the skill in the store differs from what was installed."""
-    return replace(latest, is_edited=latest.entry.is_edited(store_folder(root, latest.entry.name)))

@@ -1,38 +1,92 @@
-"""Remotes that list skills, as places to add from: web sites, ClawHub's registries, and registries of ours.
+"""What an origin gives: a download with the skills in it that can be added; and remotes that list skills.
 
     place = find_site(origin, names, report)
-    with open_place(place, folder) as download:
+    with place.remote.session:
+        download = place.open(folder)
         download.complete(download.candidates)
 
-A list is read first, and of the skills only those that are wanted. What goes wrong is E080, without secrets.
+Of web sites, ClawHub's registries and registries of ours, a list is read first, and of the skills only those
+that are wanted. What goes wrong is E080, without secrets.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from skillc import remotes
 from skillc.errors import Diagnostic, OriginNotFound
-from skillc.install.candidate import Candidate, Download
-from skillc.install.discover import choose_by_name
 from skillc.install.origin import CLAWHUB, REGISTRY, Origin
 from skillc.remotes import Failure, hide_secrets
+from skillc.spelling import did_you_mean
 from skillc.text import one_line
 
 if TYPE_CHECKING:
     from skillc.remotes import ClawHubRemote, RegistryApi, RemoteSkill, Session, SiteRemote
 
 Report = Callable[[Diagnostic], None]
+T = TypeVar("T")
 NO_REASONS: Mapping[str, str] = {}
+MAX_NAMES = 10  # in a hint
 
 
-Found = tuple[Candidate, "RemoteSkill"]  # what can be added, before it has a folder, and what is fetched
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A skill in a download: its name, its folder on this machine, and the path of its SKILL.md inside.
+
+    `path` is what the lock file calls `skillPath`, with forward slashes: `skills/pdf/SKILL.md`. `version` is
+    that of a registry, `digest` that of a site (`wellKnownDigest`), and `resolved` the address of the skill
+    itself, where it has one.
+    """
+
+    name: str
+    folder: str
+    path: str
+    description: str = ""
+    tree: str = ""  # the git tree of the folder, of a git repository
+    version: str = ""
+    digest: str = ""
+    resolved: str = ""
+    source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
+    source_digest: str = ""  # of its version's source, of a registry of ours
+    time: int = 0  # when its version was published, in seconds since 1970
+    yanked: Mapping[str, str] = field(default_factory=dict, compare=False)  # reasons, by version
+    links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
+    remote: Any = field(default=None, repr=False, compare=False)  # the skill of a remote, to be fetched
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """What an origin gave: a folder on this machine, gone when the download is closed.
+
+    `commit` is that of a git repository, and `resolved` the address that was really read. With `lazy`, the
+    folders of candidates are incomplete until `complete` was called with them.
+    """
+
+    origin: Origin
+    folder: str
+    candidates: tuple[Candidate, ...]
+    commit: str = ""
+    resolved: str = ""
+    complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
+    time: int = 0  # of the commit, in seconds since 1970
+    is_tag: bool = False  # whether the ref that was asked for is a tag
+    addresses: dict[str, str] = field(default_factory=dict, repr=False)  # of folders that are complete
+
+    def address_of(self, candidate: Candidate) -> str:
+        """Return the address that one candidate came from: after redirects, once it is complete."""
+        return self.addresses.get(candidate.folder) or candidate.resolved or self.resolved
+
+    def origin_of(self, candidate: Candidate) -> Origin:
+        """Return the origin of one candidate, as the lock file keeps it."""
+        if not candidate.source or self.origin.is_registry:
+            return self.origin
+        return Origin("download", candidate.source, self.origin.url, secret_url=self.origin.secret_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +95,43 @@ class Place:
 
     origin: Origin
     remote: SiteRemote | ClawHubRemote | RegistryApi
-    skills: Sequence[Found]
+    candidates: Sequence[Candidate]
+
+    def open(self, folder: str) -> Download:
+        """Return the skills; completing one fetches it into a folder of its own."""
+        addresses: dict[str, str] = {}
+
+        def complete(candidates: Sequence[Candidate]) -> None:
+            with origin_errors(self.origin):
+                for each in candidates:
+                    if not os.path.isdir(each.folder):
+                        addresses[each.folder] = self.remote.fetch(each.remote, each.folder)
+
+        candidates = tuple(
+            replace(each, folder=os.path.join(folder, each.remote.id.replace("/", "+")))
+            for each in self.candidates
+        )
+        time = candidates[0].time if len(candidates) == 1 else 0
+        return Download(self.origin, folder, candidates, complete=complete, time=time, addresses=addresses)
+
+
+def choose_by_name(origin: Origin, skills: Mapping[str, T], names: Sequence[str]) -> list[T]:
+    """Return the skills of an index that are wanted, or all; raises OriginNotFound if one is missing."""
+    if not skills:
+        raise OriginNotFound(origin.label(), "there is no skill in it")
+    misses = [name for name in names if name not in skills]
+    if misses:
+        raise not_there(origin, misses[0], skills)
+    return [skills[name] for name in dict.fromkeys(names or skills)]
+
+
+def not_there(origin: Origin, name: str, there: Iterable[str]) -> OriginNotFound:
+    """Return the error for a skill that an origin does not have, with those that may have been meant."""
+    names = sorted(set(there))
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    listing = f"there are {', '.join(names[:MAX_NAMES])}{more}" if names else ""
+    hint = did_you_mean(name, names) or listing
+    return OriginNotFound(origin.label(), f"there is no skill '{name}' in it", hint and f"hint: {hint}")
 
 
 def open_session(origin: Origin) -> Session:
@@ -67,9 +157,7 @@ def find_site(origin: Origin, names: Sequence[str], report: Report) -> Place | N
         except remotes.Absent:
             return None
     choice = choose_by_name(origin, skills, names or ([origin.ref] if origin.ref else []))
-    return Place(
-        replace(origin, ref=""), remote, [(make_candidate(skill, skill.id), skill) for skill in choice]
-    )
+    return Place(replace(origin, ref=""), remote, [make_candidate(skill, skill.id) for skill in choice])
 
 
 def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | None:
@@ -88,11 +176,11 @@ def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | No
     choose_by_name(origin, skills, ())  # there is one
     parts = urlsplit(origin.url)
     site = f"{parts.scheme}://{parts.netloc}" if base else origin.url
-    found = []
+    candidates = []
     for slug, skill in skills.items():
         path = slug if site == CLAWHUB else f"{site}/{slug.rpartition('/')[2]}"
-        found.append((make_candidate(skill, skill.id.replace("/", "-"), f"{REGISTRY}{path}"), skill))
-    return Place(origin, remote, found)
+        candidates.append(make_candidate(skill, skill.id.replace("/", "-"), f"{REGISTRY}{path}"))
+    return Place(origin, remote, candidates)
 
 
 def make_candidate(
@@ -118,22 +206,5 @@ def make_candidate(
         source_digest=skill.digest if source else "",
         time=time,
         yanked=yanked,
+        remote=skill,
     )
-
-
-@contextmanager
-def open_place(place: Place, folder: str) -> Iterator[Download]:
-    """Give the skills of a remote, which are fetched into folders of their own when they are completed."""
-    by_folder = {os.path.join(folder, each[1].id.replace("/", "+")): each for each in place.skills}
-    addresses: dict[str, str] = {}
-
-    def complete(candidates: Sequence[Candidate]) -> None:
-        with origin_errors(place.origin):
-            for path in (candidate.folder for candidate in candidates):
-                if not os.path.isdir(path):
-                    addresses[path] = place.remote.fetch(by_folder[path][1], path)
-
-    candidates = tuple(replace(each, folder=path) for path, (each, _) in by_folder.items())
-    time = candidates[0].time if len(candidates) == 1 else 0
-    with place.remote.session:
-        yield Download(place.origin, folder, candidates, complete=complete, time=time, addresses=addresses)

@@ -1,8 +1,6 @@
-"""Compare a store with its lock: what 'skc install' has to do, and the value that says what it did.
+"""What a store has of its lock: the folders, hashed anew only where they changed, and what is to be done.
 
-Hooks run 'skc install' each time, and mostly there is nothing to do. So this module loads little, and hashes
-are computed anew only for folders that changed. Notes on them have an entry for each skill of the lock, in
-~/.skillc/cache/installed (`notes`). `install` is loaded where there is something to do.
+Notes on the folders have an entry for each skill of the lock, in ~/.skillc/cache/installed.
 """
 
 from __future__ import annotations
@@ -12,13 +10,11 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from skillc import errors
 from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, SkillcError
 from skillc.install.entry import LockEntry, compute_hash
-from skillc.install.lock import lock_file, read_lock, require_intact, store_folders
-from skillc.install.notes import read_notes, stamp_folder, write_notes
-from skillc.install.versions import installed_versions
+from skillc.install.notes import stamp_folder
+from skillc.records import read_notes, write_notes
 from skillc.skills import digest_files, digest_skill
 
 Notes = dict[str, list[object]]
@@ -46,11 +42,6 @@ class InstallPlan:
     def is_empty(self) -> bool:
         return not (self.additions or self.idle or self.loose or self.removals)
 
-    def preview(self) -> InstallResult:
-        """Return what an install would do."""
-        additions, same = (sorted(entry.name for entry in group) for group in (self.additions, self.same))
-        return InstallResult(additions, same, self.removals, [], [])
-
 
 @dataclass(frozen=True, slots=True)
 class InstallResult:
@@ -61,30 +52,6 @@ class InstallResult:
     removed: list[str]
     diagnostics: list[Diagnostic] = field(metadata=HIDDEN)
     failures: list[SkillcError] = field(metadata=HIDDEN)
-
-
-def make_plan(root: str, *, frozen: bool = False) -> InstallPlan:
-    """Compare a store with its lock; raises InvalidConfiguration without one, LockUnsatisfied for damage."""
-    path = lock_file(root)
-    if not os.path.lexists(path):
-        raise errors.InvalidConfiguration(path, "there is no lock; 'skc add' writes one")
-    entries = read_lock(root)
-    require_intact(entries.values())
-    for name, entry in entries.items() if frozen else ():
-        if not entry.is_complete:
-            reason = "the lock has no digest of its files; run 'skc install' once, and commit the lock"
-            raise errors.LockUnsatisfied(name, reason)
-    states = read_states(root, store_folders(root, entries), entries)
-    additions = [entry for name, entry in entries.items() if not is_exact(entry, states.get(name))]
-    names = {entry.name for entry in additions}
-    same = [entry for entry in entries.values() if entry.name not in names]
-    return InstallPlan(
-        additions,
-        same,
-        idle=[entry for entry in same if not states[entry.name].is_deployed],
-        loose=[entry for entry in same if not entry.is_complete],
-        removals=sorted(name for name in installed_versions(root) if name not in entries),
-    )
 
 
 def is_exact(entry: LockEntry, state: FolderState | None) -> bool:

@@ -25,7 +25,7 @@ from skillc.errors import (
     SkillNotFound,
     VersionExists,
 )
-from skillc.install.accepted_blocks import check_blocks
+from skillc.install.audit import check_blocks
 from skillc.library import Skill, is_compiled, locate_skill
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE

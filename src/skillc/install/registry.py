@@ -9,23 +9,29 @@ digest of its version. A yanked version is not chosen; where it is locked, it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from skillc import remotes
+from skillc import paths, remotes
 from skillc.errors import (
     InvalidOption,
     InvalidParameter,
     InvalidSkillId,
     OriginNotFound,
     RegistryRefused,
+    SkillcError,
     SkillNotFound,
     warning,
 )
+from skillc.install.lock import read_lock, skill_of
 from skillc.install.origin import OURS, Origin
-from skillc.install.places import NO_REASONS, Found, Place, Report, make_candidate
+from skillc.install.places import NO_REASONS, Candidate, Place, Report, make_candidate
+from skillc.install.versions import installed_roots
+from skillc.library import GLOBAL, Skill, SkillsConfig, copy_path, list_copies
 from skillc.remotes import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
 from skillc.spelling import suggest
@@ -50,7 +56,7 @@ def find_registry(origin: Origin, names: Sequence[str], report: Report) -> Place
         found = [search.found(skill) for skill in search.list().values()]
     registry = search.api.registry
     if search.skill and len(found) == 1:
-        origin = Origin("download", found[0][0].source, registry, search.ref, hosts=origin.hosts)
+        origin = Origin("download", found[0].source, registry, search.ref, hosts=origin.hosts)
     else:
         origin = replace(origin, url=registry, ref="")
     if not found:
@@ -73,7 +79,7 @@ class _Search:
         skills = self.api.list().value.skills.items()
         return {skill_id: skill for skill_id, skill in skills if skill_id.startswith(prefix)}
 
-    def by_name(self, name: str) -> Found:
+    def by_name(self, name: str) -> Candidate:
         """Return the skill that a person names by its ID, or by the last part of it; with a version."""
         text, _, ref = name.partition("@")
         try:
@@ -82,7 +88,7 @@ class _Search:
             ids = self.list()
         return self._resolve(self._match(text, [each for each in ids if each.name == text], ids), ref)
 
-    def at_address(self, names: Sequence[str]) -> Sequence[Found]:
+    def at_address(self, names: Sequence[str]) -> Sequence[Candidate]:
         """Return the skill of an address, which may be that of its page, or those below a prefix."""
         is_page = self.skill.startswith(PAGES)
         name = self.skill.partition("/")[2] if is_page else self.skill
@@ -111,7 +117,7 @@ class _Search:
         hint = f"hint: did you mean {close}?" if close else ""
         raise OriginNotFound(self.origin.label(), f"there is no skill '{name}' in it", hint)
 
-    def _resolve(self, skill_id: SkillId, ref: str) -> Found:
+    def _resolve(self, skill_id: SkillId, ref: str) -> Candidate:
         """Return a skill at a version, at a tag, or without either at its latest version."""
         versions = self.api.versions(skill_id)
         number, tag = _number(ref), ref or LATEST
@@ -130,8 +136,8 @@ class _Search:
         yanked = {each.version: each.yanked for each in versions if each.yanked is not None}
         return self.found(skill, yanked)
 
-    def found(self, skill: RemoteSkill, yanked: Mapping[str, str] = NO_REASONS) -> Found:
-        return make_candidate(skill, skill.id.name, f"{OURS}{self.api.registry}/{skill.id}", yanked), skill
+    def found(self, skill: RemoteSkill, yanked: Mapping[str, str] = NO_REASONS) -> Candidate:
+        return make_candidate(skill, skill.id.name, f"{OURS}{self.api.registry}/{skill.id}", yanked)
 
 
 def _number(ref: str) -> str:
@@ -173,3 +179,52 @@ def _bases(address: str, root: str) -> list[str]:
 
 def _open(base: str) -> RegistryApi:
     return remotes.RegistryApi(base, find_token(base))
+
+
+def find_shared(registry: str, cwd: str) -> dict[str, list[Skill]]:
+    """Return the skills of a registry on this machine, whose use it may be told: their folders, by ID.
+
+    They were added from it, in any project, or are of a repository with its address.
+    """
+    folders: dict[str, dict[str, Skill]] = {}
+    for skill_id, skill in (*_find_locked(registry, cwd), *_find_copies(registry, cwd)):
+        folders.setdefault(skill_id, {})[skill.source] = skill
+    return {skill_id: list(skills.values()) for skill_id, skills in folders.items()}
+
+
+def _roots(cwd: str) -> Iterable[str]:
+    """Return the projects of this machine that skills were added to, that of `cwd`, and the home."""
+    projects = (*paths.lock_roots(cwd), *paths.project_roots(cwd), *installed_roots())
+    return dict.fromkeys((paths.require_home(), *projects))
+
+
+def _find_locked(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
+    prefix = f"{OURS}{registry}/"
+    for root in _roots(cwd):
+        try:
+            entries = read_lock(root)
+        except (SkillcError, OSError):
+            continue  # another command says what is wrong with it
+        for name, entry in entries.items():
+            source = entry.text("source")
+            with suppress(InvalidSkillId):
+                if source.startswith(prefix):
+                    yield SkillId(source.removeprefix(prefix)), skill_of(root, name)
+
+
+def _find_copies(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
+    home = paths.require_home()
+    for root in (cwd, *_roots(cwd)):
+        try:
+            repositories = SkillsConfig.load(root).repositories
+        except (SkillcError, OSError):
+            continue
+        for repository in repositories:
+            try:
+                address = parse_registry(repository.settings.get("url", ""))
+            except SkillcError:
+                continue
+            if repository.type != "http" or address != registry:
+                continue
+            for skill_id, folder in list_copies(os.path.dirname(copy_path(repository, "x"))):
+                yield skill_id, Skill(skill_id, folder, GLOBAL, home, True, repository.name, is_copy=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from skillc import paths, trash
 from skillc.compiler import (
@@ -19,9 +18,8 @@ from skillc.compiler import (
     publish_skill,
     renewal,
 )
-from skillc.contract import HIDDEN, encode, hidden
+from skillc.contract import HIDDEN, extend, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
-from skillc.install.dangling import measure_size
 from skillc.install.entry import LockEntry
 from skillc.install.lock import change_lock, is_home, read_lock
 from skillc.install.store import has_skill, path_of
@@ -163,15 +161,17 @@ def _read_memory(item: trash.TrashItem) -> _Memory | None:
 
 
 @dataclass(frozen=True, slots=True)
+class SizedItem(trash.TrashItem):
+    """Something in the trash, with its size in bytes."""
+
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TrashContents:
-    """What is in the trash: the items, and the bytes of each."""
+    """What is in the trash."""
 
-    items: tuple[trash.TrashItem, ...]
-    sizes: tuple[int, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        pairs = zip(self.items, self.sizes, strict=True)
-        return {"entries": [{**encode(item), "size": size} for item, size in pairs]}
+    entries: tuple[SizedItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +182,16 @@ class EmptiedTrash:
     size: int = field(metadata=HIDDEN)
 
 
-def list_trash() -> TrashContents:
-    """Return what is in the trash."""
-    items = tuple(trash.items())
-    return TrashContents(items, tuple(measure_size(item.path) for item in items))
+def list_trash(here: Here) -> TrashContents:
+    """Return what is in the trash, wherever it was."""
+    sized = (extend(SizedItem, item, size=trash.measure_size(item.path)) for item in trash.items())
+    return TrashContents(tuple(sized))
 
 
 def empty_trash(here: Here, *, yes: bool = False) -> EmptiedTrash:
     """Delete what is in the trash for good, once a person agrees; raises InvalidOption without one."""
-    contents = list_trash()
-    items, size = contents.items, sum(contents.sizes)
+    items = trash.items()
+    size = sum(trash.measure_size(item.path) for item in items)
     if items and not yes:
         text = f"{count_of(len(items), 'item')}, {size:,} bytes. Deleted items can't be brought back."
         question = "Delete it?" if len(items) == 1 else "Delete them all?"
@@ -199,4 +199,4 @@ def empty_trash(here: Here, *, yes: bool = False) -> EmptiedTrash:
             raise InvalidOption("nothing deleted; 'skc trash empty --yes' deletes without asking")
     for item in items:
         trash.delete(item)
-    return EmptiedTrash(items, size)
+    return EmptiedTrash(tuple(items), size)

@@ -1,54 +1,33 @@
-"""What is known of the skills that are here: one value, which 'skc list' and 'skc info' show.
-
-It is put together from the stores, their locks, deployments and what the origins said last; none is asked.
-What takes reading a file or a folder is noted with its stamp (`notes`), and read again once that changes.
-"""
+"""What is known of skills that are here: one value for 'skc list' and 'skc info', and their lines."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from functools import cache
-from time import monotonic
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from skillc import paths
-from skillc.compiler import (
-    OBSOLETE,
-    find_build,
-    find_deployments,
-    find_problem,
-    inspect_deployment,
-)
+from skillc.compiler import SHARED, UNIVERSAL
 from skillc.contract import JSON, KEY, hidden, optional
-from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
-from skillc.install.foreign import ForeignSkill, find_foreign
-from skillc.install.notes import Memo, stamp_files, stamp_folder
-from skillc.library import (
-    PROJECT,
-    DeploymentRecord,
-    Skill,
-    deployments_by_source,
-    locate_installed,
-    read_import,
-    read_switches,
-    stored_skills,
-)
-from skillc.skills import digest_skill
-from skillc.text import utf8_text
+from skillc.errors import Diagnostic
+from skillc.install.notes import NEW_FILES
+from skillc.library import GLOBAL, PROJECT, Skill
+from skillc.paths import short_path
+from skillc.quotes import shell_quote
+from skillc.text import count_of, one_line
 
-if TYPE_CHECKING:  # many have no lock, and one without deployments has nothing to inspect
-    from skillc.install.entry import LockEntry
-    from skillc.install.latest import KnownVersion
-    from skillc.surface import Here
-
-KIND = "list"  # of notes
-TIME_OUT = 5.0  # seconds for reading the texts of new skills; the next list goes on with the rest
-COPY = "copy"  # the method of a deployment
 LINK, EDITED, OTHER = "link", "edited", "other"  # states of a deployment, besides `folder` and `gone`
+STATES = {EDITED: "edited there", OTHER: "something else is there", "gone": "not there any more"}
+NORMAL = "normal"
+LISTED = {
+    "whole": "whole description",
+    "cut": "description cut",
+    "name": "name alone",
+    "on-demand": "on demand",
+    "absent": "not listed",
+}
+MAX_ADVICE = 3  # skills of one kind that are named
+COMMIT = 7  # digits of a commit that are shown
 _AS_IS = {JSON: True}  # names as the file system has them, which may be no UTF-8
 
 
@@ -69,6 +48,13 @@ class AgentSkill:
     path: str
     method: str
     state: str
+
+    @property
+    def name(self) -> str:
+        """What people call the agent: a folder that several share is none of theirs."""
+        if self.agent == UNIVERSAL:
+            return f"shared ({SHARED[0]})"
+        return short_path(self.agent) if os.sep in self.agent else self.agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +106,100 @@ class SkillInfo:
         """The deployments that were edited where they are."""
         return [each for each in self.agents if each.state == EDITED]
 
+    @property
+    def states(self) -> str:
+        """What there is to say of it, most urgent first; `normal` if there is nothing."""
+        edits = ", ".join(dict.fromkeys(each.name for each in self.edits))
+        words = {
+            "conflict": bool(self.conflicts),
+            self.status: self.status != NORMAL,
+            self.disabled: bool(self.disabled),
+            "hidden": bool(self.shadowed_by),
+            f"edited at {edits}": bool(edits),
+            "edited": self.edited,
+            "pinned": self.pinned,
+            "update" if self.latest == NEW_FILES else f"update: {self.latest}": bool(self.outdated),
+        }
+        return ", ".join(word for word, is_so in words.items() if is_so) or NORMAL
+
+    def row(self) -> tuple[str, ...]:
+        """Return it as a row under the header of all skills."""
+        tokens = f"{self.tokens.metadata + self.tokens.body:,}" if self.tokens else ""
+        agents = ", ".join(dict.fromkeys(each.name for each in self.agents))
+        version = self.version or self.commit[:COMMIT]
+        return self.name, self.scope, version, self._place(), agents, tokens, self.states
+
+    def _place(self) -> str:
+        """Return where it comes from, with the ref."""
+        origin = short_path(self.origin) if self.origin.startswith(os.sep) else self.origin
+        return f"{origin}{f'@{self.ref}' if self.ref else ''}"
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what is known of it, each fact with its label, which is empty where the last one goes on."""
+        yield "status", self.states
+        if self.shadowed_by:
+            yield "hidden", f"its name means {short_path(self.shadowed_by)} here"
+        if self.origin:
+            yield "from", f"{self._place()}{f', commit {self.commit[:COMMIT]}' if self.commit else ''}"
+        if self.latest and self.checked:
+            yield "latest", f"{self.latest if self.outdated else 'this version'}, as of {self.checked[:10]}"
+        edit = ", where it is to be edited" if self.skill.is_stored and not self.skill.is_copy else ""
+        yield "source", f"{short_path(self.source_path)}{edit}"
+        for number, agent in enumerate(self.agents):
+            state = f", {STATES[agent.state]}" if agent.state in STATES else ""
+            text = f"{agent.name}: {short_path(agent.path)} ({agent.method}{state})"
+            yield "" if number else "agents", text
+        if not self.agents:
+            yield "agents", "none has it"
+        if self.listing:
+            states = dict.fromkeys(self.listing.values())
+            agents = {state: ", ".join(a for a, s in self.listing.items() if s == state) for state in states}
+            yield "listing", "; ".join(f"{LISTED[state]} at {names}" for state, names in agents.items())
+        if (counts := self.tokens) is not None:
+            files = f", {counts.files:,} in its other files" if counts.files else ""
+            both = f"{counts.metadata:,} for its name and description, {counts.body:,} for its body"
+            yield "tokens", f"about {both}{files}"
+        if self.used:
+            last = f", last on {self.used.last[:10]}" if self.used.last else ""
+            yield "used", f"{count_of(self.used.read, 'time')}{last}"
+        for number, path in enumerate(self.conflicts):
+            yield "" if number else "conflicts", short_path(path)
+
+    def commands(self) -> Iterator[tuple[str, str]]:
+        """Yield the commands for what comes next, each with what it does."""
+        name = shell_quote(self.skill.reference)
+        if not self.skill.is_stored:
+            yield f"skc import {name}", "take this folder in, for all agents"
+            return
+        if self.skill.is_copy:
+            yield f"skc repo sync {shell_quote(self.origin)}", "ask its repository again"
+            return
+        anew = "write anew what was edited where agents read it; the edits go to the trash"
+        yield f"skc build {name}", anew if self.edits else "bring your edits to agents"
+        if self.is_locked:
+            scope = "" if self.scope == PROJECT else " --global"
+            if self.edited:
+                yield f"skc verify{scope}", "see which files you changed"
+            if self.pinned:
+                yield f"skc unpin {name}{scope}", "let it be updated again"
+            else:
+                yield f"skc update {name}{scope}", "get the latest version; your edits are merged"
+                yield f"skc pin {name}{scope}", "keep it at this version"
+        if self.disabled:
+            yield f"skc enable {name}", "give it back to agents"
+        else:
+            yield f"skc disable {name}", "take it away from agents for a while"
+        yield f"skc remove {name}", "take it out; 'skc restore' brings it back"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignSkill:
+    """A skill in an agent's directory that skc did not put there; `scope` says whose directory it is."""
+
+    name: str
+    path: str
+    scope: str
+
 
 @dataclass(frozen=True, slots=True)
 class InstalledSkills:
@@ -128,287 +208,42 @@ class InstalledSkills:
     `foreign` are the skills in agents' folders that came from elsewhere.
     """
 
+    HEADER: ClassVar = ("SKILL", "SCOPE", "VERSION", "FROM", "AGENTS", "TOKENS", "STATUS")
+
     skills: Sequence[SkillInfo]
     total: int
     filtered: int
     foreign: Sequence[ForeignSkill]
     diagnostics: Sequence[Diagnostic] = hidden(())
 
+    def total_line(self) -> str:
+        """Return how many skills there are, and how many of them are listed."""
+        if not self.skills:
+            return f"No skills match, of {self.total:,}." if self.total else "No skills."
+        count = f"{len(self.skills):,} of " if len(self.skills) < self.total else ""
+        return f"{count}{self.total:,} skill{'' if self.total == 1 else 's'}"
 
-def list_installed(
-    cwd: str,
-    *,
-    scope: str = "all",
-    status: str = "all",
-    pattern: str | None = None,
-    limit: int | None = None,
-    check_obsolete: bool = False,
-) -> InstalledSkills:
-    """Return the skills of the stores; one with an unusable SKILL.md is a diagnostic."""
-    survey, compare = _Survey(monotonic() + TIME_OUT), check_obsolete or status == OBSOLETE
-    found: list[tuple[Skill, tuple[str, str], str]] = []
-    sources: dict[str, str] = {}  # of the first skill of each name, which is the one that it means
-    diagnostics: list[Diagnostic] = []
-    total = 0
-    for skill in stored_skills(cwd):
-        if error := survey.find_problem(skill):
-            diagnostics.append(warning("W005", error.message, error.code).at(skill.source))
-            continue
-        total += 1
-        first = sources.setdefault(skill.name, skill.source)
-        if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
-            build = find_build(skill, compare=compare)
-            if status in ("all", build[0]):
-                found.append((skill, build, "" if first == skill.source else first))
-    found.sort(key=lambda each: (each[0].scope != PROJECT, each[0].name))  # nearest first stays
-    skills = []
-    for skill, build, shadow in found[:limit]:
-        with suppress(InvalidSkill, OSError):  # another command took it out just now
-            skills.append(survey.describe(skill, build, shadow))
-    survey.keep(is_all=len(skills) == total)
-    return InstalledSkills(skills, total, len(found), find_foreign(cwd), [*diagnostics, *survey.diagnostics])
+    def advice(self) -> Iterator[str]:
+        """Yield what to do next, a line each."""
+        updates = [skill.id for skill in self.skills if skill.outdated and not skill.pinned]
+        if updates:
+            yield f"{count_of(len(updates), 'skill')} can be updated: 'skc update'"
+        edits = [skill for skill in self.skills if skill.edits]
+        for skill in edits[:MAX_ADVICE]:
+            command = f"skc build {shell_quote(skill.skill.reference)}"
+            place = short_path(skill.source_path)
+            yield one_line(f"'{skill.id}' was edited where agents read it; edit {place}")
+            yield f"  '{command}' writes what agents read anew, and puts your edits of it into the trash"
+        if len(edits) > MAX_ADVICE:
+            yield f"and so were {len(edits) - MAX_ADVICE:,} more: 'skc build --all'"
+        yield from advise_import(self.foreign)
 
 
-def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
-    """Return everything about a skill, an installed one first [D69], and what is wrong around it."""
-    from skillc.lint import measure_skill  # a list needs none of these
-    from skillc.listing import list_agents
-    from skillc.usage import compute_stats, count_offers_by_day
-
-    skill = locate_installed(name, here.cwd)
-    here.tell(skill.diagnostics)
-    survey = _Survey(monotonic() + TIME_OUT)
-    info = survey.describe(skill, find_build(skill), records=find_deployments(skill))
-    survey.keep(is_all=False)
-    tokens = measure_skill(skill.source)
-    try:
-        digest = digest_skill(skill.source).digest
-    except SkillcError:  # a link that leaves the folder [D64]
-        digest = ""
-    use, offers = compute_stats(skill), count_offers_by_day([skill])
-    places = {os.path.realpath(each.path) for each in info.agents}
-    states = {
-        agent.agent: each.state
-        for agent in (list_agents(here.cwd).agents if places else ())
-        for each in agent.skills
-        if each.state and os.path.realpath(os.path.dirname(each.path)) in places
-    }
-    details = replace(
-        info,
-        tokens=TokenCounts(tokens.metadata, tokens.body, tokens.in_files) if tokens else None,
-        listing=states or None,
-        digest=digest,
-        used=Use(sum(count for _, count, _ in offers), use.data["total_accesses"], use.end),
-    )
-    return details, [*survey.diagnostics, *use.diagnostics]
-
-
-class _Survey:
-    """Goes through skills, and reads what several of them share once: locks, notes and deployments."""
-
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
-        self._stores: dict[str, _Store] = {}
-        self._switches = read_switches()
-        self._deployments = cache(deployments_by_source)
-        self.diagnostics: list[Diagnostic] = []
-
-    def find_problem(self, skill: Skill) -> SkillcError | None:
-        """Return what is wrong with a SKILL.md; of a new one nothing is known once time is over."""
-        return self._store_of(skill).find_problem(skill, monotonic() < self._deadline)
-
-    def _store_of(self, skill: Skill) -> _Store:
-        store = self._stores.get(skill.root)
-        if store is None:
-            store = self._stores[skill.root] = _Store(skill.root, self.diagnostics)
-        return store
-
-    def describe(
-        self,
-        skill: Skill,
-        build: tuple[str, str],
-        shadow: str = "",
-        records: Sequence[DeploymentRecord] | None = None,
-    ) -> SkillInfo:
-        """Return what is known of a skill; without `records`, its deployments are those on record.
-
-        `build` is its status and its runtime directory, `shadow` the folder that its name means here.
-        """
-        store = self._store_of(skill)
-        entry, is_edited = store.entries.get(skill.name if skill.is_stored else "", (None, False))
-        known = store.latest.get(entry.name) if entry else None
-        main = store.read_main(skill, monotonic() < self._deadline)
-        if error := main.get("error"):
-            raise InvalidSkill(skill.source, error[0])
-        if records is None:
-            records = self._deployments().get(utf8_text(skill.source), ())
-        switch = self._switches.get(utf8_text(skill.source))
-        agents = tuple(store.inspect(skill, records))
-        version, is_outdated, latest = _describe_version(entry, known, main["version"])
-        others = [each.path for each in agents if each.state == OTHER]
-        return SkillInfo(
-            skill=skill,
-            id=skill.name,
-            name=skill.name,
-            scope=skill.scope,
-            status=build[0],
-            source_path=skill.source,
-            runtime_path=build[1],
-            description=main["description"],
-            version=version,
-            origin=_describe_origin(skill, entry) if entry else main["origin"],
-            ref=entry.text("ref") if entry else "",
-            commit=entry.commit if entry else "",
-            path=skill.source,
-            agents=agents,
-            tokens=TokenCounts(*main["tokens"]) if main["tokens"] else None,
-            edited=is_edited,
-            pinned=entry is not None and entry.is_pinned,
-            outdated=is_outdated,
-            latest=latest,
-            checked=known.time if known else None,
-            conflicts=(*others, *(store.find_marks(skill) if is_edited else ())),
-            disabled=switch.text if switch else "",
-            shadowed_by=shadow,
-            is_locked=entry is not None,
-        )
-
-    def keep(self, *, is_all: bool) -> None:
-        for store in self._stores.values():
-            store.memo.keep(is_all=is_all)
-
-
-class _Store:
-    """A store with its lock, and the notes on its skills."""
-
-    def __init__(self, root: str, diagnostics: list[Diagnostic]) -> None:
-        self.memo = Memo(KIND, root)
-        self.entries: dict[str, tuple[LockEntry, bool]] = {}  # by folder, and whether that was edited
-        self.latest: dict[str, KnownVersion] = {}
-        places = (root, os.path.join(root, paths.DIRECTORY))  # of the lock of a project, or of the home
-        if not root or not any(os.path.lexists(os.path.join(each, paths.LOCK_FILE)) for each in places):
-            return
-        from skillc.install.latest import recall_latest
-        from skillc.install.lock import lock_file, read_lock, store_folder
-        from skillc.install.plan import is_exact, read_states
-
-        try:
-            entries = read_lock(root)
-        except InvalidConfiguration as error:
-            diagnostics.append(warning("W071", lock_file(root), error.message))
-            return
-        folders = {name: store_folder(root, name) for name in entries}
-        states = read_states(root, folders, entries)
-        self.latest = recall_latest(root, entries)
-        for name, entry in entries.items():
-            is_edited = name in states and not entry.is_damaged and not is_exact(entry, states[name])
-            self.entries[os.path.basename(folders[name])] = entry, is_edited
-
-    def read_main(self, skill: Skill, is_in_time: bool) -> dict[str, Any]:
-        """Return what a SKILL.md says, and its tokens; nothing of a new one once time is over."""
-        stamp = stamp_files(next(filter(os.path.exists, _main_files(skill)), ""))
-        key = f"main {skill.source}"
-        if not is_in_time and self.memo.find(key, stamp) is None:
-            return {"description": "", "version": "", "origin": "", "tokens": None}
-        main: dict[str, Any] = self.memo.get(key, stamp, lambda: _read_main(skill))
-        return main
-
-    def find_problem(self, skill: Skill, is_in_time: bool) -> SkillcError | None:
-        """Return what is wrong with a SKILL.md, as when it was read last if it did not change."""
-        try:
-            problem = self.read_main(skill, is_in_time).get("error")
-        except OSError:
-            return find_problem(skill)
-        if problem is None:
-            return None
-        error = SkillcError(problem[0])
-        error.code = problem[1]
-        return error
-
-    def inspect(self, skill: Skill, records: Sequence[DeploymentRecord]) -> Iterator[AgentSkill]:
-        """Yield the deployments of a skill, with what is in their places."""
-        edits = {runtime: self._is_edited(skill, runtime) for runtime in {each.runtime for each in records}}
-        for record in records:
-            state = self._inspect(record)
-            if state == LINK and edits[record.runtime]:
-                state = EDITED
-            yield AgentSkill(record.target, record.path, record.method, state)
-
-    def _inspect(self, record: DeploymentRecord) -> str:
-        def inspect() -> str:
-            return inspect_deployment(record).value
-
-        is_copy = record.method == COPY and os.path.isdir(record.path) and not os.path.islink(record.path)
-        stamp = f"{record.digest} {folder}" if is_copy and (folder := stamp_folder(record.path)) else ""
-        return str(self.memo.get(f"copy {record.path}", stamp, inspect)) if stamp else inspect()
-
-    def _is_edited(self, skill: Skill, runtime: str) -> bool:
-        """Return whether the stub in a runtime directory, which links lead to, is not as it was built."""
-        from skillc.compiler import find_edited_builds
-
-        stamp = stamp_files(paths.stub_file(runtime), paths.index_file(runtime, skill.source))
-        return bool(self.memo.get(f"stub {runtime}", stamp, lambda: runtime in find_edited_builds(skill)))
-
-    def find_marks(self, skill: Skill) -> list[str]:
-        """Return the files in which a conflict of an update is open."""
-        from skillc.install.merge import find_marks
-
-        def find() -> list[str]:
-            try:
-                return [os.path.join(skill.source, name) for name in find_marks(skill.source)]
-            except (SkillcError, OSError):  # a link that leaves the folder
-                return []
-
-        return list(self.memo.get(f"marks {skill.source}", stamp_folder(skill.source), find))
-
-
-def _main_files(skill: Skill) -> list[str]:
-    return [os.path.join(skill.source, name) for name in paths.SKILL_FILES]
-
-
-def _read_main(skill: Skill) -> dict[str, Any]:
-    """Return what a SKILL.md says, or what is wrong with it: the message and the code."""
-    from skillc.lint import measure_main  # where nothing changed, none is read
-    from skillc.skills import parse, read_main_file, read_metadata
-
-    try:
-        document = parse(read_main_file(skill.source))
-        metadata = read_metadata(document, skill.segment)
-    except SkillcError as error:
-        return {"error": [error.message, error.code]}
-    more = metadata.fields.get("metadata")
-    version = metadata.fields.get("version", more.get("version") if isinstance(more, dict) else None)
-    is_version = isinstance(version, str | int | float) and not isinstance(version, bool)
-    return {
-        "description": utf8_text(metadata.description),
-        "version": utf8_text(str(version)) if is_version else "",
-        "tokens": measure_main(document),
-        "origin": utf8_text(_find_folder(skill)),
-    }
-
-
-def _find_folder(skill: Skill) -> str:
-    """Return the folder or the repository that a skill without a lock is a copy of; empty for none."""
-    if skill.repository or not skill.is_stored:
-        return skill.repository
-    return read_import(os.path.join(os.path.realpath(paths.skills_store(skill.root)), skill.name))[0]
-
-
-def _describe_version(
-    entry: LockEntry | None, known: KnownVersion | None, own: str
-) -> tuple[str, bool | None, str | None]:
-    """Return the version of a skill, whether there is another, and that one's name; None if not known."""
-    version = (entry.own_text("version") if entry else "") or own
-    if known is None:
-        return version, None, None
-    return version, bool(known.name), known.name or version or (entry.commit[:12] if entry else "")
-
-
-def _describe_origin(skill: Skill, entry: LockEntry) -> str:
-    """Return where a locked skill came from."""
-    from skillc.install.lock import lock_folder
-
-    source = entry.text("sourceUrl" if entry.text("sourceType") == "well-known" else "source")
-    if entry.text("sourceType") == "local":
-        return os.path.normpath(os.path.join(lock_folder(skill.root), source))
-    return source
+def advise_import(skills: Sequence[ForeignSkill]) -> Iterator[str]:
+    """Yield what to do with skills that came from elsewhere, a line for each scope."""
+    for scope, command in ((GLOBAL, "skc import"), (PROJECT, "skc import --project")):
+        folders = [each.path for each in skills if each.scope == scope]
+        if folders:
+            places = ", ".join(dict.fromkeys(short_path(os.path.dirname(each)) for each in folders))
+            what = f"{count_of(len(folders), 'skill')} in {places} came from elsewhere"
+            yield f"{what}; '{command}' takes {'it' if len(folders) == 1 else 'them'} over."

@@ -21,7 +21,7 @@ from skillc.compiler import (
 )
 from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
 from skillc.install.entry import COPY, LockEntry
-from skillc.install.lock import change_lock, is_home, read_lock, store_folder
+from skillc.install.lock import change_lock, is_home, read_lock, skill_of, store_folder
 from skillc.install.plan import note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
 from skillc.library import (
@@ -165,13 +165,6 @@ def is_edited(path: str) -> bool:
         return find_version(digest_skill(path).digest) is None
     except (SkillcError, OSError):  # a link that leaves the folder
         return True
-
-
-def skill_of(root: str, name: str) -> Skill:
-    """Return a skill of a store by its name in the lock."""
-    path = store_folder(root, name)
-    scope = GLOBAL if is_home(root) else PROJECT
-    return Skill(os.path.basename(path), os.path.realpath(path), scope, root, is_stored=True)
 
 
 def has_skill(root: str, entry: LockEntry) -> bool:

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
-from typing import Any
 
 from skillc import atomic
 from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_policy
-from skillc.contract import encode
+from skillc.contract import HIDDEN, encode, extend, optional
 from skillc.errors import (
     Diagnostic,
     InvalidOption,
@@ -26,13 +25,13 @@ from skillc.errors import (
     unexpected,
     warning,
 )
-from skillc.install.accepted_blocks import check_blocks
+from skillc.install.audit import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
 from skillc.install.fetch import Origins, Refs, TellStep, fetch_entries, warn_of_yank
-from skillc.install.latest import note_latest
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
-from skillc.install.outdated import Latest, find_latest, parse_age, with_edits
+from skillc.install.notes import note_latest
+from skillc.install.outdated import Latest, find_latest, parse_age
 from skillc.install.store import (
     FetchedSkill,
     check_store,
@@ -47,47 +46,58 @@ from skillc.library import is_path, lock_store
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
 from skillc.surface import Here
+from skillc.text import one_line, terminal_text
 
 REASON = "the version before 'skc update'"
 MAX_DIFF = 1 << 20  # bytes of a file whose diff is shown
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
-    """An update of one skill: what changes in its files and in what it asks for, and the conflicts."""
+class FileChange:
+    """A file of a new version that was added, changed or removed."""
 
-    latest: Latest
-    files: tuple[tuple[str, str], ...]  # of the new version: added, changed or removed, and the name
-    asks: Changes
-    conflicts: tuple[str, ...] = ()
-    diff: str = ""
+    file: str
+    change: str
 
-    @property
-    def name(self) -> str:
-        return self.latest.entry.name
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            **self.latest.as_json(),
-            "files": [{"file": name, "change": change} for change, name in self.files],
-            "asks": encode(self.asks),
-            "conflicts": list(self.conflicts),
-            **({"diff": self.diff} if self.diff else {}),
-        }
+@dataclass(frozen=True, slots=True)
+class Update(Latest):
+    """An update of one skill: what changes in its files and in what it asks for, and the conflicts.
+
+    Of one that is up to date, nothing of this is known.
+    """
+
+    files: tuple[FileChange, ...] | None = optional()
+    asks: Changes | None = optional()
+    conflicts: tuple[str, ...] | None = optional()
+    diff: str = optional("")
+
+    def lines(self, is_preview: bool) -> Iterator[str]:
+        """Yield what it changes, or would change, for people."""
+        verb = "Would update" if is_preview else "Updated"
+        yield one_line(f"{verb} '{self.id}': {self.move}{', merged with your edits' if self.edited else ''}")
+        yield from (one_line(f"  {each.change}: {each.file}") for each in self.files or ())
+        if asks := self.asks:
+            for sign, values in (("now asks for", asks.added), ("no longer asks for", asks.removed)):
+                kinds = {kind: names for kind, names in encode(values).items() if names}
+                yield from (one_line(f"  {sign} {kind}: {', '.join(names)}") for kind, names in kinds.items())
+            for f in asks.findings:
+                yield one_line(f"  {f.level}: {f.rule.id} {f.file}:{f.line}: {f.message}")
+        yield from (one_line(f"  conflict: {name}") for name in self.conflicts or ())
+        yield from (terminal_text(line) for line in self.diff.split("\n") if self.diff)
 
 
 @dataclass(slots=True)
 class Updates:
-    """What an update of several skills did: those that changed, and what failed."""
+    """What an update of several skills did, those that are up to date last; and what failed."""
 
     skills: list[Update] = field(default_factory=list)
-    unchanged: list[Latest] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    failures: list[SkillcError] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list, metadata=HIDDEN)
+    failures: list[SkillcError] = field(default_factory=list, metadata=HIDDEN)
 
-    def as_json(self) -> dict[str, Any]:
-        same = [latest.as_json() for latest in self.unchanged]
-        return {"skills": [update.as_json() for update in self.skills] + same}
+    @property
+    def changes(self) -> list[Update]:
+        return [each for each in self.skills if each.files is not None]
 
 
 def update_locked(
@@ -145,15 +155,15 @@ def _update_all(
         news = {
             each.entry.name: each
             for each in versions
-            if each.is_changed or (each.entry.name in refs and each.is_moved)
+            if each.changed or (each.entry.name in refs and each.is_moved)
         }
-        result.unchanged += [each for each in versions if each.entry.name not in news]
         for each in versions:  # of what was asked for, or of what was there, which says why it moves
             version = each.candidate.version if each.entry.name in refs else each.entry.own_text("version")
             result.diagnostics += warn_of_yank(each.entry.name, version, each.candidate)
         complete = apply_versions(
             root, [*news.values()], result, with_diff=with_diff, dry_run=dry_run, accept=accept
         )
+    result.skills += [extend(Update, each) for each in versions if each.id not in news]
     publish_entries(root, complete, result.diagnostics, result.failures)
     note_latest(root, [(entry, "") for entry in complete])
     return result
@@ -189,12 +199,11 @@ def _pinned(entry: LockEntry) -> Diagnostic:
     return warning("W088", entry.name, reason)
 
 
-def _conflict(root: str, update: Update) -> MergeConflict:
-    error = MergeConflict(update.name, *update.conflicts)
-    folder = store_folder(root, update.name)
+def _conflict(root: str, name: str, files: Sequence[str]) -> MergeConflict:
+    error = MergeConflict(name, *files)
     error.details = (
-        f"hint: edit the files in {folder}, then run 'skc build {shell_quote(update.name)}'; your version"
-        " from before the update is in the trash"
+        f"hint: edit the files in {store_folder(root, name)}, then run 'skc build {shell_quote(name)}';"
+        " your version from before the update is in the trash"
     )
     return error
 
@@ -212,7 +221,8 @@ def _update(
         if not (dry_run and accept):
             check_blocks(entry.name, digest_skill(new).digest, audit, accept=accept)
         diff = _diff(base, new) if with_diff and base else ""
-        update = Update(latest, tuple(_list_files(base, new)), asks, diff=diff)
+        files = tuple(FileChange(name, change) for change, name in _list_files(base, new))
+        update = extend(Update, latest, files=files, asks=asks, diff=diff)
         if dry_run:
             merge = _merge(root, latest, base)
             result.skills.append(replace(update, conflicts=merge.conflicts if merge else ()))
@@ -223,12 +233,13 @@ def _update(
                 is_pinned = now is not None and now.is_pinned and not entry.is_pinned
                 result.diagnostics.append(_pinned(entry) if is_pinned else warning("W097", entry.name))
                 return None
-            merge = _merge(root, with_edits(root, latest), base)
+            edited = entry.is_edited(store_folder(root, entry.name))  # by now
+            merge = _merge(root, replace(latest, edited=edited), base)
             locked = _apply(root, latest, audit, merge, result)
         update = replace(update, conflicts=merge.conflicts if merge else ())
         result.skills.append(update)
         if update.conflicts:
-            result.failures.append(_conflict(root, update))
+            result.failures.append(_conflict(root, entry.name, update.conflicts))
             return None
         return locked
 
@@ -242,7 +253,7 @@ def _open_base(root: str, latest: Latest) -> Iterator[str]:
         yield version
         return
     with fetch_entries(lock_folder(root), [entry] if entry.commit else [], hosts) as fetch:
-        if not fetch.skills and latest.is_edited:
+        if not fetch.skills and latest.edited:
             reason = "it was edited, and the version that was installed can't be had any more"
             hint = f"hint: move {store_folder(root, entry.name)} away, run the update, and edit it again"
             raise LockUnsatisfied(entry.name, reason, hint)
@@ -251,7 +262,7 @@ def _open_base(root: str, latest: Latest) -> Iterator[str]:
 
 def _merge(root: str, latest: Latest, base: str) -> Merge | None:
     """Return how the new version is merged with edits; None where there are none."""
-    if not latest.is_edited or not base:
+    if not latest.edited or not base:
         return None
     folder = store_folder(root, latest.entry.name)
     return merge_trees(read_tree(base), read_tree(folder), read_tree(latest.candidate.folder))

@@ -42,11 +42,7 @@ def copies_folder(repository: SkillRepositoryConfig) -> str:
 
 def list_copies(folder: str) -> list[tuple[SkillId, str]]:
     """Return the copies of one repository, below a folder of the cache: IDs and folders."""
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    ids = ((name, name.replace("+", "/")) for name in names if name[0] != ".")
+    ids = ((name, name.replace("+", "/")) for name in paths.list_names(folder) if name[0] != ".")
     return [
         (SkillId(skill_id), os.path.realpath(os.path.join(folder, name)))
         for name, skill_id in ids

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from skillc import __version__, paths
 from skillc.errors import SkillcError
-from skillc.install import read_notes, write_notes
+from skillc.records import read_notes, write_notes
 from skillc.startup import sha256_hex
 
 KIND = "openings"  # of notes, in the home's cache

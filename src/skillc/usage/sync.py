@@ -51,10 +51,7 @@ def sync_logs(project: str, skill: str | None = None, *, dry_run: bool = False) 
     """Move a project's fallback logs, all or one skill's; one that fails does not stop the others."""
     project = os.path.realpath(project)
     directory = log.fallback_directory(project)
-    try:
-        names = sorted(os.listdir(directory)) if paths.is_own(os.path.dirname(directory)) else []
-    except OSError:
-        names = []
+    names = paths.list_names(directory) if paths.is_own(os.path.dirname(directory)) else []
     names = [name for name in names if os.path.exists(log.fallback_file(project, name))]
     if skill is not None:
         if skill not in names:

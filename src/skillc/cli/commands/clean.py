@@ -39,11 +39,11 @@ def run(arguments: Arguments) -> int:
     )
     if not result.is_done:
         return show(arguments, result, _lines(result.entries))
-    lines = [f"Removed {_amount([each for each in result.entries if each.result != install.KEPT])}"]
+    lines = [f"Removed {_amount([each for each in result.entries if not each.is_kept])}"]
     for each in result.entries:
-        if each.result == install.TRASHED:
+        if each.is_trashed:
             lines.append(f"In the trash: {each.path}; 'skc restore {each.detail}' brings it back")
-        elif each.result == install.KEPT:
+        elif each.is_kept:
             lines.append(f"Kept: {each.path}: {each.detail}")
     return show(arguments, result, map(one_line, lines))
 

@@ -60,15 +60,15 @@ def run(arguments: Arguments) -> int:
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    imported, skipped = result.as_json()["imported"], result.as_json()["skipped"]
+    imported, skipped = result.imported, result.skipped
     lines: list[str] = []
     if imported:
-        rows = [(e["id"], e["how"], e["from"], e["to"]) for e in imported]
+        rows = [(each.name, each.how, each.source, each.destination) for each in imported]
         lines += table(("SKILL", "HOW", "FROM", "TO"), rows)
     if skipped:
-        lines += table(("SKIPPED", "REASON"), [(e["path"], e["reason"]) for e in skipped])
+        lines += table(("SKIPPED", "REASON"), [(each.path, each.reason) for each in skipped])
     if lines:
-        moved, copied = (sum(entry["how"] == how for entry in imported) for how in ("moved", "copied"))
+        moved, copied = (sum(each.how == how for each in imported) for how in ("moved", "copied"))
         verb = "would be imported" if is_preview else "imported"
         lines.append(f"{moved + copied} {verb} ({moved} moved, {copied} copied), {len(skipped)} skipped")
         if copied and not is_preview:

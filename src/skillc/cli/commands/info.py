@@ -38,12 +38,12 @@ def describe(info: install.SkillInfo) -> Iterator[str]:
     yield Line(Mark(one_line(info.id), STRONG), version, Mark(f"  {info.scope}", FAINT), breaks=WORDS)
     if info.description:
         yield Line("  ", fold_line(info.description), hang=2)
-    for label, text in install.list_facts(info):
+    for label, text in info.facts():
         yield Line(Mark(f"  {label:<9} ", FAINT), one_line(text), hang=12, breaks=WORDS)
 
 
 def _next(info: install.SkillInfo) -> Iterator[str]:
-    commands = [(one_line(command), purpose) for command, purpose in install.list_commands(info)]
+    commands = [(one_line(command), purpose) for command, purpose in info.commands()]
     width = max((width_of(command) for command, _ in commands), default=0)
     for command, purpose in commands:
         yield Line(

@@ -50,8 +50,8 @@ def run(arguments: Arguments) -> int:
 def _describe(skills: install.InstalledSkills, arguments: Arguments) -> Iterator[str]:
     is_long = arguments.has("long")
     yield from _describe_all(skills) if is_long else _tabulate(skills, arguments.has("verbose"))
-    yield install.total_line(skills)
-    yield from install.advise(skills)
+    yield skills.total_line()
+    yield from skills.advice()
 
 
 def _describe_all(skills: install.InstalledSkills) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _describe_all(skills: install.InstalledSkills) -> Iterator[str]:
 
 
 def _tabulate(skills: install.InstalledSkills, with_source: bool) -> Iterator[str]:
-    header, rows = list(install.HEADER), [list(install.row_of(skill)) for skill in skills.skills]
+    header, rows = list(skills.HEADER), [list(skill.row()) for skill in skills.skills]
     for row, skill in zip(rows, skills.skills, strict=True):
         row[-1] = _mark(row[-1])
         row += [skill.source_path] if with_source else []

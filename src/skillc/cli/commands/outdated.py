@@ -34,9 +34,7 @@ def run(arguments: Arguments) -> int:
     )
     here.tell(result.diagnostics)
     rows = [
-        (each.entry.name, each.current_name, each.latest_name, "edited" * each.is_edited)
-        for each in result.skills
-        if each.is_changed
+        (each.id, each.current, each.latest, "edited" * each.edited) for each in result.skills if each.changed
     ]
     nothing = "Every skill is up to date." if result.skills else NO_LOCK
     rest = [] if result.diagnostics else [nothing]  # with warnings, it is not known of all

@@ -43,8 +43,7 @@ def restore(arguments: Arguments, name: str) -> int:
 
 def _list(arguments: Arguments) -> int:
     contents = workspace().trash()
-    pairs = zip(contents.items, contents.sizes, strict=True)
-    rows = [(item.id, item.when, f"{size:,}", item.origin) for item, size in pairs]
+    rows = [(item.id, item.when, f"{item.size:,}", item.origin) for item in contents.entries]
     lines = table(("ID", "WHEN", "BYTES", "FROM"), rows) if rows else ["The trash is empty."]
     return show(arguments, contents, lines)
 

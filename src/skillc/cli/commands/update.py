@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from skillc import install
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
 from skillc.cli.syntax import Arguments, Command
-from skillc.text import count_of, one_line, terminal_text
+from skillc.text import count_of
 
-KINDS = ("hosts", "commands", "environment", "writes", "installs")
 COMMAND = Command(f"""
 skc update
 
@@ -49,24 +47,9 @@ def run(arguments: Arguments) -> int:
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    lines = [line for update in result.skills for line in _describe(update, is_preview)]
-    lines += [f"{count_of(len(result.unchanged), 'skill')} up to date"] if result.unchanged else []
+    lines = [line for update in result.changes for line in update.lines(is_preview)]
+    same = len(result.skills) - len(result.changes)
+    lines += [f"{count_of(same, 'skill')} up to date"] if same else []
     show(arguments, result, lines if lines or result.failures or result.diagnostics else [NO_LOCK])
     here.tell(result.diagnostics, result.failures)
     return 1 if result.failures else 0
-
-
-def _describe(update: install.Update, is_preview: bool) -> list[str]:
-    """Return what an update changes, in lines for people."""
-    latest = update.latest
-    verb = "Would update" if is_preview else "Updated"
-    suffix = ", merged with your edits" if latest.is_edited else ""
-    lines = [f"{verb} '{update.name}': {latest.move}{suffix}"]
-    lines += [f"  {change}: {name}" for change, name in update.files]
-    for sign, asks in (("now asks for", update.asks.added), ("no longer asks for", update.asks.removed)):
-        values = {kind: getattr(asks, kind) for kind in KINDS}
-        lines += [f"  {sign} {kind}: {', '.join(names)}" for kind, names in values.items() if names]
-    lines += [f"  {f.level}: {f.rule.id} {f.file}:{f.line}: {f.message}" for f in update.asks.findings]
-    lines += [f"  conflict: {name}" for name in update.conflicts]
-    lines = [one_line(line) for line in lines]
-    return lines + [terminal_text(line) for line in update.diff.split("\n") if update.diff]

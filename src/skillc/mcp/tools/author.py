@@ -10,7 +10,7 @@ from skillc.compiler import (
 )
 from skillc.contract import encode
 from skillc.errors import InvalidOption
-from skillc.install import HEADER, advise, advise_first_skill, list_installed, row_of, total_line
+from skillc.install import advise_first_skill, list_installed
 from skillc.library import Skill, check_deployments
 from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
@@ -61,8 +61,8 @@ def skc_list(
     here.tell((*listing.diagnostics, *check_deployments()))
     if not listing.total:
         return Answer(listing, advise_first_skill(here.cwd))
-    lines = format_table(HEADER, list(map(row_of, listing.skills))) if listing.skills else ()
-    return Answer(listing, "\n".join([*lines, total_line(listing), *advise(listing)]))
+    lines = format_table(listing.HEADER, [each.row() for each in listing.skills]) if listing.skills else ()
+    return Answer(listing, "\n".join([*lines, listing.total_line(), *listing.advice()]))
 
 
 @tool("Build a skill", "authoring", "build", slow=True, writes=True, destructive=True)

@@ -1,0 +1,192 @@
+"""What is done with the lock itself: list it, keep skills at their versions, say where the store differs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from skillc import paths
+from skillc.compiler import find_damaged_manifests, find_damaged_stubs
+from skillc.errors import SkillcError
+from skillc.install.entry import LockEntry
+from skillc.install.lock import (
+    DAMAGED,
+    change_lock,
+    find_entries,
+    find_root,
+    lock_file,
+    read_lock,
+    require_intact,
+    skill_of,
+    store_folders,
+)
+from skillc.install.plan import is_exact, read_states
+from skillc.install.versions import find_version, installed_versions
+from skillc.library import deployments_by_source, lock_store
+from skillc.skills import digest_skill
+from skillc.surface import Here
+from skillc.text import one_line, utf8_text
+
+ABSENT = "not installed"
+DIFFERENT = "not what the lock says"
+UNLOCKED = "installed, but not in the lock"
+INCOMPLETE = "the lock has no digest of its files; 'skc install' adds it"
+STUB = "the stub that agents read is not as it was built; 'skc build' writes it anew"
+MANIFEST = "the manifest of a build is not as it was written; 'skc build' writes it anew"
+FIXES = dict.fromkeys((ABSENT, INCOMPLETE), "skc install")  # of a problem
+KINDS = {"changed": "changed", "added": "added", "removed": "missing"}
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
+    """A skill of a lock, as 'skc lock' lists it."""
+
+    id: str
+    source: str
+    ref: str | None
+    commit: str | None
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkills:
+    skills: tuple[LockedSkill, ...]
+
+
+def list_locks(cwd: str) -> dict[str, str]:
+    """Return the locks of the project that counts in a directory, and of the home: files, by their root."""
+    home = paths.home()
+    projects = (*paths.lock_roots(cwd), *paths.project_roots(cwd))
+    roots = [*projects[:1], *([home] if home else [])]
+    by_path = {os.path.realpath(root): root for root in roots}
+    return {root: lock_file(root) for root in by_path.values() if os.path.lexists(lock_file(root))}
+
+
+def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
+    """Return the skills of the lock with where they come from, sorted by name."""
+    root = find_root(here.cwd, is_global=is_global)
+    return LockedSkills(
+        tuple(
+            LockedSkill(
+                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
+            )
+            for name, entry in sorted(read_lock(root).items())
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Whether a skill is pinned."""
+
+    id: str
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    skills: tuple[Pinned, ...]
+
+
+def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
+    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
+    root = find_root(here.cwd, is_global=is_global)
+    with lock_store(root):
+        entries = find_entries(root, names, here.cwd)
+        require_intact(entries)
+        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
+    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
+
+
+def accept_entry(root: str, name: str) -> str:
+    """Take our part of an entry as it is now, after a person looked at it; return what was done."""
+    with lock_store(root):
+        change_lock(root, record=[read_lock(root)[name].sealed()])
+    return f"took the lock's entry of '{name}' as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class LockProblem:
+    """A difference between lock and store; `file` is empty if it is about the whole skill."""
+
+    id: str
+    file: str
+    problem: str
+
+    @property
+    def line(self) -> str:
+        """The difference, for people."""
+        return one_line(f"{self.id}{f'/{self.file}' if self.file else ''}: {self.problem}")
+
+    @property
+    def summary(self) -> str:
+        """What is wrong with the skill as a whole."""
+        return DIFFERENT if self.file else self.problem
+
+    @property
+    def is_of_entry(self) -> bool:
+        """Whether it is the entry that is wrong, which a person has to look at."""
+        return self.problem == DAMAGED
+
+    @property
+    def is_of_store(self) -> bool:
+        """Whether it is about what the lock names, not about what agents read of it."""
+        return self.problem != STUB
+
+    @property
+    def fix(self) -> str:
+        """The command that puts it right, or says more."""
+        return FIXES.get(self.summary, "skc verify")
+
+
+@dataclass(frozen=True, slots=True)
+class LockProblems:
+    """All differences between lock and store."""
+
+    problems: tuple[LockProblem, ...]
+
+
+def verify_locked(here: Here, *, is_global: bool = False) -> LockProblems:
+    """Return where the store of the project, or else of the home, differs from its lock."""
+    return verify_store(find_root(here.cwd, is_global=is_global))
+
+
+def verify_store(root: str) -> LockProblems:
+    """Return every file of the store that is not what the lock says, and stubs that are not as built.
+
+    A skill that is installed and not in the lock is a problem, too.
+    """
+    entries, deployments = read_lock(root), deployments_by_source()
+    folders = store_folders(root, entries)
+    states = read_states(root, folders, entries)
+    unlocked = installed_versions(root).keys() - entries.keys()
+    problems = [LockProblem(name, "", UNLOCKED) for name in sorted(unlocked)]
+    for name, entry in sorted(entries.items()):
+        if entry.is_damaged or not entry.is_complete:
+            problems.append(LockProblem(name, "", DAMAGED if entry.is_damaged else INCOMPLETE))
+        if name not in states:
+            problems.append(LockProblem(name, "", ABSENT))
+        elif not entry.is_damaged and not is_exact(entry, states[name]):
+            files = list(_compare(entry, folders[name]))
+            problems += files or [LockProblem(name, "", DIFFERENT)]
+        skill = skill_of(root, name)
+        records = deployments.get(utf8_text(skill.source), ())
+        problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill, records)]
+        problems += [LockProblem(name, path, MANIFEST) for path in find_damaged_manifests(skill)]
+    return LockProblems(tuple(problems))
+
+
+def _compare(entry: LockEntry, folder: str) -> Iterator[LockProblem]:
+    """Yield the files that differ from the version that was installed, where that is still known."""
+    version = find_version(entry.content, entry.executables)
+    if version is None:
+        return
+    try:
+        now = digest_skill(folder, executables=entry.executables)
+    except SkillcError as error:  # a link that leaves the folder
+        yield LockProblem(entry.name, "", error.message)
+        return
+    before = digest_skill(version, executables=entry.executables)
+    for kind, name in now.changes_since(before.files):
+        yield LockProblem(entry.name, name, KINDS[kind])
