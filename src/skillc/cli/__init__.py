@@ -68,8 +68,8 @@ def workspace(*, progress: bool = False) -> Workspace:
     here.is_at_terminal = sys.stdout.isatty() and is_person
     here.tell_owners()
     if progress and sys.stderr.isatty():
+        from skillc.cli.approval import ask_for_variables
         from skillc.cli.progress import name_repositories, watch_reading
-        from skillc.cli.variables import ask_for_variables
 
         ask_for_variables(here.cwd)
         name_repositories(here.cwd)

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillc import tools
+from skillc import library, tools  # lazy
 from skillc.cli import workspace
 from skillc.cli.picker import can_pick, pick
 from skillc.cli.progress import Activity, Pause, Progress
+from skillc.errors import SkillcError
 from skillc.text import cut, fold, fold_line, one_line
 
 if TYPE_CHECKING:
@@ -123,6 +124,21 @@ def terminal() -> bool:
         return sys.stdin.isatty() and sys.stderr.isatty()
     except (AttributeError, ValueError):  # closed
         return False
+
+
+def ask_for_variables(cwd: str) -> None:
+    """Ask for each variable that the project of `cwd` wants to use, if there is a person to ask."""
+    if not terminal():
+        return
+    try:
+        uses = library.variables_asked_for(library.SkillsConfig.load(cwd))
+    except SkillcError:
+        return  # the command itself says what is wrong
+    for use in uses:
+        text = f"The skills.toml of the project '{use.project}' uses a variable of your environment."
+        question = f"Let it send {use.variable} to {use.host}?"
+        if confirm(one_line(text), one_line(question)):
+            library.allow_variables([use])
 
 
 def ask_to_run(request: tools.ApprovalRequest) -> tools.Answer:

@@ -1,15 +1,22 @@
-"""Options and arguments that several commands share, and what is made of their values."""
+"""Options and arguments that several commands share, and what is made of them: hosts, ports, a registry."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from skillc import remotes
-from skillc.cli.output import warn
+from skillc.cli import show
+from skillc.cli.output import table, warn
+from skillc.cli.progress import line
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
+from skillc.paths import current_directory
 from skillc.remotes import git
+from skillc.settings import load_settings
 
 GLOBAL = "--global  Use the home directory's store and its lock, ~/.skillc/skills-lock.json."
 ACCEPT_BLOCKS = "--accept-blocks  Take what the audit blocks. Read first what it does."
@@ -18,6 +25,10 @@ ALLOW_HOST = """\
 MIN_AGE = "--min-age <age>  Ignore versions that are younger than this, such as 12h, 3d or 2w."
 LOCKED = "[skill]... :locked  Skills of the lock. Default: all."
 NO_LOCK = "The lock has no skills; 'skc add' gets some and notes them there."
+ROLES = ("reader", "publisher", "maintainer", "admin")
+TO = """\
+--to <url> :registries  The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your
+    only login."""
 
 
 def allowed_hosts(arguments: Arguments) -> frozenset[str]:
@@ -48,3 +59,36 @@ def read_port(arguments: Arguments) -> int:
 
 def is_port(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65535
+
+
+def registry_api(arguments: Arguments) -> remotes.RegistryApi:
+    """Return the API of the registry that `--to` or the settings name, to be used in a `with` block.
+
+    Raises InvalidOption where it is not clear which is meant.
+    """
+    settings = load_settings(current_directory())
+    warn(settings.diagnostics)
+    return connect(remotes.choose_registry(arguments.optional("to"), settings.registry))
+
+
+def show_rows(
+    arguments: Arguments, key: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]], nothing: str
+) -> int:
+    """Show what a registry lists: a table of some columns, with times to the minute; in JSON as it came."""
+    cells = [
+        [str(row.get(name) or "")[: 16 if name.endswith("_at") else None] for name in columns] for row in rows
+    ]
+    header = [name.removesuffix("_at").upper() for name in columns]
+    value = {key: [dict(row) for row in rows]}
+    return show(arguments, value, table(header, cells) if rows else [nothing])
+
+
+def pick(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return some columns of what a registry sent, as text."""
+    return [{name: str(row.get(name) or "") for name in columns} for row in rows]
+
+
+def connect(credential: remotes.Credential) -> remotes.RegistryApi:
+    """Return the registry's API, to be used in a `with` block."""
+    line.rename(f"Asking {credential.registry}")
+    return remotes.RegistryApi.connect(credential, lambda text: print(text, file=sys.stderr, flush=True))

@@ -104,9 +104,10 @@ if TYPE_CHECKING:
     from skillc.library.switches import Switch, change_switch, find_switch, parse_switch, read_switches
     from skillc.library.variables import (
         VariableUse,
+        allow_variable,
         allow_variables,
         allowed_variables,
-        forget_variables,
+        forget_variable,
         variables_asked_for,
         variables_used,
     )

@@ -11,11 +11,12 @@ skills.toml needs no permission.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from urllib.parse import urlsplit
 
-from skillc.errors import InvalidConfiguration
+from skillc import paths
+from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.library.config import VARIABLE, SkillRepositoryConfig, SkillsConfig
 from skillc.quotes import shell_quote
 from skillc.records import Record
@@ -137,19 +138,30 @@ def _parse_uses(entries: list[dict[str, str]]) -> list[VariableUse]:
     return uses
 
 
-def allow_variables(uses: list[VariableUse]) -> None:
+def allow_variables(uses: Iterable[VariableUse]) -> None:
     """Let projects use variables from now on."""
-    _change(lambda allowed: {*allowed, *uses})
-
-
-def forget_variables(matches: Callable[[VariableUse], bool]) -> list[VariableUse]:
-    """Take back what matches, and return it."""
-    removals = [use for use in allowed_variables() if matches(use)]
-    if removals:
-        _change(lambda allowed: {use for use in allowed if not matches(use)})
-    return removals
-
-
-def _change(change: Callable[[list[VariableUse]], set[VariableUse]]) -> None:
     with RECORD.lock():
-        RECORD.write([asdict(use) for use in sorted(change(allowed_variables()))])
+        RECORD.write([asdict(use) for use in sorted({*allowed_variables(), *uses})])
+
+
+def allow_variable(cwd: str, variable: str, host: str) -> list[VariableUse]:
+    """Let the project of `cwd` send a variable to a host; raises InvalidOption where it does not do that."""
+    uses = variables_used(SkillsConfig.load(cwd))
+    matches = [use for use in uses if (use.variable, use.host) == (variable, host)]
+    if not matches:
+        wishes = "; ".join(f"{use.variable} for {use.host}" for use in uses) or "none"
+        raise InvalidOption(f"the project here does not use {variable} for {host}; it uses {wishes}")
+    allow_variables(matches)
+    return matches
+
+
+def forget_variable(cwd: str, variable: str, host: str) -> list[VariableUse]:
+    """Take that back from the projects of `cwd`, and return what was allowed."""
+    projects = {os.path.realpath(root) for root in paths.library_roots(cwd)}
+    uses = {VariableUse(project, host, variable) for project in projects}
+    with RECORD.lock():
+        allowed = allowed_variables()
+        removals = [use for use in allowed if use in uses]
+        if removals:
+            RECORD.write([asdict(use) for use in allowed if use not in uses])
+    return removals

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skillc.cli import show, workspace
-from skillc.cli.findings import FILTERS, show_findings
+from skillc.cli.commands.diagnose import FILTERS, show_findings
 from skillc.cli.lines import BAD, CODE, GOOD, WARNING, WHOLE, WORDS, Line, Mark
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see

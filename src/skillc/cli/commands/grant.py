@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show
-from skillc.cli.registry import ROLES, TO, pick, registry_api, show_rows
+from skillc.cli.options import ROLES, TO, pick, registry_api, show_rows
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action, unknown_choice
 

@@ -9,8 +9,8 @@ import sys
 from skillc import remotes
 from skillc.cli import show
 from skillc.cli.approval import terminal
+from skillc.cli.options import connect, show_rows
 from skillc.cli.progress import Pause
-from skillc.cli.registry import connect, show_rows
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.registry import TO
+from skillc.cli.options import TO
 from skillc.cli.syntax import SKILL, Arguments, Command
 
 COMMAND = Command(f"""

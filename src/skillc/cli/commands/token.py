@@ -7,7 +7,7 @@ from typing import Any
 
 from skillc import install
 from skillc.cli import show
-from skillc.cli.registry import TO, registry_api, show_rows
+from skillc.cli.options import TO, registry_api, show_rows
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.text import describe_roles, one_line

@@ -8,8 +8,8 @@ from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
-from skillc.cli.variables import trust_variable
-from skillc.errors import ApprovalRequired
+from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.paths import current_directory
 from skillc.text import one_line
 
 ABOUT = """\
@@ -59,7 +59,7 @@ $ skc trust list --format json
 
 def run(arguments: Arguments) -> int:
     if arguments.optional("variable") is not None or arguments.optional("host") is not None:
-        return trust_variable(arguments)
+        return _decide_on_variable(arguments)
     action = check_action(COMMAND, arguments)
     name, digest = arguments.optional("skill"), arguments.optional("digest")
     here = workspace()
@@ -83,6 +83,18 @@ def run(arguments: Arguments) -> int:
     allowance = f"Allowed {skill} until a file of it changes (digest {entry.decision.digest}); {undo}"
     text = f"Denied {skill}; {undo}" if action == "deny" else allowance
     return show(arguments, entry.as_json(), text)
+
+
+def _decide_on_variable(arguments: Arguments) -> int:
+    """Allow a variable for a host in the project around the working directory, or take that back."""
+    action, variable, host = (arguments.optional(name) for name in ("action", "variable", "host"))
+    if action not in ("allow", "prune") or arguments.optional("skill") or not (variable and host):
+        raise InvalidOption("usage: skc trust allow|prune --variable <name> --host <host>")
+    change = library.allow_variable if action == "allow" else library.forget_variable
+    matches = change(current_directory(), variable, host)
+    verb = "Allowed" if action == "allow" else "Forgot"
+    lines = [one_line(f"{verb} {use.variable} for {use.host} in {use.project}") for use in matches]
+    return show(arguments, {"variables": matches}, lines or ["Nothing to forget."])
 
 
 def _allow(store: tools.TrustStore, location: tools.SkillLocation, digest: str | None) -> tools.Entry:

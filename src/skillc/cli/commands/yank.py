@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import skills, versions
 from skillc.cli import show
-from skillc.cli.registry import TO, registry_api
+from skillc.cli.options import TO, registry_api
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
