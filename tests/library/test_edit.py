@@ -144,7 +144,6 @@ def test_removing_the_last_one_of_a_file(tmp_path: Path) -> None:
     [
         ("x = \n", "(at line 1, column 5)"),
         ("[[repositories]]\nname = 'a'\nname = 'b'\n", "(at line 3, column"),
-        ("\ufeffx = 1\n", "(at line 1, column 1)"),
         ("repositories = [{name = 'a', type = 'filesystem', path = 'p'}]\n", "edit it by hand"),
         ("repositories = []\n", "edit it by hand"),
         ("repositories.a = 1\n", "must be [[repositories]] tables"),
