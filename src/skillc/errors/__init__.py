@@ -42,15 +42,15 @@ else:
 class SkillcError(Exception):
     """An error with a code. `details` are further lines for people, below the line with the code.
 
-    `template` is the message, with `{}` for the argument. `diagnostics` are to be shown before the error.
+    `template` is the message, with `{}` for each argument. `diagnostics` are to be shown before the error.
     """
 
     code = "E999"
     template = "{}"
     diagnostics: tuple[Diagnostic, ...] = ()
 
-    def __init__(self, message: str, details: str = "") -> None:
-        self.message = self.template.format(message)
+    def __init__(self, message: str, details: str = "", *more: str) -> None:
+        self.message = self.template.format(message, *more)
         self.details = details
         super().__init__(self.message)
 

@@ -73,6 +73,18 @@ if TYPE_CHECKING:
 
     from skillc.errors import Diagnostic
 
+    _Base = SkillcError
+else:
+    _Base = object  # so that the tree has no other branches
+
+
+class _WithReason(_Base):
+    """An error about something, which its template names before the reason."""
+
+    def __init__(self, subject: str, reason: str, details: str = "") -> None:
+        super().__init__(subject, details, reason)
+        self.reason = reason
+
 
 class NotFound(SkillcError):
     """Something does not exist, or not for this caller."""
@@ -244,12 +256,9 @@ class PlaceTaken(Conflict):
     template = "something else is at '{}' now"
 
 
-class InvalidTool(Invalid):
+class InvalidTool(_WithReason, Invalid):
     code = "E060"
-
-    def __init__(self, skill: str, message: str) -> None:
-        super().__init__(f"invalid tool definition in '{skill}': {message}")
-        self.reason = message
+    template = "invalid tool definition in '{}': {}"
 
 
 class ToolNotFound(NotFound):
@@ -261,11 +270,9 @@ class ToolNotFound(NotFound):
         super().__init__(f"tool '{tool}' not found in '{skill}'{f': {reason}' if reason else ''}")
 
 
-class InvalidParameter(Invalid):
+class InvalidParameter(_WithReason, Invalid):
     code = "E062"
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(f"invalid parameter '{name}': {message}")
+    template = "invalid parameter '{}': {}"
 
 
 class VersionTooLarge(InvalidParameter):
@@ -280,11 +287,9 @@ class ApprovalRequired(Denied):
     template = "approval required for '{0}'; run 'skc trust allow {0}'"
 
 
-class CannotRun(Unavailable):
+class CannotRun(_WithReason, Unavailable):
     code = "E064"
-
-    def __init__(self, program: str, message: str) -> None:
-        super().__init__(f"cannot run '{program}': {message}")
+    template = "cannot run '{}': {}"
 
 
 class TimedOut(Unavailable):
@@ -307,30 +312,25 @@ class InvalidSkillId(Invalid):
         super().__init__(f"invalid skill id: '{text}'", details)
 
 
-class InvalidConfiguration(Invalid):
+class InvalidConfiguration(_WithReason, Invalid):
     code = "E071"
-
-    def __init__(self, file: str, message: str) -> None:
-        super().__init__(f"invalid configuration: {file}: {message}")
+    template = "invalid configuration: {}: {}"
 
 
-class OriginNotFound(NotFound):
+class OriginNotFound(_WithReason, NotFound):
     """An origin, as given to `skc add`, that does not exist or can't be read."""
 
     code = "E080"
-
-    def __init__(self, origin: str, reason: str, details: str = "") -> None:
-        super().__init__(f"can't get skills from '{origin}': {reason}", details)
-        self.reason = reason
+    template = "can't get skills from '{}': {}"
 
 
-class LockUnsatisfied(Unavailable):
+class LockUnsatisfied(_WithReason, Unavailable):
     code = "E081"
+    template = "skills-lock.json can't be satisfied for '{}': {}"
 
     def __init__(self, skill: str, reason: str, details: str = "") -> None:
-        super().__init__(f"skills-lock.json can't be satisfied for '{skill}': {reason}", details)
+        super().__init__(skill, reason, details)
         self.skill = skill
-        self.reason = reason
 
 
 class WrongDigest(LockUnsatisfied):
@@ -354,18 +354,14 @@ class MergeConflict(Conflict):
         self.files = files
 
 
-class ArchiveRefused(Invalid):
+class ArchiveRefused(_WithReason, Invalid):
     code = "E083"
-
-    def __init__(self, archive: str, reason: str) -> None:
-        super().__init__(f"archive refused: '{archive}': {reason}")
+    template = "archive refused: '{}': {}"
 
 
-class AuditBlocked(Denied):
+class AuditBlocked(_WithReason, Denied):
     code = "E084"
-
-    def __init__(self, skill: str, reason: str, details: str = "") -> None:
-        super().__init__(f"'{skill}' is blocked: {reason}", details)
+    template = "'{}' is blocked: {}"
 
 
 class RegistryRefused(Denied):
@@ -398,28 +394,21 @@ class StaleVersion(VersionExists):
         super().__init__(skill, version, "hint: look at what was published meanwhile, and publish again")
 
 
-class RegistryUnavailable(Unavailable):
+class RegistryUnavailable(_WithReason, Unavailable):
     code = "E092"
-
-    def __init__(self, registry: str, reason: str) -> None:
-        super().__init__(f"registry '{registry}' unavailable: {reason}")
-        self.reason = reason
+    template = "registry '{}' unavailable: {}"
 
 
 class EntryNotFound(NotFound):
     """What a registry lacks, or keeps from a caller: a token, session, grant, person or trusted publisher."""
 
     code = "E093"
-    template = "{}"
 
 
 class IssuerUnavailable(RegistryUnavailable):
     """An issuer of OpenID Connect that a registry asks can't answer."""
 
-    def __init__(self, issuer: str, reason: str) -> None:
-        super().__init__(issuer, reason)
-        self.message = f"issuer '{issuer}' unavailable: {reason}"
-        self.args = (self.message,)
+    template = "issuer '{}' unavailable: {}"
 
 
 class InvalidOption(Invalid):
@@ -428,12 +417,9 @@ class InvalidOption(Invalid):
     code = "E100"
 
 
-class RepositoryUnavailable(Unavailable):
+class RepositoryUnavailable(_WithReason, Unavailable):
     code = "E200"
-
-    def __init__(self, name: str, message: str, details: str = "") -> None:
-        super().__init__(f"repository '{name}' unavailable: {message}", details)
-        self.reason = message
+    template = "repository '{}' unavailable: {}"
 
 
 class MissingExtra(Unavailable):
@@ -454,7 +440,7 @@ class LintFailed(Invalid):
         super().__init__(f"{rule} {name}: {message}")
 
 
-for _error in [value for value in vars().values() if isinstance(value, type)]:
+for _error in [each for each in vars().values() if isinstance(each, type) and each is not object]:
     _error.__module__ = SkillcError.__module__  # what a traceback shows: where to import it from
 
 

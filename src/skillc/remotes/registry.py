@@ -374,10 +374,8 @@ def _refusal(message: str, status: int, registry: str) -> errors.RegistryRefused
 
 def _remote_error(kind: type[errors.SkillcError], message: str) -> errors.SkillcError:
     """Return an error of a kind with a message of the registry's own."""
-    error = kind.__new__(kind)
-    errors.SkillcError.__init__(error, "")  # the constructors of subclasses take other arguments
-    error.message = message
-    error.args = (message,)
+    error = kind.__new__(kind, message)  # the constructors of subclasses take other arguments
+    error.message, error.details = message, ""
     return error
 
 
