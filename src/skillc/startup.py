@@ -83,6 +83,7 @@ LARGE = 1 << 15  # bytes of a compiled module; memory for more takes long to all
 is_fast = False  # whether `import_fast` is in force
 READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)  # to open a file; looking for what is not there takes long
 MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
+LAST_ACTS: "list[Callable[[], object]]" = []  # what `leave` does first
 
 
 def front_door(package: str) -> "tuple[Callable[[str], object], list[str]]":
@@ -373,7 +374,12 @@ def collect_often() -> None:
 
 
 def leave(status: int) -> "NoReturn":
-    """Flush the output and end the process at once: dismantling the interpreter costs a search."""
+    """Flush the output and end the process at once: dismantling the interpreter costs a search.
+
+    What `LAST_ACTS` has is done before: few commands start programs that would go on without them.
+    """
+    for act in LAST_ACTS:
+        act()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -202,8 +202,23 @@ def test_a_server_that_says_nothing(served: Path) -> None:
     own = source(served, "silent", time_out=1.5)
     with pytest.raises(RepositoryUnavailable, match="no whole answer"):
         run(own.list())
-    processes = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(served).encode() in _bytes(p)]
-    assert processes == []
+    assert _processes(served) == []
+
+
+@pytest.mark.slow
+def test_a_command_leaves_no_process(served: Path, world: World) -> None:
+    """[D27] a command that does not wait for a mute server ends it before it leaves."""
+    command = [sys.executable, SERVER, str(served), "silent", str(served.parent / "requests")]
+    table = f"command = {json.dumps(command)}\ntimeout_seconds = 1"
+    (world.home / ".skillc").mkdir()
+    save(world.home / ".skillc/skills.toml", f'[[repositories]]\nname = "mute"\ntype = "mcp"\n{table}\n')
+    assert "no answer in 1 s" in world.process("repo", "list").stdout
+    assert _processes(served) == []
+
+
+def _processes(served: Path) -> list[Path]:
+    """Return the processes that have these folders among their arguments."""
+    return [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(served).encode() in _bytes(p)]
 
 
 def _bytes(path: Path) -> bytes:

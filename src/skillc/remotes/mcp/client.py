@@ -1,12 +1,13 @@
 """Ask another server for its skills through the MCP SDK, bounded in pages, bytes and time.
 
 A connection is made for one conversation and closed after it. A process that was started is ended with all
-its children, and its stderr is not shown.
+its children, also where ours leaves during the conversation, and its stderr is not shown.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import base64
 import os
 import signal
@@ -31,6 +32,7 @@ from skillc.errors import SkillcError
 from skillc.remotes.mcp.entries import McpRefusal, McpServer, verify_file
 from skillc.remotes.protocol import Failure, RemoteFile
 from skillc.remotes.secrets import private_logs
+from skillc.startup import LAST_ACTS
 from skillc.text import one_line
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -41,6 +43,9 @@ GRACE = 1.0  # seconds that a process has to end after its stdin is closed
 READ_TIME_OUT = 30.0  # seconds in which data must arrive over HTTP
 
 Answer = TypeVar("Answer")
+
+# The processes of conversations that are going on.
+_processes: set[Process] = set()
 
 
 class _Faults:
@@ -179,6 +184,7 @@ async def _over_stdio(server: McpServer, faults: _Faults) -> AsyncIterator[tuple
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    _processes.add(process)
     to_session, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     try:
@@ -231,14 +237,30 @@ async def _end(process: Process) -> None:
     with anyio.move_on_after(GRACE):
         while process.returncode is None:
             await anyio.sleep(0.01)
-    with suppress(ProcessLookupError, PermissionError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)  # all that is left of its session
-        elif process.returncode is None:
-            process.kill()
+    _kill(process)
     while process.returncode is None:
         await anyio.sleep(0.01)
+    _processes.discard(process)
     await process.aclose()
+
+
+def _kill(process: Process) -> None:
+    """End a process with all that is left of its session."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        elif process.returncode is None:
+            process.kill()
+
+
+def _kill_all() -> None:
+    """End what runs when we leave: a command does not wait for a repository that says nothing."""
+    for process in tuple(_processes):
+        _kill(process)
+
+
+atexit.register(_kill_all)
+LAST_ACTS.append(_kill_all)
 
 
 @asynccontextmanager
