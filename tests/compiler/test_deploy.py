@@ -235,6 +235,22 @@ def test_renews_what_is_deployed(world: World, source: Path) -> None:
     assert [each["target"] for each in build(world, "--deploy", "project")["deployments"]] == ["claude"]
 
 
+def test_a_project_renews_its_own(world: World, source: Path) -> None:
+    """[D70] the home's skill of the same name keeps its agents, and so does removing the project's."""
+    own = world.skill("pdf", store=world.home / ".skillc" / "skills")
+    world.ok("build", str(own), "--target", "claude,codex")
+    links = {place: os.readlink(place) for place in world.home.glob(".c*/skills/pdf")}
+    assert len(links) == 2
+    build(world, "--deploy", "project", "--target", "claude")
+    places = [each["path"] for each in build(world)["deployments"]]
+    assert places == [str(world.project / ".claude/skills/pdf")]
+    assert {place: os.readlink(place) for place in links} == links
+    world.ok("remove", "pdf")
+    assert {place: os.readlink(place) for place in links} == links
+    record = json.loads((world.home / ".skillc/deployments.json").read_text())
+    assert {each["path"] for each in record["deployments"]} == set(map(str, links))
+
+
 def test_default_agents(world: World, source: Path) -> None:
     """[D70] a skill that is deployed nowhere goes to '[agents] default' of the home's config.toml."""
     config = world.home / ".skillc" / "config.toml"
@@ -247,6 +263,19 @@ def test_default_agents(world: World, source: Path) -> None:
 
 
 # What stands there already
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copy", [False, True])
+def test_a_pipe_in_place_of_a_stub(world: World, source: Path, place: Path, copy: bool) -> None:
+    """[D52] what never ends is not read: it counts as another stub, and the next build writes it anew."""
+    build(world, *(["--copy"] if copy else []))
+    (place / "SKILL.md").unlink()
+    os.mkfifo(place / "SKILL.md")
+    world.ok("list")
+    world.skc("doctor")
+    build(world)
+    assert (place / "SKILL.md").is_file()
 
 
 @pytest.mark.slow

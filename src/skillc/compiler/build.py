@@ -8,6 +8,7 @@ believes the index (`is_of_build`), and the next build writes the missing files.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from time import gmtime, sleep, strftime, time_ns
@@ -314,8 +315,7 @@ class _Build:
 
     def _read_stub(self) -> bytes:
         try:
-            with open(paths.stub_file(self.runtime), "rb") as file:
-                return file.read()
+            return paths.read_regular(paths.stub_file(self.runtime), sys.maxsize)
         except OSError:
             return b""
 

@@ -139,6 +139,8 @@ def digest_folder(path: str) -> str:
             relative = os.path.relpath(place, path)
             if os.path.islink(place):
                 entries.append((relative, f"link {os.readlink(place)}"))
+            elif name in files and not os.path.isfile(place):
+                entries.append((relative, "no file"))  # a pipe would never end
             elif name in files:
                 with open(place, "rb") as file:
                     entries.append((relative, file_sha256_hex(file, os.path.getsize(place))))
@@ -276,7 +278,14 @@ def _is_foreign(skill: Skill, path: str) -> bool:
 
 def _same(one: str, other: str) -> bool:
     try:
-        with open(one, "rb") as a, open(other, "rb") as b:
-            return a.read() == b.read()
+        return is_file_with(other, paths.read_regular(one, sys.maxsize))
+    except OSError:
+        return False
+
+
+def is_file_with(path: str, data: bytes) -> bool:
+    """Return whether a regular file has these bytes; nothing else is read, a pipe would never end."""
+    try:
+        return paths.read_regular(path, len(data)) == data
     except OSError:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from skillc.compiler.deploy import digest_folder, source_of
+from skillc.compiler.deploy import digest_folder, is_file_with, source_of
 from skillc.errors import SkillcError
 from skillc.index.sections import (
     UnreadableIndex,
@@ -38,7 +38,7 @@ def find_damaged_stubs(skill: Skill, records: Iterable[DeploymentRecord] = ()) -
 def find_edited_builds(skill: Skill) -> list[str]:
     """Return the runtime directories of a skill whose stub is not as the last build wrote it."""
     builds = ((runtime, meta["stub"].encode()) for runtime, meta in _find_builds(skill))
-    return [r for r, stub in builds if _read_start(stub_file(r), len(stub) + 1) != stub]
+    return [runtime for runtime, stub in builds if not is_file_with(stub_file(runtime), stub)]
 
 
 def find_damaged_manifests(skill: Skill) -> list[str]:
@@ -65,14 +65,6 @@ def _find_builds(skill: Skill) -> Iterator[tuple[str, dict[str, str]]]:
             continue  # reading commands say so
         if "stub" in meta and "manifest" in meta:
             yield runtime, meta
-
-
-def _read_start(path: str, size: int) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(size)
-    except OSError:
-        return b""
 
 
 def find_problem(skill: Skill) -> SkillcError | None:

@@ -76,10 +76,13 @@ def remember(skill: Skill, records: Sequence[DeploymentRecord] | None = None) ->
 
 def _method(skill: Skill, path: str) -> str:
     """Return how a skill is deployed at a path; empty if it is not."""
+    source = utf8_text(skill.source)
     if is_link(path):
-        is_ours = os.path.realpath(path) in {skill.source, *_link_targets(*skill.runtimes())}
+        # In the home, the folder for what a project builds there may hold the home's own skill of that name.
+        own = [runtime for runtime in skill.runtimes() if source_of(runtime) in ("", source)]
+        is_ours = os.path.realpath(path) in {skill.source, *_link_targets(*own)}
         return ("junction" if os.name == "nt" else "symlink") if is_ours else ""
-    return "copy" if os.path.isdir(path) and source_of(path) == utf8_text(skill.source) else ""
+    return "copy" if os.path.isdir(path) and source_of(path) == source else ""
 
 
 def _link_targets(*runtimes: str) -> set[str]:
