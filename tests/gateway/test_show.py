@@ -319,6 +319,20 @@ def test_suggestions(world: World, run: Run) -> None:
     assert run("show", "pdf", "--section", "zebra").err == "error[E020]: section not found: 'zebra'\n"
 
 
+def test_suggestions_share_words(world: World, run: Run) -> None:
+    """[RFC-0002:C-SHOW] [D61] headings with words of the query, most of them first, in any form."""
+    world.skill(
+        "pdf", "---\nname: pdf\ndescription: d\n---\n## Merge PDFs\n## Step 3: Fill the Form\n## Fillable\n"
+    )
+    for query, lines in {
+        "Fill Forms": ["  - Step 3: Fill the Form (SKILL.md)", "  - Fillable (SKILL.md)"],
+        "Merging": ["  - Merge PDFs (SKILL.md)"],
+        "the": ["  - Step 3: Fill the Form (SKILL.md)"],
+        "xyz": [],
+    }.items():
+        assert run("show", "pdf", "--section", query).err.splitlines()[3:] == lines, query
+
+
 def test_suggestions_are_spelt_like_it(world: World, run: Run) -> None:
     """[D61] then the nearest headings, the first of several that are equal; at most five."""
     files: dict[str, str | bytes] = {"b.md": "# Performance\n# Perform\n"}

@@ -135,6 +135,19 @@ def test_local_git(tmp_path: Path, origin: GitOrigin) -> None:
         parse_origin("./plain@v1", str(tmp_path))
 
 
+def test_a_slash_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Near misses] the path that may be meant: from the root where it is there, else from here."""
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path.parts[1]
+    for address, path in (
+        (f"{root}/x//pdf", f"/{root}/x//pdf"),
+        ("nothing-here/x", f"{tmp_path}/nothing-here/x"),
+    ):
+        with pytest.raises(OriginNotFound) as error:
+            parse_origin(f"file://{address}", "/")
+        assert error.value.details.endswith(f"at its root: file://{path}")
+
+
 @each(
     ("text", "reason"),
     [

@@ -95,6 +95,14 @@ def test_near_misses_of_versions(eve: World, team: Team, ref: str, hint: str) ->
     assert second == f"hint: {hint}"
 
 
+def test_near_misses_of_names(eve: World, team: Team) -> None:
+    """[SURFACES: Near misses] an address without a skill: those of the registry that are nearest."""
+    team.publish("payments/refunds")
+    stderr = eve.fails("E080", "add", f"{team.url}/payments/refnds", "--yes").stderr
+    assert "did you mean 'payments/refunds'?" in stderr
+    assert "lists what there is" in eve.fails("E080", "add", f"{team.url}/x", "--yes").stderr
+
+
 def test_near_misses_of_a_yank(eve: World, team: Team) -> None:
     """[SURFACES: Near misses] the registry itself names the version that may be meant."""
     team.publish("payments/refunds", version="1.2.3")
@@ -160,7 +168,7 @@ def test_update_keeps_a_version_that_was_asked_for(eve: World, team: Team) -> No
     eve.ok("add", f"{team.url}/b@next", "--yes")
     team.publish("a", {"a.md": "two"}, version="1.1.0")
     team.publish("b", {"a.md": "two"}, version="1.1.0")
-    eve.ok("update")
+    assert eve.ok("update").stdout.splitlines()[1].startswith("a stays at the version asked for; ")
     assert (text(eve, "a"), text(eve, "b")) == ("one", "one")
     team.registry.set_tag(SYSTEM, "b", "next", "1.1.0")
     eve.ok("update")

@@ -121,9 +121,18 @@ def test_another_version(installed: World, origin: Origin) -> None:
     assert state() == (first[:10], first, "")
     assert not update(installed, "pdf@t1")[0]["files"]  # other words for the same files
     installed.ok("unpin", "pdf")
-    assert installed.ok("update", "pdf").stdout == "1 skill up to date\n"
+    held = "pdf stays at the version asked for; 'skc update <skill>@<version>' takes another\n"
+    assert installed.ok("update", "pdf").stdout == held
+    assert installed.ok("update").stdout == f"1 skill up to date\n{held}"
+    assert installed.ok("outdated").stdout == f"Every skill is up to date.\n{held}"
+    info = installed.ok("info", "pdf").stdout
+    assert "nothing newer at t1, as of " in info
+    assert "skc update pdf@<version>" in info
     assert state() == ("t1", first, "")
-    assert "no branch, tag or commit 't9'" in installed.fails("E080", "update", "email", "pdf@t9").stderr
+    error = installed.fails("E080", "update", "email", "pdf@t9").stderr
+    assert "no branch, tag or commit 't9'" in error
+    assert "hint: it has main, t1, t2, t3" in error
+    assert "--skill" not in error
     installed.fails("E100", "update", "pdf@")
     assert update(installed, "pdf@HEAD")[0]["commit"] == last
     assert state() == ("", last, "Version 3.\n")

@@ -105,6 +105,8 @@ def _nearest(word: str, names: Sequence[str]) -> str:
     plain = {name.lstrip("-"): name for name in names}
     start = word.lstrip("-")
     longer = [name for name in plain if start and name.startswith(start)]  # typed in part
+    if not longer:  # two letters that changed places, the most common slip, look like many other words
+        longer = [name for name in plain if sorted(name) == sorted(start)]
     close = suggest(start, longer or plain, limit=1, ratio=0.6 if not longer else 0.0)
     return plain[close[0]] if close else ""
 
@@ -116,6 +118,8 @@ def surplus(command: Command, word: str) -> str:
         return f"'skc install' restores what the lock names; 'skc add {quoted}' gets a new skill"
     if command.name == "list":
         return f"'skc list --pattern {shell_quote(f'*{word}*')}' lists the skills with such names"
+    if any(option.name == "--param" for option in command.options) and "=" in word:
+        return f"a parameter is given by --param {quoted}"
     return "put several words in quotes" if len(command.arguments) > 1 else see(command)
 
 
@@ -125,6 +129,8 @@ def missing_argument(command: Command, argument: Argument, positional: Sequence[
     hint = ""
     if command.name == "search" and positional:
         hint = f"to find a skill: skc find {shell_quote(positional[0], chr(34))}; "
+    if command.name == "restore":
+        hint = "'skc trash list' shows what can be restored; "
     return InvalidOption(f"<{argument.name}> is missing{choices}; {hint}usage: {usage(command)}")
 
 

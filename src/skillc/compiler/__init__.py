@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import (
         SHARED,
-        UNIVERSAL,
         Agent,
         Target,
         agents_by_name,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
         detect_targets,
         existing_directories,
         find_targets,
+        name_target,
         read_agents,
         unknown_agent,
     )

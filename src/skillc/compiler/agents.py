@@ -39,6 +39,13 @@ class Agent:
         return os.path.join(root, *relative.split("/")) if root and relative else ""
 
 
+def name_target(target: str) -> str:
+    """Return what people call a target: a folder that several agents share is none of theirs."""
+    if target == UNIVERSAL:
+        return f"shared ({SHARED[0]})"
+    return paths.short_path(target) if os.sep in target else target
+
+
 def read_agents() -> list[Agent]:
     """Return the table, sorted by name."""
     with open(os.path.join(os.path.dirname(__file__), "agents.tsv"), encoding="utf-8") as file:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from skillc.compiler.agents import Target, check_agent_folder
+from skillc.compiler.agents import Target, check_agent_folder, name_target
 from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.deploy import Deployment, deploy_skill, record_of
 from skillc.compiler.on_demand import is_on_demand
@@ -122,7 +122,7 @@ class Publication(Result):
         detail = files if self.status == "unchanged" else f"{files}, {self.changed} changed"
         lines = [self.import_note] if self.import_note else []
         lines += [f"{self.status.capitalize()} '{self.id}' ({detail}) in {self.runtime_path}"]
-        lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
+        lines += [f"  {name_target(d.target)}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
 
 

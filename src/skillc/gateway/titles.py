@@ -10,6 +10,7 @@ from skillc.text import fold_line, one_line
 
 MAX_SUGGESTIONS = 5
 MAX_DASHES = 64  # at which a title is cut, one after the other
+STEM = 4  # letters by which words are compared
 _DASH = " \N{EM DASH} "
 
 
@@ -33,7 +34,7 @@ def map_as_shown(headings: Iterable[Heading], files: Iterable[str]) -> dict[str,
 
 
 def suggest_titles(query: str, headings: Sequence[Heading]) -> list[tuple[str, str]]:
-    """Return headings with their files: those that start with the query, contain it or look like it."""
+    """Return headings with their files: they begin with the query, contain it, look like it, share words."""
     if not query:
         return []
     every = dict.fromkeys((heading.heading, heading.file) for heading in headings)
@@ -44,7 +45,22 @@ def suggest_titles(query: str, headings: Sequence[Heading]) -> list[tuple[str, s
         names = {heading.replace("/", "-"): (heading, file) for heading, file in reversed(every)}
         nearest = suggest(query.replace("/", "-"), names, MAX_SUGGESTIONS)
         texts += [names[name] for name in nearest if names[name] not in texts]
+        headings_before = {heading for heading, _ in texts}
+        texts += [text for text in _share_words(query, every) if text[0] not in headings_before]
     return texts[:MAX_SUGGESTIONS]
+
+
+def _share_words(query: str, texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return headings that have words of a query, most of them first; words count by how they begin."""
+    wanted = _stems(query)
+    scores = [(len(wanted & _stems(text[0].casefold())), text) for text in texts] if wanted else []
+    return [text for score, text in sorted(scores, key=lambda each: -each[0]) if score]
+
+
+def _stems(text: str) -> set[str]:
+    """Return how the words of a text begin; of few letters are mostly those that say little."""
+    words = "".join(letter if letter.isalnum() else " " for letter in text).split()
+    return {word[:STEM] for word in words if len(word) >= STEM}
 
 
 def parts_before_dashes(title: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from skillc.compiler import (
     Target,
     default_targets,
     find_targets,
+    name_target,
     publish_skill,
     record_publications,
 )
@@ -71,7 +72,7 @@ class Additions:
             verb = "Unchanged:" if offer.is_there else "Updated" if offer.last else "Added"
             yield one_line(f"{verb} '{offer.id}' from {offer.origin.label()}{at} in {offer.path}")
             for each in offer.publication.deployments if offer.publication else ():
-                yield one_line(f"  {each.target}: {each.path} ({each.method})")
+                yield one_line(f"  {name_target(each.target)}: {each.path} ({each.method})")
 
 
 def _make_result(

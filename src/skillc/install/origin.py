@@ -340,7 +340,8 @@ def _split_url(label: str, url: str) -> SplitResult:
     if not host and scheme != "file":
         raise OriginNotFound(label, "the address has no host")
     if scheme == "file" and host not in ("", "localhost"):
-        path = os.path.abspath(host + parts.path)
+        is_root = os.path.exists(os.path.join(os.sep, host))  # a slash was left out
+        path = f"/{host}{parts.path}" if is_root else os.path.abspath(host + parts.path)
         hint = f"hint: a path on this machine starts at its root: {FILE}{path}"
         raise OriginNotFound(label, f"'{parts.netloc}' is where another machine would be named", hint)
     if scheme == "http" and host not in LOOPBACK:

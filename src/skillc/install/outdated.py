@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -15,7 +15,9 @@ from skillc.install.lock import find_entries, find_root, lock_folder, store_fold
 from skillc.install.notes import NEW_FILES, note_latest
 from skillc.install.places import Candidate, Download
 from skillc.surface import Here
+from skillc.text import one_line
 
+MAX_NAMED = 3  # skills that stay as they are
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -48,6 +50,13 @@ class Latest:
         return self.download.origin.ref != self.entry.text("ref")
 
     @property
+    def is_held(self) -> bool:
+        """Whether the lock wants one version, tag or commit, which stays until another is asked for [D77]."""
+        ref = self.entry.text("ref")
+        is_commit = self.download.commit.startswith(ref)
+        return bool(ref) and (self.candidate.version == ref or self.download.is_tag or is_commit)
+
+    @property
     def move(self) -> str:
         """The two versions, with the refs that name them, for people."""
         pairs = ((self.entry.text("ref"), self.current), (self.download.origin.ref, self.latest))
@@ -60,6 +69,10 @@ class Outdated:
 
     skills: tuple[Latest, ...]
     diagnostics: tuple[Diagnostic, ...] = field(metadata=HIDDEN)
+
+    def held(self) -> Iterator[str]:
+        """Yield a line for people about the skills that stay where they are."""
+        return describe_held(self.skills)
 
 
 def list_latest(
@@ -78,6 +91,16 @@ def list_latest(
             version = each.entry.own_text("version")
             origins.diagnostics += warn_of_yank(each.entry.name, version, each.candidate)
     return Outdated(tuple(versions), tuple(origins.diagnostics))
+
+
+def describe_held(versions: Iterable[Latest]) -> Iterator[str]:
+    """Yield a line for people that names the skills which stay at the version that was asked for."""
+    names = [one_line(each.id) for each in versions if each.is_held]
+    if names:
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        verb, version = ("stays", "version") if len(names) == 1 else ("stay", "versions")
+        listing = f"{', '.join(names[:MAX_NAMED])}{more}"
+        yield f"{listing} {verb} at the {version} asked for; 'skc update <skill>@<version>' takes another"
 
 
 def find_latest(
@@ -100,7 +123,8 @@ def find_latest(
             if _is_old_enough(latest, min_age, diagnostics):
                 versions.append(latest)
         elif entry.name in refs:
-            latest.details = "" if "--skill" in latest.details else latest.details  # that is for 'skc add'
+            lines = latest.details.splitlines()
+            latest.details = "\n".join(line for line in lines if "--skill" not in line)  # is for 'skc add'
             raise latest
         else:
             diagnostics.append(warning("W088", entry.name, reason_of(latest)))

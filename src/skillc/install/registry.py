@@ -34,7 +34,7 @@ from skillc.install.versions import installed_roots
 from skillc.library import GLOBAL, Skill, SkillsConfig, copy_path, list_copies
 from skillc.remotes import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
-from skillc.spelling import suggest
+from skillc.spelling import did_you_mean, suggest
 from skillc.versions import LATEST, parse_version, suggest_version
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ class _Search:
                 raise
         if is_page:
             return [self.by_name(f"{name}@{self.ref}" if self.ref else name)]
-        hint = f"hint: 'skc add {self.api.registry}' lists what there is"
+        advice = did_you_mean(name, self.list()) or f"'skc add {self.api.registry}' lists what there is"
+        hint = f"hint: {advice}"
         raise OriginNotFound(self.origin.label(), "there is no such skill in the registry", hint)
 
     def _match(self, name: str, matches: Sequence[SkillId], ids: Iterable[SkillId]) -> SkillId:

@@ -15,6 +15,7 @@ from skillc.compiler import (
     PublishOptions,
     check_agent_folder,
     default_targets,
+    name_target,
     publish_skill,
     renewal,
 )
@@ -58,7 +59,7 @@ class Restoration:
         """Yield what came back to where, for people."""
         yield f"Restored {self.restored.origin}"
         for each in self.publication.deployments if self.publication else ():
-            yield f"  {each.target}: {each.path} ({each.method})"
+            yield f"  {name_target(each.target)}: {each.path} ({each.method})"
 
 
 @dataclass(frozen=True, slots=True)

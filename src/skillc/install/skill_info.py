@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from skillc.compiler import SHARED, UNIVERSAL
+from skillc.compiler import name_target
 from skillc.contract import JSON, KEY, hidden, optional
 from skillc.errors import Diagnostic
 from skillc.install.notes import NEW_FILES
@@ -51,10 +51,8 @@ class AgentSkill:
 
     @property
     def name(self) -> str:
-        """What people call the agent: a folder that several share is none of theirs."""
-        if self.agent == UNIVERSAL:
-            return f"shared ({SHARED[0]})"
-        return short_path(self.agent) if os.sep in self.agent else self.agent
+        """What people call the agent."""
+        return name_target(self.agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,8 @@ class SkillInfo:
 
     def _place(self) -> str:
         """Return where it comes from, with the ref."""
-        origin = short_path(self.origin) if self.origin.startswith(os.sep) else self.origin
+        path = self.origin.removeprefix("file://")  # of a git repository on this machine
+        origin = short_path(path) if path.startswith(os.sep) else self.origin
         return f"{origin}{f'@{self.ref}' if self.ref else ''}"
 
     def facts(self) -> Iterator[tuple[str, str]]:
@@ -142,7 +141,8 @@ class SkillInfo:
         if self.origin:
             yield "from", f"{self._place()}{f', commit {self.commit[:COMMIT]}' if self.commit else ''}"
         if self.latest and self.checked:
-            yield "latest", f"{self.latest if self.outdated else 'this version'}, as of {self.checked[:10]}"
+            same = f"nothing newer at {self.ref}" if self.ref else "this version"
+            yield "latest", f"{self.latest if self.outdated else same}, as of {self.checked[:10]}"
         edit = ", where it is to be edited" if self.skill.is_stored and not self.skill.is_copy else ""
         yield "source", f"{short_path(self.source_path)}{edit}"
         for number, agent in enumerate(self.agents):
@@ -184,6 +184,8 @@ class SkillInfo:
                 yield f"skc unpin {name}{scope}", "let it be updated again"
             else:
                 yield f"skc update {name}{scope}", "get the latest version; your edits are merged"
+                if self.ref:
+                    yield f"skc update {name}@<version>{scope}", "take another version, tag or branch"
                 yield f"skc pin {name}{scope}", "keep it at this version"
         if self.disabled:
             yield f"skc enable {name}", "give it back to agents"

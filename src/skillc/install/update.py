@@ -31,7 +31,7 @@ from skillc.install.fetch import Origins, Refs, TellStep, fetch_entries, warn_of
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.notes import note_latest
-from skillc.install.outdated import Latest, find_latest, parse_age
+from skillc.install.outdated import Latest, describe_held, find_latest, parse_age
 from skillc.install.store import (
     FetchedSkill,
     check_store,
@@ -46,7 +46,7 @@ from skillc.library import is_path, lock_store
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
 from skillc.surface import Here
-from skillc.text import one_line, terminal_text
+from skillc.text import count_of, one_line, terminal_text
 
 REASON = "the version before 'skc update'"
 MAX_DIFF = 1 << 20  # bytes of a file whose diff is shown
@@ -98,6 +98,13 @@ class Updates:
     @property
     def changes(self) -> list[Update]:
         return [each for each in self.skills if each.files is not None]
+
+    def same(self) -> Iterator[str]:
+        """Yield lines for people about the skills that did not change."""
+        versions = [each for each in self.skills if each.files is None]
+        if free := sum(not each.is_held for each in versions):
+            yield f"{count_of(free, 'skill')} up to date"
+        yield from describe_held(versions)
 
 
 def update_locked(

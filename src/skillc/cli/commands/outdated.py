@@ -38,4 +38,5 @@ def run(arguments: Arguments) -> int:
     ]
     nothing = "Every skill is up to date." if result.skills else NO_LOCK
     rest = [] if result.diagnostics else [nothing]  # with warnings, it is not known of all
-    return show(arguments, result, table(("SKILL", "CURRENT", "LATEST", ""), rows) if rows else rest)
+    lines = table(("SKILL", "CURRENT", "LATEST", ""), rows) if rows else rest
+    return show(arguments, result, [*lines, *result.held()])

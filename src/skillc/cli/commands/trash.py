@@ -17,7 +17,7 @@ skc trash empty
 What skc replaces or removes and did not write itself goes to ~/.skillc/trash. 'skc restore' puts it back
 where it was, unless something else is there now. 'empty' deletes everything for good.
 
-<action> :list,empty  list or empty; restore is the old name of 'skc restore'.
+<action> :list,empty  list or empty.
 [item] :restorable  With restore: a name, a path, or an ID.
 --yes  With empty: delete without asking.
 

@@ -6,7 +6,6 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
 from skillc.cli.syntax import Arguments, Command
-from skillc.text import count_of
 
 COMMAND = Command(f"""
 skc update
@@ -48,8 +47,7 @@ def run(arguments: Arguments) -> int:
         hosts=allowed_hosts(arguments),
     )
     lines = [line for update in result.changes for line in update.lines(is_preview)]
-    same = len(result.skills) - len(result.changes)
-    lines += [f"{count_of(same, 'skill')} up to date"] if same else []
+    lines += result.same()
     show(arguments, result, lines if lines or result.failures or result.diagnostics else [NO_LOCK])
     here.tell(result.diagnostics, result.failures)
     return 1 if result.failures else 0

@@ -78,9 +78,8 @@ class RefNotFound(FetchError):
     def hint(self) -> str:  # type: ignore[override]
         if str(self) == "HEAD":
             return ""
-        way = f"skill of it is named by --skill {self}"
-        names = self.list_names()
-        return f"{names}{' A' if names.endswith('?') else '; a'} {way}" if names else f"hint: a {way}"
+        way = f"hint: a skill of it is named by --skill {self}"
+        return "\n".join(filter(None, [self.list_names(), way]))
 
 
 @dataclass(frozen=True, slots=True)

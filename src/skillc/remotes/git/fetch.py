@@ -84,13 +84,28 @@ class Fetch:
 
         names = [f"refs/{kind}/{revision.ref}".encode() for kind in revision.kinds] if revision.ref else []
         prefixes = [b"HEAD", *names] if revision.kinds == KINDS else names
-        self.request(want, revision.depth, prefixes, self.greeting)
+        try:
+            self.request(want, revision.depth, prefixes, self.greeting)
+        except RefNotFound as error:  # among the refs that were asked for, which are few
+            raise RefNotFound(str(error), self._list_names(revision.kinds) if revision.ref else ()) from None
         choice = choices[0]
         if not choice.tip:
             return choice._replace(tip=self.fetch_commit(choice.ref, revision.depth))
         if not re.fullmatch("[0-9a-f]{40}", choice.tip):
             raise FetchError("the server sent an ID that is none")
         return choice
+
+    def _list_names(self, kinds: Sequence[str]) -> set[str]:
+        """Return the names of all refs of some kinds; none where the server can't be asked again."""
+        names: set[str] = set()
+
+        def note(refs: Refs, depth: int | None = None) -> list[ObjectID]:
+            names.update(_names_of(refs, kinds))
+            return []
+
+        with suppress(FetchError):
+            self.request(note, None, [f"refs/{kind}/".encode() for kind in kinds])
+        return names
 
     def fetch_files(self, commit: str, ids: list[ObjectID]) -> None:
         """Fetch the contents of files by their IDs; where the server refuses, all files of the commit."""
@@ -306,5 +321,10 @@ def _choose(refs: Refs, revision: Revision) -> Choice:
                 return Choice(tip.decode(), name, "/".join(words[count:]), kind == "tags")
     if kinds == KINDS and re.fullmatch("[0-9a-fA-F]{7,40}", ref):
         return Choice("", ref.lower(), path)
-    there = (name.decode("utf-8", "replace").split("/", 2) for name in refs)
-    raise RefNotFound(ref, {words[2] for words in there if len(words) == 3 and words[1] in kinds})
+    raise RefNotFound(ref, _names_of(refs, kinds))
+
+
+def _names_of(refs: Refs, kinds: Sequence[str]) -> set[str]:
+    """Return the names of refs of some kinds, as people write them."""
+    there = (name.decode("utf-8", "replace").split("/", 2) for name in refs if not name.endswith(b"^{}"))
+    return {words[2] for words in there if len(words) == 3 and words[1] in kinds}
