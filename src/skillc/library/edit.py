@@ -79,7 +79,7 @@ def file_to_edit(cwd: str, for_all: bool = False) -> str:
 
 def names_in(file: str) -> list[str]:
     """Return the names of a file's repositories, in order; none if there is no file."""
-    return _names(_parse(file, config.read(file)))
+    return _names(_parse(file, config.read(file)).get(REPOSITORIES, []))
 
 
 def add_repository(
@@ -173,23 +173,20 @@ def _default_table(repository: SkillRepositoryConfig, base: str) -> Table:
 def append_tables(file: str, tables: Sequence[Table]) -> None:
     """Append repositories; raises InvalidOption for a name that is taken, and InvalidConfiguration."""
 
-    def edit(text: str) -> str:
-        data = _parse(file, text)
+    def append(text: str, old: Sequence[Table]) -> tuple[str, Sequence[Table]]:
         for table in tables:
-            if table["name"] in _names(data):
+            if table["name"] in _names(old):
                 remedy = "take another name, or remove that one first with 'skc repo remove'"
                 raise InvalidOption(f"there is a repository '{table['name']}' in {file} already; {remedy}")
-        _refuse_inline(file, text)
         end = "\r\n" if "\r\n" in text else "\n"
         new = text + (end if text and not text.endswith("\n") else "")
         for table in tables:
             lines = [f"[[{REPOSITORIES}]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
             new += (end if new else "") + "".join(line + end for line in lines)
         config.parse(file, new)
-        result = {**data, REPOSITORIES: [*data.get(REPOSITORIES, []), *map(dict, tables)]}
-        return _check(file, new, result)
+        return new, [*old, *tables]
 
-    _change(file, edit)
+    _change(file, append)
 
 
 def remove_repository(cwd: str, name: str, *, for_all: bool = False) -> RepositoryRemoval:
@@ -208,38 +205,44 @@ def remove_repository(cwd: str, name: str, *, for_all: bool = False) -> Reposito
 
 def cut_repository(file: str, name: str) -> list[str]:
     """Cut a repository; return the names of the others. Raises InvalidOption if it does not exist."""
-    others: list[str] = []
 
-    def edit(text: str) -> str:
-        data = _parse(file, text)
-        _require(file, name, data)
-        _refuse_inline(file, text)
-        others.extend(other for other in _names(data) if other != name)
-        rest = [table for table in data.pop(REPOSITORIES) if table.get("name") != name]
-        return _check(file, _cut(text, name), {**data, REPOSITORIES: rest} if rest else data)
+    def cut(text: str, old: Sequence[Table]) -> tuple[str, Sequence[Table]]:
+        _require(file, name, _names(old))
+        return _cut(text, name), [table for table in old if table.get("name") != name]
 
-    _require(file, name, _parse(file, config.read(file)))  # before a directory is made
-    _change(file, edit)
-    return others
+    _require(file, name, names_in(file))  # before a directory is made
+    return _names(_change(file, cut))
 
 
-def _require(file: str, name: str, data: Mapping[str, Any]) -> None:
-    names = _names(data)
+def _require(file: str, name: str, names: Sequence[str]) -> None:
     if name not in names:
         raise unknown_repository(name, names, f" in {file}")
 
 
-def _change(file: str, edit: Callable[[str], str]) -> None:
-    """Read, edit and replace a file as one step among all processes; links to it stay links."""
+def _change(
+    file: str, edit: Callable[[str, Sequence[Table]], tuple[str, Sequence[Table]]]
+) -> Sequence[Table]:
+    """Read, edit and replace a file as one step among all processes; links to it stay links.
+
+    `edit` gets the text and its repositories, and returns the new ones, which are compared before they count.
+    """
     real = os.path.realpath(file)
     directory = os.path.dirname(real)
     os.makedirs(directory, exist_ok=True)
     # A directory can be locked itself, which leaves nothing behind in the project; not so on Windows.
     lock = directory if os.name == "posix" else os.path.join(directory, f".{config.FILE}.lock")
     with atomic.Lock(lock):
-        new = edit(config.read(file))
+        text = config.read(file)
+        data = _parse(file, text)
+        if REPOSITORIES in next(split_parts(split_lines(text))).data:
+            remedy = f"'{REPOSITORIES} = [...]' can't be changed by a command; edit it by hand, or write"
+            raise InvalidConfiguration(file, f"{remedy} [[{REPOSITORIES}]] tables")
+        new, tables = edit(text, data.pop(REPOSITORIES, []))
+        if _parse(file, new) != data | ({REPOSITORIES: [dict(table) for table in tables]} if tables else {}):
+            raise InvalidConfiguration(file, "it can't be changed safely; edit it by hand")
         mode = stat.S_IMODE(os.stat(real).st_mode) if os.path.exists(real) else None
         atomic.write(real, new.encode(), durable=True, mode=mode)
+    return tables
 
 
 def _parse(file: str, text: str) -> dict[str, Any]:
@@ -247,20 +250,8 @@ def _parse(file: str, text: str) -> dict[str, Any]:
     return config.parse_tables(file, text, parse_float=str)
 
 
-def _names(data: Mapping[str, Any]) -> list[str]:
-    return [name for table in data.get(REPOSITORIES, []) if isinstance(name := table.get("name"), str)]
-
-
-def _check(file: str, new: str, data: Mapping[str, Any]) -> str:
-    if _parse(file, new) != data:
-        raise InvalidConfiguration(file, "it can't be changed safely; edit it by hand")
-    return new
-
-
-def _refuse_inline(file: str, text: str) -> None:
-    if REPOSITORIES in next(split_parts(split_lines(text))).data:
-        remedy = f"edit it by hand, or write [[{REPOSITORIES}]] tables"
-        raise InvalidConfiguration(file, f"'{REPOSITORIES} = [...]' can't be changed by a command; {remedy}")
+def _names(tables: Sequence[Table]) -> list[str]:
+    return [name for table in tables if isinstance(name := table.get("name"), str)]
 
 
 def _toml(value: str | bool) -> str:
