@@ -22,6 +22,7 @@ MAX_SKILL_FILE = 1 << 20  # bytes of a SKILL.md; a larger one is quarantined [D2
 LOCK_FILE = "skills-lock.json"  # of a project, beside its .skillc
 PIECE = 1 << 15  # bytes; memory for more takes long to allocate
 _READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))  # folders of a project that no clone brings
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
 
@@ -293,6 +294,32 @@ def path_hash(path: str) -> str:
 def is_inside(path: str, root: str) -> bool:
     """Return whether a canonical path is `root` or below it."""
     return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def is_home(root: str) -> bool:
+    """Return whether a root is the home, not a project."""
+    directory = home()
+    return directory is not None and os.path.realpath(root) == os.path.realpath(directory)
+
+
+def leads_out(directory: str, project: str) -> bool:
+    """Return whether a project's directory is outside of it, or in its version control, links resolved.
+
+    A clone may bring such a link. Version control is outside because no clone can bring files there, and git
+    runs what it finds in some places.
+    """
+    real, root = os.path.realpath(directory), os.path.realpath(project)
+    words = real[len(root) :].lower().split(os.sep)
+    return not is_inside(real, root) or not VERSION_CONTROL.isdisjoint(words)
+
+
+def require_inside(directory: str, project: str) -> None:
+    """Raise ProjectFolderEscapes for a project's directory that leads out of it [D63]."""
+    if leads_out(directory, project):
+        from skillc.errors import ProjectFolderEscapes  # rarely needed
+
+        hint = f"hint: to '{os.path.realpath(directory)}'; a clone may have brought that link: remove it"
+        raise ProjectFolderEscapes(directory, hint)
 
 
 def read_regular(path: str, limit: int) -> bytes:

@@ -321,8 +321,8 @@ def test_store_that_is_a_link(world: World, home: Path, origin: Origin, tmp_path
     elsewhere.mkdir()
     world.store.rmdir()
     world.store.symlink_to(elsewhere)
-    error = world.fails("E999", "add", f"file://{origin.bare}", "--skill", "pdf").stderr
-    assert "outside of the project" in error
+    error = world.fails("E012", "add", f"file://{origin.bare}", "--skill", "pdf").stderr
+    assert "leads out of the project" in error
     assert not os.listdir(elsewhere)
 
 

@@ -136,6 +136,80 @@ def test_an_agents_folder_that_leads_out(world: World, command: list[str], link:
     assert read_tree(outside) == {}
 
 
+@pytest.mark.parametrize("command", LEADING_OUT, ids=" ".join)
+@pytest.mark.parametrize("target", [".git", ".git/modules", ".GIT/modules"])
+def test_an_agents_folder_in_version_control(world: World, command: list[str], target: str) -> None:
+    """[D63] git runs what lies in some of its folders: a skill 'hooks' or 'modules/x' does not get there."""
+    skill(world.root, "other")
+    source = skill(world.root / "work", "hooks")
+    write(source / "pre-commit")
+    lock_skills(world, str(source), "hooks", targets=["claude"])
+    world.skill("own")
+    (world.project / target).mkdir(parents=True)
+    (world.project / ".claude").mkdir()
+    (world.project / ".claude/skills").symlink_to(f"../{target}")
+    before = read_tree(world.project)
+    assert "leads out of the project" in world.fails("E012", *command).stderr
+    assert read_tree(world.project) == before
+
+
+WRITING = [
+    ["install"],
+    ["update"],
+    ["add", "../other", "--project", "--yes"],
+    ["import", "../other", "--project", "--yes"],
+    ["import", "--project", "--yes"],
+    ["build", "../other"],
+    ["build", "loose"],
+    ["init", "new"],
+    ["init"],
+]
+
+
+@pytest.mark.parametrize("command", WRITING, ids=" ".join)
+@pytest.mark.parametrize("link", [".skillc", ".skillc/skills"])
+@pytest.mark.parametrize("target", ["../outside", ".git/modules"])
+def test_a_store_that_leads_out(world: World, command: list[str], link: str, target: str) -> None:
+    """[D63] [D46] a project's store is, or lies behind, a link out of it: nothing is written there."""
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf", targets=["claude"])
+    skill(world.root, "other")
+    skill(world.project, "loose")
+    skill(world.project / ".claude/skills", "agents-own")
+    elsewhere = world.project / target
+    elsewhere.mkdir(parents=True)
+    shutil.rmtree(world.project / link)
+    (world.project / link).symlink_to(elsewhere)
+    before = read_tree(world.project)
+    assert "leads out of the project" in world.fails("E012", *command).stderr
+    assert read_tree(world.project) == before
+    assert read_tree(elsewhere) == {}
+
+
+def test_a_build_that_leads_out(world: World) -> None:
+    """[D63] a project's `.skillc` is a link out of the project: a build writes nothing there."""
+    outside = world.root / "outside"
+    world.skill("pdf")
+    (world.project / ".skillc").rename(outside)
+    (world.project / ".skillc").symlink_to(outside)
+    world.fails("E012", "build", "pdf")
+    assert not list(outside.rglob("runtime/**/SKILL.md"))
+
+
+@pytest.mark.parametrize("command", [["update"], ["build", "pdf"]], ids=" ".join)
+def test_a_path_that_became_a_link(world: World, command: list[str]) -> None:
+    """[D63] a folder of a project that the user deployed to is a link out of it since the last pull."""
+    source = skill(world.root / "work", "pdf")
+    world.ok("add", str(source), "--target", "./mine", "--yes", "--project")
+    outside = world.root / "outside"
+    (world.project / "mine").rename(outside)
+    (world.project / "mine").symlink_to(outside)
+    newer = "---\nname: pdf\ndescription: Newer\n---\n# pdf\n"
+    write((source if command == ["update"] else world.store / "pdf") / "SKILL.md", newer)
+    before = read_tree(outside)
+    world.fails("E012", *command)
+    assert read_tree(outside) == before
+
+
 @pytest.mark.parametrize("frozen", [True, False])
 def test_other_files_with_the_same_hashes(world: World, frozen: bool) -> None:
     """[D64] a file that `computedHash` and the source hash leave out is not accepted from the origin."""
@@ -239,6 +313,21 @@ def test_what_the_audit_blocks(world: World, home: Path) -> None:
     assert failure.code == "E084"  # and not for others
     record.write_text(record.read_text().replace('"accepted"', '"acceptef"'))
     world.fails("E071", "update")
+
+
+def test_a_pull_that_changes_store_and_lock(world: World) -> None:
+    """[D65] a project has its store in git: what a pull brings there is audited, though it is as locked."""
+    source = skill(world.root / "work", "pdf")
+    lock_skills(world, str(source), "pdf", targets=["claude"])
+    install_locked(str(world.project))
+    assert install_locked(str(world.project)).unchanged == ["pdf"]
+    write(source / "more.md", BAD)
+    shutil.copy(source / "more.md", world.store / "pdf")
+    lock_skills(world, str(source), "pdf", targets=["claude"])
+    world.fails("E084", "install")
+    world.fails("E084", "install", "--frozen")
+    assert not install_locked(str(world.project), accept=True).failures
+    assert not install_locked(str(world.project)).failures
 
 
 def test_accepted_without_a_digest(world: World, home: Path) -> None:

@@ -235,8 +235,8 @@ def test_a_store_that_leads_elsewhere(world: World, origin: Origin, server: Serv
     skill(victim, "pdf")
     world.store.symlink_to(victim)
     before = read_tree(victim)
-    world.fails("E999", "install")
-    world.fails("E999", "update")
+    world.fails("E012", "install")
+    world.fails("E012", "update")
     assert read_tree(victim) == before
 
 

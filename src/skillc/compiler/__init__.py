@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         Target,
         agents_by_name,
         agents_here,
-        check_agent_folder,
+        check_deploy_folder,
         default_targets,
         detect_targets,
         existing_directories,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         record_publications,
         renewal,
     )
-    from skillc.compiler.scaffold import Creation, create_skill, create_store
+    from skillc.compiler.scaffold import Creation, check_store, create_skill, create_store
     from skillc.compiler.status import (
         NOT_BUILT,
         OBSOLETE,

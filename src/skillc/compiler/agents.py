@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skillc import paths
-from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, warning
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
 from skillc.library import is_path_target
 from skillc.settings import Settings
 from skillc.spelling import MAX_SUGGESTIONS, make_question, near_miss, suggest
@@ -79,11 +79,7 @@ def existing_directories(cwd: str) -> list[str]:
     project = next(paths.project_roots(cwd), None)
     own = agent_directories(None)
     folders = [place for place in agent_directories(project) if os.path.isdir(place)]
-    return [folder for folder in folders if folder in own or _is_inside(folder, project or "")]
-
-
-def _is_inside(directory: str, root: str) -> bool:
-    return paths.is_inside(os.path.realpath(directory), os.path.realpath(root))
+    return [folder for folder in folders if folder in own or not paths.leads_out(folder, project or "")]
 
 
 def find_targets(
@@ -91,7 +87,7 @@ def find_targets(
 ) -> list[Target]:
     """Return the directories that a comma-separated list of agents and, if they may be, paths means.
 
-    Raises AgentFolderEscapes for a project's directory that leads out of the project [D63]. The project is
+    Raises ProjectFolderEscapes for a project's directory that leads out of the project [D63]. The project is
     `root`, or else the one around `cwd`.
     """
     root = root or next(paths.project_roots(cwd), cwd)
@@ -138,7 +134,7 @@ def detect_targets(scope: str, cwd: str) -> list[Target]:
         if folder and _is_installed(agent, root if scope == PROJECT else None):
             targets.setdefault(folder, UNIVERSAL if agent.relative(scope) == SHARED[0] else agent.name)
     for directory in targets if scope == PROJECT else ():
-        _check_inside(directory, root or "")
+        paths.require_inside(directory, root or "")
     return [(name, directory) for directory, name in targets.items()]
 
 
@@ -152,17 +148,14 @@ def agents_here() -> list[Agent]:
     ]
 
 
-def check_agent_folder(directory: str, project: str) -> None:
-    """Raise AgentFolderEscapes for an agent's directory in a project that leads out of the project [D63]."""
-    relative = os.path.relpath(directory, project).replace(os.sep, "/")
-    if any(relative == agent.project for agent in read_agents()):
-        _check_inside(directory, project)
+def check_deploy_folder(directory: str, project: str) -> None:
+    """Raise ProjectFolderEscapes for a folder to deploy to that is in a project and leads out of it [D63].
 
-
-def _check_inside(directory: str, root: str) -> None:
-    if not _is_inside(directory, root):
-        hint = f"hint: to '{os.path.realpath(directory)}'; a clone may have brought that link: remove it"
-        raise AgentFolderEscapes(directory, hint)
+    It may have been an ordinary folder when a person named it, and be a link since the last pull.
+    """
+    root, parents = os.path.realpath(project), paths.with_parents(os.path.normpath(directory))
+    if any(os.path.realpath(each) == root for each in parents):
+        paths.require_inside(directory, project)
 
 
 def _is_installed(agent: Agent, project: str | None) -> bool:
@@ -182,7 +175,7 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str, proj
         directory = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))
         owner = next((a.name for a in agents.values() if a.folder(scope, root) == directory), "")
         if owner and scope == PROJECT:
-            _check_inside(directory, project)
+            paths.require_inside(directory, project)
         return owner or name, directory
     agent = agents.get(name.lower())
     if agent is None:
@@ -194,7 +187,7 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str, proj
         raise SkillcError("there is no home directory to deploy into; set HOME or give --target a path")
     directory = agent.folder(scope, root)
     if scope == PROJECT:
-        _check_inside(directory, root)
+        paths.require_inside(directory, root)
     return agent.name, directory
 
 

@@ -18,7 +18,7 @@ from skillc.compiler.assets import attach_assets, find_assets
 from skillc.errors import Diagnostic, IndexCollision, InvalidSkill, PlaceTaken, SkillcError, warning
 from skillc.index import EXACT, SETTLED_NS, UNSETTLED, sections, settle, stamp_of
 from skillc.index.sections import FileState, SectionWriter
-from skillc.library import Skill, is_compiled
+from skillc.library import PROJECT, Skill, is_compiled
 from skillc.settings import load_settings
 from skillc.skills import Metadata, SourceFile, list_tree, main_file, read_main_file
 from skillc.startup import sha256_hex
@@ -67,6 +67,8 @@ def build_skill(
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     runtime = skill.global_runtime() if to_global else skill.runtime()
+    if skill.scope == PROJECT and not to_global:
+        paths.require_inside(os.path.dirname(runtime), skill.root)
     for directory in _runtime_directories(runtime):
         if os.path.islink(directory):  # a project that was cloned may bring it; a build would write elsewhere
             raise PlaceTaken(directory, "hint: it is a link, and a build writes there; remove it")

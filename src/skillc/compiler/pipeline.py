@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from skillc.compiler.agents import Target, check_agent_folder, name_target
+from skillc.compiler.agents import Target, check_deploy_folder, name_target
 from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.deploy import Deployment, deploy_skill, record_of
 from skillc.compiler.on_demand import is_on_demand
@@ -234,7 +234,7 @@ def _deploy(
                 warnings.append(warning("W090", skill.name, target[0]))
                 continue
             if skill.scope == PROJECT:
-                check_agent_folder(target[1], skill.root)
+                check_deploy_folder(target[1], skill.root)
             state = options.states.get(path) or _find_state(skill, path)
             if state == LEFT_OUT:
                 old = withdraw([r for r in find_deployments(skill) if r.path == path], "on demand")

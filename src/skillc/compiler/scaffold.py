@@ -37,8 +37,15 @@ QUESTION = "What does it do, and when is it to be used? (Enter: write that later
 _GITIGNORE = "# Built by skc; 'skc build --all' makes it again.\nruntime/\nlogs/\n"
 
 
+def check_store(root: str) -> None:
+    """Raise ProjectFolderEscapes for a project's store that leads out of it; a clone may bring that link."""
+    if not paths.is_home(root):
+        paths.require_inside(paths.skills_store(root), root)
+
+
 def create_store(root: str) -> str:
     """Create `.skillc/skills/` below `root` if it is missing, and return its path."""
+    check_store(root)
     store = paths.skills_store(root)
     os.makedirs(store, exist_ok=True)
     ignore = os.path.join(root, paths.DIRECTORY, ".gitignore")
@@ -75,6 +82,7 @@ def create_skill(
         return Creation(None, create_store(root))
     if not is_name(name):
         raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
+    check_store(root)
     directory = os.path.join(paths.skills_store(root), name)
     _check_place(name, directory)
     if description is None:
@@ -114,6 +122,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     scope, root = import_root(cwd)
+    check_store(root)
     store = paths.skills_store(root)
     path = os.path.join(store, skill.name)
     if paths.is_inside(os.path.realpath(store), skill.source):

@@ -42,7 +42,7 @@
     │   └── MissingExtra            E201
     ├── Denied
     │   ├── PathEscapes             E012
-    │   │   └── AgentFolderEscapes
+    │   │   └── ProjectFolderEscapes
     │   ├── ApprovalRequired        E063
     │   ├── AuditBlocked            E084
     │   └── RegistryRefused         E090
@@ -174,8 +174,8 @@ class PathEscapes(Denied):
     template = "path escapes skill root: '{}'"
 
 
-class AgentFolderEscapes(PathEscapes):
-    """A project's folder for an agent is, or lies behind, a link out of the project [D63]."""
+class ProjectFolderEscapes(PathEscapes):
+    """A project's store or folder for an agent is, or lies behind, a link out of the project [D63]."""
 
     template = "'{}' leads out of the project"
 

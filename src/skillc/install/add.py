@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from skillc.compiler import (
     PublishOptions,
     Target,
+    check_store,
     default_targets,
     find_targets,
     name_target,
@@ -31,7 +32,6 @@ from skillc.install.outdated import Latest
 from skillc.install.store import (
     FetchedSkill,
     Store,
-    check_store,
     choose_store,
     in_batches,
     put_skill,

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from skillc import atomic
 from skillc.audit import audit_folder, read_policy
+from skillc.compiler import check_store
 from skillc.errors import LockUnsatisfied, SkillcError, unexpected, warning
 from skillc.install.audit import check_blocks
 from skillc.install.entry import LockEntry
@@ -21,7 +22,6 @@ from skillc.install.plan import InstallPlan, InstallResult
 from skillc.install.remove import remove_skill
 from skillc.install.store import (
     FetchedSkill,
-    check_store,
     check_targets,
     has_skill,
     is_edited,

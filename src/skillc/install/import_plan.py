@@ -144,10 +144,10 @@ class _Survey:
         return list(places.values())
 
     def _leads_out(self, directory: str, root: str) -> bool:
-        """Return whether a directory is not below a project, links resolved; note it, once, as a skip."""
-        real = os.path.realpath(directory)
-        if paths.is_inside(real, os.path.realpath(root)):
+        """Return whether a directory leads out of a project; note it, once, as a skip."""
+        if not paths.leads_out(directory, root):
             return False
+        real = os.path.realpath(directory)
         skip = Skip(
             directory, f"it leads out of the project, to '{real}'; a clone may have brought that link"
         )

@@ -55,7 +55,7 @@ def lock_file(root: str) -> str:
 
 def lock_folder(root: str) -> str:
     """Return the folder of the lock of a project, or of the home; local sources are relative to it."""
-    return os.path.join(root, paths.DIRECTORY) if is_home(root) else root
+    return os.path.join(root, paths.DIRECTORY) if paths.is_home(root) else root
 
 
 def read_lock(root: str) -> dict[str, LockEntry]:
@@ -114,7 +114,7 @@ def change_lock(
         for entry in changes:
             entries[entry.name] = _merge(entries.get(entry.name, {}), entry.fields)
         _update_file(path, root, _text_of(last, entries), has_entries=bool(entries))
-    return _change_global_lock(changes, removals) if is_home(root) else []
+    return _change_global_lock(changes, removals) if paths.is_home(root) else []
 
 
 def _merge(old: Fields, new: Fields) -> Fields:
@@ -146,7 +146,7 @@ def _update_file(path: str, root: str, text: str, *, has_entries: bool) -> None:
 def _place(path: str, root: str) -> str:
     """Return the file to replace: a link is followed, but not out of the project."""
     real = os.path.realpath(path)
-    if os.path.islink(path) and not is_home(root) and not paths.is_inside(real, os.path.realpath(root)):
+    if os.path.islink(path) and not paths.is_home(root) and paths.leads_out(path, root):
         raise errors.InvalidConfiguration(
             path, f"it is a link to '{real}', outside of the project; remove the link"
         )
@@ -200,12 +200,6 @@ def _entries(path: str, content: Fields) -> dict[str, Fields]:
     return dict(entries)
 
 
-def is_home(root: str) -> bool:
-    """Return whether a root is the home, not a project."""
-    home = paths.home()
-    return home is not None and os.path.realpath(root) == os.path.realpath(home)
-
-
 def store_folder(root: str, name: str) -> str:
     """Return the folder of a skill in the store of a project or the home."""
     return os.path.join(paths.skills_store(root), name if is_name(name) else to_segment(name))
@@ -214,7 +208,7 @@ def store_folder(root: str, name: str) -> str:
 def skill_of(root: str, name: str) -> Skill:
     """Return a skill of a store by its name in the lock."""
     path = store_folder(root, name)
-    scope = GLOBAL if is_home(root) else PROJECT
+    scope = GLOBAL if paths.is_home(root) else PROJECT
     return Skill(os.path.basename(path), os.path.realpath(path), scope, root, is_stored=True)
 
 

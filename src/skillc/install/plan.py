@@ -22,6 +22,7 @@ Notes = dict[str, list[object]]
 
 KIND = "installed"
 HASHES = 4  # values of a note before the deployments: the stamp and three hashes
+VALUES = HASHES + 2  # and the digest of what was deployed, and where
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,8 @@ def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
 class FolderState:
     """A skill's folder: the digest of its content, its weaker hashes, and what was deployed from it.
 
-    `content` and `digest` are empty for a folder that has none. `deployments` are paths that have to exist.
+    `content` and `digest` are empty for a folder that has none. `deployments` are paths that have to exist;
+    None where nothing was deployed, or other files: a pull may change a store and its lock together.
     """
 
     content: str
@@ -95,11 +97,11 @@ def read_states(
     return {name: _state(note) for name, note in notes.items()}
 
 
-def note_deployments(root: str, deployments: Mapping[str, list[str]]) -> None:
-    """Note what was deployed from skills, so that it need not be looked up again."""
+def note_deployments(root: str, deployments: Mapping[str, tuple[str, list[str]]]) -> None:
+    """Note the digest of what was deployed from skills, and where, so that it need not be looked up again."""
     notes = _read(root)
-    for name, places in deployments.items():
-        notes[name] = [*notes.get(name, [""] * HASHES)[:HASHES], sorted(places)]
+    for name, (digest, places) in deployments.items():
+        notes[name] = [*notes.get(name, [""] * HASHES)[:HASHES], digest, sorted(places)]
     write_notes(KIND, root, notes)
 
 
@@ -110,13 +112,15 @@ def _note(folder: str, last: list[object] | None, executables: Collection[str]) 
         return last
     hashes = _compute(folder, executables)
     is_stable = stamp and stamp_folder(folder) == stamp
-    return [stamp if is_stable else "", *hashes, last[HASHES] if last is not None else None]
+    return [stamp if is_stable else "", *hashes, *(last[HASHES:] if last is not None else ("", None))]
 
 
 def _state(note: list[object]) -> FolderState:
-    places = note[HASHES]
-    deployments = tuple(map(str, places)) if isinstance(places, list) else None
-    content, computed, source = map(str, note[1:HASHES])
+    content, computed, source, deployed = [str(each) for each in note[1 : HASHES + 1]]
+    places = note[HASHES + 1]
+    deployments = None
+    if isinstance(places, list) and content == deployed:
+        deployments = tuple(map(str, places))
     return FolderState(content, computed, source, deployments)
 
 
@@ -130,5 +134,5 @@ def _compute(folder: str, executables: Collection[str]) -> tuple[str, str, str]:
 
 def _read(root: str) -> Notes:
     notes = read_notes(KIND, root)
-    is_valid = all(isinstance(note, list) and len(note) == HASHES + 1 for note in notes.values())
+    is_valid = all(isinstance(note, list) and len(note) == VALUES for note in notes.values())
     return notes if is_valid else {}

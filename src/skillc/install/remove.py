@@ -17,7 +17,7 @@ from skillc.compiler import (
     Publication,
     PublishOptions,
     Target,
-    check_agent_folder,
+    check_deploy_folder,
     find_deployments,
     find_targets,
     publish_skill,
@@ -26,7 +26,14 @@ from skillc.compiler import (
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, hidden
-from skillc.errors import AgentFolderEscapes, Diagnostic, InvalidOption, SkillcError, SkillNotFound, warning
+from skillc.errors import (
+    Diagnostic,
+    InvalidOption,
+    ProjectFolderEscapes,
+    SkillcError,
+    SkillNotFound,
+    warning,
+)
 from skillc.install.lock import change_lock
 from skillc.install.store import entries_of, path_of, remember_skill
 from skillc.install.versions import note_versions
@@ -261,7 +268,7 @@ def enable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = Fa
     publication = None
     if was_off and not dry_run:
         for record in records if skill.scope == PROJECT else ():
-            check_agent_folder(os.path.dirname(record.path), skill.root)
+            check_deploy_folder(os.path.dirname(record.path), skill.root)
         change_switch(skill.source, lambda switch: switch.with_enabled(places))
         options = renewal(skill, records, PublishOptions())
         publication = publish_skill(skill, options, settings, here.cwd) if records else None
@@ -282,7 +289,7 @@ def _places(skill: Skill, agents: str, cwd: str) -> tuple[str, ...] | None:
     for scope, directory in (("user", cwd), *([("project", project)] if project else [])):
         try:
             targets += find_targets(agents, scope, directory)
-        except (InvalidOption, AgentFolderEscapes) as error:  # an agent may lack one of the two
+        except (InvalidOption, ProjectFolderEscapes) as error:  # an agent may lack one of the two
             problem = error
     if not targets and problem:
         raise problem

@@ -13,7 +13,7 @@ from skillc import paths, trash
 from skillc.compiler import (
     Publication,
     PublishOptions,
-    check_agent_folder,
+    check_deploy_folder,
     default_targets,
     name_target,
     publish_skill,
@@ -22,7 +22,7 @@ from skillc.compiler import (
 from skillc.contract import HIDDEN, extend, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
 from skillc.install.entry import LockEntry
-from skillc.install.lock import change_lock, is_home, read_lock
+from skillc.install.lock import change_lock, read_lock
 from skillc.install.store import has_skill, path_of
 from skillc.install.versions import keep_version, note_versions
 from skillc.library import (
@@ -75,7 +75,7 @@ class _Memory:
 
     @property
     def skill(self) -> Skill:
-        scope = GLOBAL if is_home(self.root) else PROJECT
+        scope = GLOBAL if paths.is_home(self.root) else PROJECT
         skill = Skill(self.name, "", scope, self.root, is_stored=True)
         skill.source = os.path.realpath(path_of(skill))
         return skill
@@ -84,7 +84,7 @@ class _Memory:
 def restore_item(here: Here, name: str) -> Restoration:
     """Bring back what is in the trash under an ID, a path or its last part; raises NotInTrash and others.
 
-    Agents' folders of a project that lead out of it are AgentFolderEscapes, before anything is written [D63].
+    A project's folders that lead out of it are ProjectFolderEscapes, before anything is written [D63].
     """
     settings, item = here.settings(), trash.find(name)
     memory = _read_memory(item)
@@ -101,13 +101,13 @@ def _restore_skill(here: Here, settings: Settings, item: trash.TrashItem, memory
     diagnostics: list[Diagnostic] = []
     options = PublishOptions()
     if memory.records is None:
-        scope = "user" if is_home(memory.root) else "project"
+        scope = "user" if paths.is_home(memory.root) else "project"
         targets, diagnostics = default_targets(settings, scope, memory.root)
         options = PublishOptions(targets)
     elif memory.records:
         options = renewal(memory.skill, memory.records, options)
     for _, folder in options.targets if memory.skill.scope == PROJECT else ():
-        check_agent_folder(folder, memory.root)
+        check_deploy_folder(folder, memory.root)
     with lock_store(memory.root):  # 'skc add' may be about to put one there
         diagnostics += _bring_back(item, memory)
     here.tell(diagnostics)

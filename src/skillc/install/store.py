@@ -21,7 +21,7 @@ from skillc.compiler import (
 )
 from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
 from skillc.install.entry import COPY, LockEntry
-from skillc.install.lock import change_lock, is_home, read_lock, skill_of, store_folder
+from skillc.install.lock import change_lock, read_lock, skill_of, store_folder
 from skillc.install.plan import note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
 from skillc.library import (
@@ -82,7 +82,6 @@ def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = F
     if is_there:
         return ()
     path = store_folder(root, skill.entry.name)
-    check_store(root)
     create_store(root)
     atomic.sweep(os.path.dirname(path))
     has_edits = os.path.lexists(path) and is_edited(path)
@@ -115,14 +114,6 @@ def in_batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
         end = max(2 * start, BATCH)
         yield items[start:end]
         start = end
-
-
-def check_store(root: str) -> None:
-    """Refuse a project's store that is a link out of the project: a clone may bring it."""
-    folder = paths.skills_store(root)
-    real = os.path.realpath(folder)
-    if not is_home(root) and not paths.is_inside(real, os.path.realpath(root)):
-        raise SkillcError(f"'{folder}' leads to '{real}', outside of the project; remove the link")
 
 
 def remember_skill(skill: Skill, records: Sequence[DeploymentRecord] | None = None) -> dict[str, Any]:
@@ -176,14 +167,14 @@ def has_skill(root: str, entry: LockEntry) -> bool:
 
 
 def check_targets(root: str, entries: Iterable[LockEntry]) -> None:
-    """Raise AgentFolderEscapes for agents of entries, or InvalidOption for one that is not known [D63]."""
+    """Raise ProjectFolderEscapes for agents of entries, or InvalidOption for one that is not known [D63]."""
     for entry in entries:
         _find_targets(root, entry)
 
 
 def _find_targets(root: str, entry: LockEntry) -> tuple[list[Target], list[Diagnostic]]:
     """Return the agents of an entry; a path in a lock from before is a warning [D63]."""
-    scope = "user" if is_home(root) else "project"
+    scope = "user" if paths.is_home(root) else "project"
     targets: list[Target] = []
     diagnostics: list[Diagnostic] = []
     for name in entry.targets:
@@ -207,13 +198,13 @@ def publish_entries(
     One that another tool locked goes to the default agents [D70]. One that fails does not stop the others.
     """
     settings, records = load_settings(root), deployments_by_source()
-    scope = "user" if is_home(root) else "project"
+    scope = "user" if paths.is_home(root) else "project"
     default: list[Target] = []
     if not all(entry.has_targets for entry in entries):
         default, warnings = default_targets(settings, scope, root)
         diagnostics += warnings
     for batch in in_batches(entries):
-        places: dict[str, list[str]] = {}
+        places: dict[str, tuple[str, list[str]]] = {}
         with record_publications(diagnostics.extend) as publications:
             for entry in batch:
                 tell_step(entry.name)
@@ -235,5 +226,6 @@ def publish_entries(
                 is_ours = entry.has_targets
                 failures += [e for e in publication.failures if is_ours or not isinstance(e, TargetExists)]
                 manifest = paths.manifest_file(publication.build.runtime)
-                places[entry.name] = [*(each.path for each in publication.deployments), manifest]
+                content = entry.content or digest_skill(skill.source).digest
+                places[entry.name] = (content, [*(each.path for each in publication.deployments), manifest])
         note_deployments(root, places)

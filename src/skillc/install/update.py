@@ -15,6 +15,7 @@ from difflib import unified_diff
 
 from skillc import atomic
 from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_policy
+from skillc.compiler import check_store
 from skillc.contract import HIDDEN, encode, extend, optional
 from skillc.errors import (
     Diagnostic,
@@ -34,7 +35,6 @@ from skillc.install.notes import note_latest
 from skillc.install.outdated import Latest, describe_held, find_latest, parse_age
 from skillc.install.store import (
     FetchedSkill,
-    check_store,
     check_targets,
     keep_in_trash,
     publish_entries,

@@ -10,14 +10,14 @@ import os
 from stat import S_ISDIR, S_ISREG
 
 from skillc import errors
-from skillc.paths import is_inside
+from skillc.paths import VERSION_CONTROL, is_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Names that are never installed nor counted in the digest [D64]: what version control, Python and skc keep.
-_LEFT_OUT = (".git", ".hg", ".svn", ".origin", "__pycache__")  # and .skillc*
+_LEFT_OUT = VERSION_CONTROL | {".origin", "__pycache__"}  # and .skillc*
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
 MAX_DIRECTORIES = 100_000
 MAX_LINKS = 1000  # to directories; they can multiply without a single file
