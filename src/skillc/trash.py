@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import shutil
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import gmtime, strftime, time_ns
@@ -159,6 +160,19 @@ def _exchange_for_link(path: str, content: str, link: str) -> bool:
     return False
 
 
+def copy(source: str, target: str) -> None:
+    """Copy a file, a link or a folder with its links; pipes, sockets and devices hold nothing to keep."""
+    if os.path.isdir(source) and not os.path.islink(source):
+        shutil.copytree(source, target, symlinks=True, ignore=_find_special)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _find_special(folder: str, names: list[str]) -> list[str]:
+    kinds = {name: stat.S_IFMT(os.lstat(os.path.join(folder, name)).st_mode) for name in names}
+    return [name for name, kind in kinds.items() if kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)]
+
+
 def _move(source: str, target: str) -> None:
     """Move anything to a free name; across file systems the original goes only when the copy is complete."""
     try:
@@ -169,10 +183,7 @@ def _move(source: str, target: str) -> None:
             raise
     temporary = atomic.temporary_path(target)
     try:
-        if os.path.isdir(source) and not os.path.islink(source):
-            shutil.copytree(source, temporary, symlinks=True)
-        else:
-            shutil.copy2(source, temporary, follow_symlinks=False)
+        copy(source, temporary)
         os.rename(temporary, target)
     except BaseException:
         atomic.discard(temporary)

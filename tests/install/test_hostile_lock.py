@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillc.errors import AuditBlocked, InvalidConfiguration, LockUnsatisfied
+from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidSkill, LockUnsatisfied
 from skillc.install import read_lock, verify_store
 from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.lock import change_lock, lock_file
 from skillc.install.plan import InstallResult
+from skillc.install.store import FetchedSkill, put_skill
 from skillc.install.versions import find_version
 from skillc.skills import digest_files
 from skillc.workspace import Workspace
@@ -257,6 +259,58 @@ def test_what_the_digest_leaves_out_is_kept(world: World, name: str) -> None:
     assert install_locked(root).removed == ["pdf"]
     texts = [path.read_text() for path in (world.home / ".skillc/trash").rglob(name)]
     assert sorted(texts) == ["mine\n", "mine too\n"]
+
+
+def test_every_file_made_executable(world: World) -> None:
+    """[D64] a fork, or a change in the store, that makes all files executable differs from what is locked."""
+    source = skill(world.root / "work", "pdf")
+    lock_skills(world, str(source), "pdf")
+    install_locked(str(world.project))
+    (world.store / "pdf/SKILL.md").chmod(0o755)
+    assert [each.line for each in verify_store(str(world.project)).problems] == ["pdf/SKILL.md: changed"]
+    assert install_locked(str(world.project)).installed == ["pdf"]
+    shutil.rmtree(world.store / "pdf")
+    (source / "SKILL.md").chmod(0o755)
+    shutil.rmtree(world.home / ".skillc/versions")
+    (failure,) = install_locked(str(world.project)).failures
+    assert isinstance(failure, LockUnsatisfied)
+
+
+def test_modes_of_others(world: World) -> None:
+    """[D64] what is installed is neither setuid nor open to others, whatever the origin's files are."""
+    source = skill(world.root / "work", "pdf")
+    write(source / "run.sh")
+    (source / "run.sh").chmod(0o6777)
+    (source / "SKILL.md").chmod(0o666)
+    lock_skills(world, str(source), "pdf", targets=["claude"], mode="copy")
+    umask = os.umask(0o022)
+    install_locked(str(world.project))
+    os.umask(umask)
+    for folder in (world.store, world.project / ".claude", world.home / ".skillc/versions"):
+        modes = {path.name: path.stat().st_mode & 0o7777 for path in folder.rglob("*") if path.is_file()}
+        assert modes["run.sh"] == 0o755
+        assert modes["SKILL.md"] == 0o644
+
+
+def test_files_swapped_after_they_were_verified(world: World) -> None:
+    """[D64] [D65] what is put into a store is what was verified and audited, or nothing."""
+    source = skill(world.root / "work", "pdf")
+    (entry,) = lock_skills(world, str(source), "pdf")
+    write(source / "SKILL.md", BAD)
+    with pytest.raises(InvalidSkill, match="changes while it is read"):
+        put_skill(str(world.project), FetchedSkill(entry, str(source), "there"), "a test")
+    assert read_tree(world.store) == {}
+    assert read_tree(world.home / ".skillc/versions") == {}
+
+
+def test_a_pipe_in_the_store(world: World) -> None:
+    """[D52] what replaces a skill keeps a copy of it, though that has a pipe."""
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
+    install_locked(str(world.project))
+    os.mkfifo(world.store / "pdf/pipe")
+    write(world.store / "pdf/mine.md", "mine\n")
+    assert install_locked(str(world.project)).installed == ["pdf"]
+    assert [path.read_text() for path in (world.home / ".skillc/trash").rglob("mine.md")] == ["mine\n"]
 
 
 def test_compiled_python_is_not_installed(world: World) -> None:

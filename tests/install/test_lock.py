@@ -164,6 +164,7 @@ BROKEN = {
     '{"version": 1, "skills": []}': "no 'version'",
     '{"version": 1, "skills": {"a": 1}}': "not an object",
     '{"version": 1, "skills": {"a": {"x": NaN}}}': "not valid JSON",
+    '{"version": 1, "x": -1e999, "skills": {}}': "-1e999 is no JSON",
     '{"version": 1, "skills": {"a": {}, "b": {}, "a": {}}}': "'a' is there twice",
     '{"version": 1, "skills": {"a": {"skillc": {"v": 1, "\\u0076": 1}}}}': "'v' is there twice",
     '{"version": 2, "skills": {}}': "its version is 2",

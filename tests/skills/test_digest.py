@@ -6,6 +6,7 @@ import os
 import subprocess
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -143,14 +144,23 @@ def test_the_same_elsewhere(folder: Path, tmp_path: Path) -> None:
     assert digest_skill(str(tmp_path / "one")) == digest_skill(str(tmp_path / "other"))
 
 
-def test_file_systems_without_modes(folder: Path) -> None:
-    """[D64] where all files are executable, or none can be, the modes are those that are given."""
+def test_file_systems_without_modes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D64] where every new file is executable, the modes are those that are given; else they count."""
     before = digest_skill(str(folder))
     assert before.executables == ["scripts/say.sh"]
     for file in list_files(str(folder), hidden=True):
         os.chmod(file.path, 0o777)
     assert digest_skill(str(folder)).digest != before.digest
+    assert digest_skill(str(folder), executables=before.executables).digest != before.digest
+    monkeypatch.setattr("tempfile.TemporaryFile", create_executable)
     assert digest_skill(str(folder), executables=before.executables).digest == before.digest
+
+
+def create_executable(dir: str) -> BinaryIO:
+    """Open a new file as a mount without modes has it."""
+    file = (Path(dir).parent / "new").open("wb")
+    os.fchmod(file.fileno(), 0o777)
+    return file
 
 
 def test_a_link_that_leads_out(folder: Path, tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ writing it again would lose what it holds.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from skillc import atomic, errors, paths
 from skillc.errors import Diagnostic, warning
@@ -164,7 +165,7 @@ def _load(path: str) -> Fields:
     except UnicodeDecodeError:
         raise errors.InvalidConfiguration(path, f"it is not UTF-8; {_ADVICE}") from None
     try:
-        content = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+        content = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         has_marks = "\n<<<<<<< " in f"\n{text}"
         reason = "it has git's marks of a conflict" if has_marks else f"it is not valid JSON ({error})"
@@ -179,8 +180,16 @@ def _load(path: str) -> Fields:
     return dict(content)
 
 
-def _refuse(name: str) -> None:
+def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    """Return a number; refuse one that is too large, which could not be written again as JSON."""
+    number = float(text)
+    if math.isinf(number):
+        _refuse(text)
+    return number
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Fields:

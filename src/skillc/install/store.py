@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -78,7 +77,7 @@ def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = F
     What was there goes to the trash unless skc itself put it there unchanged. The skill stays untrusted until
     a person adopts it.
     """
-    keep_version(skill.folder, skill.entry.content, skill.entry.executables)
+    version = keep_version(skill.folder, skill.entry.content, skill.entry.executables)
     if is_there:
         return ()
     path = store_folder(root, skill.entry.name)
@@ -88,7 +87,7 @@ def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = F
     diagnostics = [keep_in_trash(root, skill.entry.name, reason)] if has_edits else []
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     record_import(place, skill.label, skill.entry.digest)
-    make_folder(path, copy_of=skill.folder)
+    make_folder(path, copy_of=version)
     return diagnostics
 
 
@@ -139,10 +138,7 @@ def keep_in_trash(root: str, name: str, reason: str) -> Diagnostic:
     memory = remember_skill(skill_of(root, name))
     temporary = atomic.temporary_path(path)
     try:
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.copytree(path, temporary, symlinks=True)
-        else:
-            shutil.copy2(path, temporary, follow_symlinks=False)
+        trash.copy(path, temporary)
         return warning("W007", path, trash.put(temporary, reason, origin=path, memory=memory).id)
     finally:
         atomic.discard(temporary)

@@ -7,13 +7,12 @@ else fetched by its commit. What was in the store before goes to the trash if it
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 
-from skillc import atomic
+from skillc import atomic, trash
 from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_policy
 from skillc.compiler import check_store
 from skillc.contract import HIDDEN, encode, extend, optional
@@ -294,7 +293,7 @@ def _put_merge(root: str, name: str, merge: Merge) -> Diagnostic:
     path = store_folder(root, name)
     temporary = atomic.temporary_path(path)
     try:
-        shutil.copytree(path, temporary, symlinks=True)
+        trash.copy(path, temporary)
         for file, change in merge.changes.items():
             place = os.path.join(temporary, *file.split("/"))
             if change is None:

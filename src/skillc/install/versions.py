@@ -14,7 +14,7 @@ import os
 from collections.abc import Collection, Iterable
 
 from skillc import atomic, paths, records
-from skillc.errors import SkillcError
+from skillc.errors import InvalidSkill, SkillcError
 from skillc.skills import digest_skill, make_folder
 from skillc.text import utf8_text
 
@@ -23,14 +23,22 @@ VERSION = 1  # records from before have neither a version nor a digest inside
 UNSEALED = 0
 
 
-def keep_version(folder: str, digest: str, executables: Collection[str] = ()) -> None:
-    """Keep a copy of a folder that was verified to have this digest."""
-    if find_version(digest, executables) is not None:
-        return
+def keep_version(folder: str, digest: str, executables: Collection[str] = ()) -> str:
+    """Keep a copy of a folder that was verified to have this digest, and return the copy.
+
+    Raises InvalidSkill where the folder has other files by now: what was verified and audited is installed.
+    """
+    last = find_version(digest, executables)
+    if last is not None:
+        return last
     path = _version(digest)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     atomic.sweep(os.path.dirname(path))
     make_folder(path, copy_of=folder)
+    if find_version(digest, executables) is None:
+        atomic.discard(path)
+        raise InvalidSkill(folder, "it changes while it is read")
+    return path
 
 
 def find_version(digest: str, executables: Collection[str] = ()) -> str | None:

@@ -77,7 +77,7 @@ def digest_skill(
         return before
     if sum(file.size for file in files) > MAX_SKILL:
         raise InvalidSkill(folder, f"more than {MAX_SKILL >> 30} GiB of files")
-    if executables is not None and not _has_modes(files):
+    if executables is not None and not _has_modes(folder, files):
         modes = {file.name: file.name in executables for file in files}
     else:
         modes = {file.name: file.is_executable for file in files}
@@ -94,9 +94,22 @@ def digest_skill(
     return SkillDigest(whole.hexdigest(), states, stamps if is_settled else {})
 
 
-def _has_modes(files: Collection[SourceFile]) -> bool:
-    """Return whether modes tell something: Windows has none, and some mounts make all files executable."""
-    return os.name == "posix" and not all(file.is_executable for file in files)
+def _has_modes(folder: str, files: Collection[SourceFile]) -> bool:
+    """Return whether modes tell something: Windows has none, and some mounts make all files executable.
+
+    Where all are, a new file tells such a mount from a skill whose files somebody made executable.
+    """
+    if os.name != "posix":
+        return False
+    if not all(file.is_executable for file in files):
+        return True
+    from tempfile import TemporaryFile  # rarely needed
+
+    try:
+        with TemporaryFile(dir=folder) as file:
+            return not os.fstat(file.fileno()).st_mode & 0o111
+    except OSError:  # a folder that can't be written
+        return True
 
 
 def _add_content(file: SourceFile, whole: Hash) -> str:

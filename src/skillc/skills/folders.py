@@ -13,12 +13,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 
 from skillc import atomic
-from skillc.skills.files import list_files
-from skillc.startup import file_sha256_hex, new_sha256
+from skillc.skills.files import list_files, open_inside
+from skillc.startup import MUCH, file_sha256_hex, new_sha256
 
 
 def hash_source(digests: Iterable[tuple[str, str]]) -> str:
@@ -58,7 +59,8 @@ def make_folder(
     """Replace the folder at `path` atomically by the files of `copy_of` and by `files`, contents by name.
 
     The old folder is discarded, or moved away by `keep`. Copies hidden files too. A link inside the folder
-    becomes the file it points to; one that leaves it is PathEscapes.
+    becomes the file it points to; one that leaves it is PathEscapes. Nothing is setuid, and others can write
+    what the umask lets them.
     """
     temporary = atomic.temporary_path(path)
     os.mkdir(temporary)
@@ -66,7 +68,7 @@ def make_folder(
         for file in list_files(copy_of, hidden=True) if copy_of is not None else ():
             copy = os.path.join(temporary, *file.name.split("/"))
             os.makedirs(os.path.dirname(copy), exist_ok=True)
-            shutil.copy2(file.path, copy)
+            _copy_file(copy_of or "", file.name, copy)
         for name, data in (files or {}).items():
             atomic.discard(os.path.join(temporary, name))
             with open(os.path.join(temporary, name), "xb") as new:
@@ -74,6 +76,16 @@ def make_folder(
         atomic.replace(temporary, path, keep=keep)
     finally:
         atomic.discard(temporary)
+
+
+def _copy_file(root: str, name: str, path: str) -> None:
+    """Copy a file of a skill with its times; a link that takes its name meanwhile is not followed out."""
+    with os.fdopen(open_inside(root, name), "rb") as old:
+        status = os.fstat(old.fileno())
+        mode = status.st_mode & 0o777 | (stat.S_IXUSR if status.st_mode & 0o111 else 0)
+        with open(path, "xb", opener=lambda place, flags: os.open(place, flags, mode)) as new:
+            shutil.copyfileobj(old, new, MUCH)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 MAX_PATH = 1024  # bytes
