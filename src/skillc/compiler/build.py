@@ -67,11 +67,11 @@ def build_skill(
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     runtime = skill.global_runtime() if to_global else skill.runtime()
-    if skill.scope == PROJECT and not to_global:
-        paths.require_inside(os.path.dirname(runtime), skill.root)
     for directory in _runtime_directories(runtime):
         if os.path.islink(directory):  # a project that was cloned may bring it; a build would write elsewhere
             raise PlaceTaken(directory, "hint: it is a link, and a build writes there; remove it")
+    if skill.scope == PROJECT and not to_global:
+        paths.require_inside(os.path.dirname(runtime), skill.root)
     try:
         for directory in _runtime_directories(runtime):
             os.makedirs(directory, exist_ok=True)
