@@ -133,7 +133,7 @@ def read_listing(agent: str, requests: list[dict[str, Any]]) -> dict[str, str]:
     """Return what an agent told its model: the description of each skill, empty where there is none."""
     text = next(text for text in _texts(requests[0]) if "kills" in text and _LISTINGS[agent].search(text))
     if agent in ("claude", "codex"):
-        pattern = r"(?ms)^- ([^\n:]+?)(?:: (.*?)|:)?(?= \(file: |\n- |\n</|\Z)"
+        pattern = r"(?ms)^- ([^\n]+?)(?:: (.*?)|:)?(?= \(file: |\n- |\n</|\Z)"
         return {name: (text or "") for name, text in re.findall(pattern, text)}
     blocks = re.findall(
         r"(?s)<skill>.*?<name>(.*?)</name>.*?<description>(.*?)</description>.*?</skill>", text

@@ -84,7 +84,8 @@ def test_a_hook_that_fails_says_nothing(agent: str) -> None:
 READING = (
     ("pdf-forms SKILL.md", True),
     ("pdf-forms .env", False),
-    ("pdf-forms link.md", False),
+    ("haiku link.md", False),
+    ("haiku SKILL.md", False),  # which has a link to a hidden file
     (". .env", False),
     ("away secrets.txt", False),
 )
@@ -97,9 +98,14 @@ def test_reading_is_permitted() -> None:
         store, work = home / ".skillc" / "skills", home / "work"
         (store / "away").symlink_to(work)
         (work / "SKILL.md").write_text("---\nname: away\ndescription: A project.\n---\n")
-        for path in (store / "pdf-forms" / ".env", work / ".env", work / "secrets.txt"):
+        for path in (
+            store / "pdf-forms" / ".env",
+            store / "haiku" / ".env",
+            work / ".env",
+            work / "secrets.txt",
+        ):
             path.write_text("PASSWORD=hidden\n")
-        (store / "pdf-forms" / "link.md").symlink_to(".env")
+        (store / "haiku" / "link.md").symlink_to(".env")
         for words, is_read in READING:
             call = ("Bash", {"command": f"skc open {words}", "description": "Read"})
             requests = ask("claude", home, "Go on.", answers=[call, "Done."])

@@ -10,7 +10,7 @@ import pytest
 
 from skillc.skills import parse
 from tests.agents.programs import FOLDERS, ask, new_home, read_listing
-from tests.agents.skills import WINDOWS, predict, write_skills
+from tests.agents.skills import WINDOWS, predict, write_commands, write_plugin, write_skills
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +28,9 @@ def test_what_is_listed_is_whole(agent: str, count: int, monkeypatch: pytest.Mon
     with new_home() as home:
         folder = home / FOLDERS[agent]
         write_skills(folder, count)
+        if agent == "claude":
+            write_commands(home / ".claude" / "commands", 12)
+            write_plugin(home)
         (home / ".skillc").mkdir()
         (home / ".skillc" / "config.toml").write_text(f"[listing]\nwindow = {WINDOWS[agent]}\n")
         run_skc(home, "import", str(folder), "--yes")
@@ -39,7 +42,7 @@ def test_what_is_listed_is_whole(agent: str, count: int, monkeypatch: pytest.Mon
             front = parse(path.read_bytes()).frontmatter
             assert front is not None
             assert seen[name].split() == front.fields["description"].split()
-        assert len(ours) > 10
+        assert len(ours) > 8
         assert len(ours) < count
         assert "more-skills" in ours
         assert {skill.state for skill in listing.skills} == {"whole", "on-demand"}

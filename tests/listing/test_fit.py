@@ -179,6 +179,20 @@ def test_an_overflow_is_told(world: World) -> None:
     assert "W102" not in world.ok("build", names[0], cwd=world.home).stderr
 
 
+def test_commands_take_room(world: World) -> None:
+    """[D75] what is listed is whole beside custom commands, which skc leaves as they are."""
+    install(world, 60)
+    commands = world.home / ".claude" / "commands"
+    commands.mkdir()
+    for number in range(20):
+        (commands / f"c{number}.md").write_text("A command that does what it says\n")
+    (claude,) = fit(world, "--yes").values()
+    assert claude["used"] <= claude["budget"]
+    assert 8 < len(claude["listed"]) < 16
+    assert set(shown(world).values()) == {"whole", "on-demand"}
+    assert (commands / "c1.md").read_text() == "A command that does what it says\n"
+
+
 def test_a_choice_that_overflows_is_told(world: World) -> None:
     """[D75] `set` says that a description is cut now, or has the others fitted where that is wanted."""
     install(world, 60)

@@ -46,6 +46,55 @@ def test_what_is_on_demand(world: World) -> None:
     assert states(world, "claude") == shown
     assert states(world, "github-copilot") == shown | {"long": "absent"}
     assert states(world, "codex") == shown | {"field": "whole", "policy": "on-demand"}
+    said = world.ok("listing", "--agent", "github-copilot").stdout
+    assert "GitHub Copilot: 1 description missing or too long" in said
+    assert "GitHub Copilot does not show 1 description whole" in world.skc("doctor").stdout
+
+
+def save(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_commands_and_plugins(world: World) -> None:
+    """[D75] custom commands of Claude Code and what enabled plugins bring take room, and stay as they are."""
+    commands = world.home / ".claude" / "commands"
+    for name, text in {
+        "one.md": "# First line\n\nText",
+        "below/two.md": "---\ndescription: Second\nwhen_to_use: often\n---\n",
+        "hidden.md": "---\ndisable-model-invocation: true\n---\n",
+        "empty.md": "",
+        "other.txt": "No command",
+        "all/SKILL.md": "All of it",
+        "all/part.md": "Part",
+        "long.md": "x" * 200,
+    }.items():
+        save(commands / name, text)
+    (commands / "below" / "loop").symlink_to(commands)
+    save(world.project / ".claude" / "commands" / "here.md", "In a project")
+    plugin = world.root / "plugin"
+    put(plugin / "skills", "three")
+    save(plugin / "commands" / "four.md", "Fourth")
+    entries = {key: [{"installPath": str(plugin)}] for key in ("plug@x", "off@x", "unknown@x")}
+    record = json.dumps({"version": 2, "plugins": {**entries, "bad@x": ["?"], "worse@x": None}})
+    save(world.home / ".claude" / "plugins" / "installed_plugins.json", record)
+    settings = save(
+        world.home / ".claude" / "settings.json",
+        '{"enabledPlugins": {"plug@x": true, "off@x": false, "bad@x": 1}}',
+    )
+    shown = states(world, "claude", cwd=world.project)
+    assert {name for name in shown if "loop" not in name} == {
+        *("all", "below:two", "empty", "here", "hidden", "long", "one", "plug:four", "plug:three")
+    }
+    (claude,) = listing(world, "--agent", "claude", cwd=world.project)["agents"]
+    lengths = {skill["id"]: skill["length"] for skill in claude["skills"]}
+    assert (lengths["one"], lengths["below:two"], lengths["long"]) == (10, len("Second - often"), 100)
+    assert (shown["hidden"], shown["empty"]) == ("on-demand", "whole")
+    assert not any(skill["ours"] for skill in claude["skills"])
+    settings.write_text('{"enabledPlugins": ["plug@x"]}')
+    assert "plug:four" not in states(world, "claude", cwd=world.project)
+    assert "one" not in states(world, "codex", cwd=world.project)
 
 
 def test_folders(world: World, tmp_path: Path) -> None:

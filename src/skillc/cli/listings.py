@@ -59,7 +59,14 @@ def _advise(each: listing.AgentListing) -> Iterator[str]:
             f"{f'{raised} of every conversation' if each.setting else ''}",
             breaks=WORDS,
         )
-    elif each.measured and each.budget is None and each.skills:
+        return
+    if each.misfits:
+        text = (
+            f"{count_of(each.misfits, 'description')} missing or too long for it, and not shown whole;"
+            " --skills names them, and 'skc listing fit' has those of skc's on demand"
+        )
+        yield Line(Mark(f"{each.display}: ", WARNING), text, breaks=WORDS)
+    if each.measured and each.budget is None and each.skills:
         tokens = each.used // listing.CHARACTERS
         yield Line(
             Mark(

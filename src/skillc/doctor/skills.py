@@ -217,7 +217,11 @@ def check_listings(place: Place) -> Iterator[Check]:
                 f"{each.display} shows {each.whole} of {each.listed} descriptions whole: its listing is full"
             )
             yield warn(text, f"skc listing fit --agent {each.agent}")
-    yield ok("every agent shows all descriptions whole")
+        elif each.misfits:
+            count = count_of(each.misfits, "description")
+            text = f"{each.display} does not show {count} whole: missing or too long"
+            yield warn(text, f"skc listing --skills --agent {each.agent}")
+    yield ok("agents show all descriptions whole that they list")
 
 
 def check_servers(place: Place) -> Iterator[Check]:

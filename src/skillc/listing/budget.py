@@ -14,7 +14,10 @@ WHOLE, CUT, NAME, ON_DEMAND, ABSENT = "whole", "cut", "name", "on-demand", "abse
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A skill as an agent finds it; `is_hidden` when it is on demand. `where` is `user` or `project`."""
+    """A skill as an agent finds it; `is_hidden` when it is on demand. `where` is `user` or `project`.
+
+    `folder` is the name of its folder, empty for a command.
+    """
 
     name: str
     description: str
@@ -78,7 +81,11 @@ class Line:
         values = {each: getattr(candidate, each) for each in ("name", "folder", "path", "where")}
         self.rest = rule.measure(rule.line.format(description="", **values))
         self.alone = rule.measure(rule.names.format(**values))
-        self.sizes = range(self.length + 1) if text.isascii() else [0, *accumulate(map(rule.measure, text))]
+        self.sizes = (
+            range(self.length + 1)
+            if text.isascii() and text.isprintable()
+            else [0, *accumulate(0 if c == rule.free else rule.measure(c) for c in text)]
+        )
 
     @property
     def can_be_whole(self) -> bool:

@@ -181,7 +181,8 @@ def _describe(plan: Plan, rule: Rule, share: NewShare | None) -> AgentFit:
     # Only what is not in its folders is on demand for an agent that has no other way to it.
     elsewhere = [] if rule.hidden_by else [each.id for each in seen if each.state == ON_DEMAND]
     choices = [each for each in seen if rule.hidden_by or each.state != ON_DEMAND]
-    whole = [each.folder for each, (state, _) in zip(candidates, fit.states, strict=True) if state == WHOLE]
+    states = zip(candidates, fit.states, strict=True)
+    whole = [each.folder for each, (state, _) in states if state == WHOLE and each.folder]
     return AgentFit(
         rule.agent,
         plan.budgets[rule.agent],

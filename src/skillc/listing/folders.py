@@ -10,14 +10,14 @@ from typing import Any
 from skillc import compiler, paths
 from skillc.library import LEFT_OUT, ON_DEMAND, DeploymentRecord, read_deployments
 from skillc.listing.budget import Candidate
+from skillc.listing.commands import Place, describe, find_commands, read_field
 from skillc.listing.rules import Rule
 from skillc.skills import NotYaml, load_yaml, main_file, parse, read_main_file
 
 POLICY = os.path.join("agents", "openai.yaml")
 MAX_POLICY = 1 << 16  # bytes
 
-Place = tuple[str, str]  # a folder, and `user` or `project`
-File = tuple[str, Mapping[str, Any], bytes]  # the name of a SKILL.md, its fields, and all of it
+File = tuple[str, Mapping[str, Any], str]  # the name of a SKILL.md, its fields, and its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,11 @@ class Folders:
         self._records = {record.path: record for record in read_deployments()}
         self._files: dict[str, File | None] = {}
 
-    def find(self, rule: Rule | None, places: Sequence[Place]) -> list[FoundSkill]:
+    def find(self, rule: Rule | None, places: Sequence[Place], cwd: str = "") -> list[FoundSkill]:
         """Return the skills of folders as an agent finds them; of one name, the first.
 
-        Those that are left out of a folder of ours come after those that are in it.
+        Those that are left out of a folder of ours come after those that are in it, and commands after all.
+        `cwd` is where a project's settings count.
         """
         found: dict[str, FoundSkill] = {}
         for folder, where in places:
@@ -80,7 +81,8 @@ class Folders:
                 skill = self._look(rule, os.path.join(folder, name), where)
                 if skill is not None:
                     found.setdefault(skill.candidate.name, skill)
-        return list(found.values())
+        commands = find_commands(rule, places, cwd) if rule else ()
+        return [*found.values(), *(FoundSkill(each.path, each, each, None) for each in commands)]
 
     def _look(self, rule: Rule | None, path: str, where: str) -> FoundSkill | None:
         record = self._records.get(path)
@@ -100,14 +102,9 @@ class Folders:
         file = self._read(folder)
         if file is None:
             return None
-        main, fields, data = file
-        name, description, is_hidden = os.path.basename(path), _text(fields, "description"), False
-        title = _text(fields, "name") if rule and rule.name == "field" else ""
-        if rule and description and rule.when and _text(fields, rule.when):
-            description += f" - {_text(fields, rule.when)}"
-        if rule and not description and rule.without == "heading":
-            body = data.decode("utf-8", "replace").rpartition("\n---\n")[2]
-            description = next((line.lstrip("# ").strip() for line in body.splitlines() if line.strip()), "")
+        main, fields, body = file
+        name, description, is_hidden = os.path.basename(path), describe(rule, fields, body), False
+        title = read_field(fields, "name") if rule and rule.name == "field" else ""
         if rule and rule.hidden_by == "policy":
             description = " ".join(description.split())
             is_hidden = _is_on_demand(folder)
@@ -119,9 +116,10 @@ class Folders:
         key = os.path.realpath(folder)
         if key not in self._files:
             try:
-                name, data = main_file(folder), read_main_file(folder)
-                front = parse(data).frontmatter
-                self._files[key] = name, front.fields if front else {}, data
+                document = parse(read_main_file(folder))
+                body = document.data[document.body :].decode("utf-8", "replace")
+                fields = document.frontmatter.fields if document.frontmatter else {}
+                self._files[key] = main_file(folder), fields, body
             except Exception:  # the agent can't read it either
                 self._files[key] = None
         return self._files[key]
@@ -136,11 +134,6 @@ def _folders_with_skills(folder: str) -> Collection[str]:
         )
     except OSError:
         return ()
-
-
-def _text(fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key)
-    return "" if value is None else str(value).strip()
 
 
 def _is_on_demand(folder: str) -> bool:

@@ -59,9 +59,17 @@ class AgentListing:
         return sum(skill.state == WHOLE for skill in self.skills)
 
     @property
+    def misfits(self) -> int:
+        """The number of descriptions that are missing, or too long to be shown whole, with any budget."""
+        if self.measured is None or self.overflows:
+            return 0
+        return sum(skill.state not in (WHOLE, ON_DEMAND) for skill in self.skills)
+
+    @property
     def whole_names(self) -> list[str]:
         """The skills that are whole, as the agent's folders name them."""
-        return [os.path.basename(os.path.dirname(each.path)) for each in self.skills if each.state == WHOLE]
+        whole = (os.path.split(each.path) for each in self.skills if each.state == WHOLE)
+        return [os.path.basename(folder) for folder, name in whole if name in paths.SKILL_FILES]
 
     @property
     def overflows(self) -> bool:
@@ -127,7 +135,7 @@ def _list_agent(agent: compiler.Agent, cwd: str, window: int, folders: Folders) 
         skills = [_describe(each, None, 0, AUTO) for each in folders.find(None, plain_place(agent))]
         return AgentListing(agent.name, None, window, None, 0, 0, None, tuple(skills), agent.display)
     version = find_version(rule)
-    found = folders.find(rule, all_places(rule, cwd))
+    found = folders.find(rule, all_places(rule, cwd), cwd)
     budget = find_limit(rule, window, cwd)
     fit = fit_listing(rule, [each.candidate for each in found], budget)
     choice = read_listing_record().choice

@@ -85,6 +85,9 @@ skill whole.
 ## What there is
 
 {topics}
+
+skc made this file, and writes it again when skills come and go. `skc listing set <skill> always` lists one of
+these skills; `skc listing reset` lists all of them, and takes this file away.
 """
 
 

@@ -54,6 +54,8 @@ class Rule:
     when: str = ""
     without: str = ""
     hidden_by: str = ""
+    commands: str = ""
+    plugins: tuple[str, ...] = ()
     own: Mapping[str, int] = field(default_factory=dict)
 
     def characters(self, window: int, share: float | None = None) -> int | None:
@@ -65,6 +67,11 @@ class Rule:
             return int(window * (share or self.share)) * CHARACTERS
         return self.budget or None
 
+    @property
+    def free(self) -> str:
+        """What costs nothing in a description: a line break takes no column."""
+        return "\n" if self.counts == "columns" else ""
+
     def measure(self, text: str) -> int:
         """Return the size of a text as the agent counts it."""
         if self.counts == "bytes":
@@ -75,17 +82,17 @@ class Rule:
 
     def user_folders(self) -> Iterator[str]:
         """Yield the folders in the user's home where it looks for skills."""
-        return filter(None, map(self._place, self.user))
+        return filter(None, map(self.place, self.user))
 
     def settings_files(self, cwd: str = "") -> Iterator[str]:
         """Yield the files of its settings: first those of the project in `cwd`, then the user's."""
         own, *others = self.settings or ("",)
         for name in others if cwd else ():
             yield os.path.join(cwd, name)
-        if own and (path := self._place(own)):
+        if own and (path := self.place(own)):
             yield path
 
-    def _place(self, path: str) -> str:
+    def place(self, path: str) -> str:
         """Return where a path below the home is, unless a variable moves it; empty without a home."""
         home, (variable, own) = paths.user_home(), self.home or ("", "")
         moved = os.environ.get(variable, "") if variable else ""
