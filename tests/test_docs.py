@@ -50,6 +50,24 @@ def test_readme_names_every_command() -> None:
     assert f"[{len(read_agents())} are known]" in (ROOT / "docs/start/authors.md").read_text()
 
 
+def test_promises_have_tests() -> None:
+    """[RFC-0007] a promise without a test is not made: each test that a page names is there."""
+    named = [
+        (page.name, *place)
+        for page in DOCS.rglob("*.md")
+        for place in re.findall(r"`((?:tests/)?[\w/]*test_\w+\.py)(?:::(\w+))?`", page.read_text())
+    ]
+    files = {path.relative_to(ROOT).as_posix(): path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    texts = {(page, file, name): text_of(files, file) for page, file, name in named}
+    assert len(texts) > 300
+    assert [place for place, text in texts.items() if not text or f"def {place[2]}" not in text] == []
+
+
+def text_of(files: dict[str, str], end: str) -> str:
+    """The text of the file with this path, or whose path ends so."""
+    return next((text for path, text in files.items() if f"/{path}".endswith(f"/{end}")), "")
+
+
 LONG = {
     "diagnostics.md",
     "conformance.md",

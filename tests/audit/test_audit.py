@@ -184,3 +184,12 @@ def test_one_that_fails(world: World) -> None:
     assert [isinstance(result, SkillcError) for result in results].index(True) == 3
     assert [result.name for result in results if isinstance(result, Audit)] == [f"s{n}" for n in range(20)]
     assert results[0].asks.hosts == ("get.acme.dev",)  # type: ignore[union-attr]
+
+
+def test_terminal(world: World) -> None:
+    """[RFC-0005] text of a skill reaches a terminal without anything that it acts on."""
+    world.skill("bad", fenced("npx 'a\x1b[2Jb\u202e'"))
+    shown = world.ok("audit", "bad", "--verbose").stdout
+    assert "npx" in shown
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown

@@ -166,3 +166,17 @@ def test_locked_version(hub: Hub, world: World) -> None:
     del hub.versions["1.1.0"]
     shutil.rmtree(world.store / "pdf")
     world.fails("E081", "install", "--frozen")
+
+
+def test_another_host(hub: Hub, stub: Stub) -> None:
+    """[SURFACES: Getting skills] An API on another host than the registry's is asked if that was named."""
+    other = hub.url.replace("127.0.0.1", "localhost")
+    hub.discovery = {"apiBase": other}
+    host = other.removeprefix("http://")
+    with pytest.raises(OriginNotFound, match=f"--allow-host {host}"):
+        get(f"clawhub:{hub.url}/pdf")
+    assert {request.headers["host"] for request in stub.requests} == {hub.url.removeprefix("http://")}
+    origin = parse_origin(f"clawhub:{hub.url}/pdf", "/", frozenset({host}))
+    with open_download(origin) as found:
+        assert [each.name for each in found.candidates] == ["pdf"]
+    assert stub.requests[-1].headers["host"] == host

@@ -384,6 +384,15 @@ def test_a_pull_that_changes_store_and_lock(world: World) -> None:
     assert not install_locked(str(world.project)).failures
 
 
+def test_yes_is_no_acceptance(world: World) -> None:
+    """[D65] --yes answers questions; the message names the option that accepts a block."""
+    skill(world.root / "work", "bad", BAD)
+    add = ["add", str(world.root / "work"), "--yes"]
+    assert "--accept-blocks" in world.fails("E084", *add).stderr
+    world.ok(*add, "--accept-blocks")
+    assert "accepted" not in (world.project / "skills-lock.json").read_text()
+
+
 def test_accepted_without_a_digest(world: World, home: Path) -> None:
     """[D65] where the lock has no digest and the origin is gone, a block is accepted for these files."""
     root, source = str(world.project), skill(world.root / "work", "bad", BAD)

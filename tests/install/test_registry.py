@@ -306,3 +306,13 @@ def test_a_site_is_no_registry(world: World, stub: Stub) -> None:
     ]
     world.fails("E080", "add", stub.url, "--yes")
     assert stub.paths() == ["/whoami", "/.well-known/agent-skills/index.json"]
+
+
+def test_install_from_the_lock(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] install fetches just the locked version, though a newer one is there."""
+    team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
+    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
+    team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
+    shutil.rmtree(eve.store / "refunds")
+    assert as_json(eve, "install", "--frozen")["installed"] == ["refunds"]
+    assert text(eve) == "one"

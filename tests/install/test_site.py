@@ -273,3 +273,18 @@ def test_locked(world: World, stub: Stub) -> None:
     serve(stub, {INDEX: index(entry(data=new)), PLACE: MAIN})
     shutil.rmtree(world.store / "pdf")
     assert "digest" in world.fails("E081", "install").stderr
+
+
+def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] A user in the address is sent to that host alone, and not shown."""
+    other = stub.url.replace("127.0.0.1", "localhost")
+    serve(stub, {INDEX: index(entry(url=f"{other}/x")), "/x": MAIN})
+    address = stub.url.replace("://", "://me:secret-word@")
+    assert get(address, hosts=frozenset({other.removeprefix("http://")})) == {"pdf": ["SKILL.md"]}
+    sent = {request.path: request.headers.get("authorization") for request in stub.requests}
+    assert str(sent[INDEX]).startswith("Basic ")
+    assert sent["/x"] is None
+    serve(stub, {})
+    with pytest.raises(OriginNotFound) as error:
+        get(address)
+    assert "secret-word" not in error.value.text()

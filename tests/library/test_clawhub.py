@@ -21,7 +21,7 @@ from skillc.library import ClawHubSkillSource
 from skillc.remotes import BearerAuth, clawhub as wire
 from skillc.skills import SkillId
 from tests.conftest import World
-from tests.support.clawhub import MAIN, Hub, item
+from tests.support.clawhub import MAIN, Hub, item, pack
 from tests.support.http import Chunks, Request, Stub, page
 from tests.support.skills import run
 
@@ -277,3 +277,21 @@ def test_configured(hub: Hub, world: World) -> None:
     hub.stub.gives(page(b"", 500))
     assert "Body." in world.ok("load", "pdf").stdout
     assert "hub" in world.skc("repo", "sync", "hub").stderr
+
+
+@pytest.mark.parametrize("name", ["../evil.md", "/evil.md", "a/../../evil.md", "C:evil.md", "a\\..\\evil.md"])
+def test_archive_that_leaves(hub: Hub, world: World, name: str) -> None:
+    """[SURFACES: Library] Nothing of an archive is written with a name that leaves its folder: E083."""
+    hub.archive, hub.version = pack({"SKILL.md": MAIN, name: b"evil"}), {"version": "1.0.0"}
+    source = ClawHubSkillSource(hub.stub.url)
+    with pytest.raises(ArchiveRefused):
+        run(source.load(PDF))
+    names = [file for _, _, files in os.walk(world.home / ".skillc") for file in files]
+    assert not [file for file in names if "evil" in file or file == "SKILL.md"]
+
+
+def test_slow(hub: Hub) -> None:
+    """[D28] A registry that does not answer, or whose pages never come to an end, is E200 in its time."""
+    hub.stub.gives(5.0)
+    with pytest.raises(RepositoryUnavailable, match=r"no (whole )?(answer|list) in"):
+        run(ClawHubSkillSource(hub.stub.url, time_out=0.1).list())

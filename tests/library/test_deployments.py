@@ -14,6 +14,7 @@ from skillc import trash
 from skillc.errors import InvalidConfiguration
 from skillc.library import (
     DeploymentRecord,
+    find_record_damage,
     forget_deployments,
     import_origin,
     read_deployments,
@@ -156,3 +157,13 @@ def test_pipes_in_place_of_records(world: World) -> None:
         assert [item.reason for item in trash.items()] == ["its note can't be read"]
         with pytest.raises(InvalidConfiguration, match="not a regular file"):
             TrustStore().decisions()
+
+
+def test_every_byte_of_the_record(world: World) -> None:
+    """[D51] [D11] one bit that is another changes no deployment in silence: a damaged record says so."""
+    record_deployments([record("pdf"), record("doc")])
+    file = world.home / ".skillc" / "deployments.json"
+    data, sound = file.read_bytes(), read_deployments()
+    for place in range(len(data)):
+        file.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :])
+        assert read_deployments() == sound or find_record_damage()
