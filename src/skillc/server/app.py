@@ -22,7 +22,7 @@ from skillc.server.engine_endpoints import (
     for_readers,
 )
 from skillc.server.requests import read_parameters
-from skillc.server.responses import guard, refuse_route, respond, respond_tagged
+from skillc.server.responses import guard, refuse_route, respond, respond_value
 from skillc.skills import SkillId
 
 
@@ -64,10 +64,10 @@ class _Api:
         value: dict[str, Any] = {"skills": [skill.as_json() for skill in page]}
         if len(page) < len(skills):
             value["next_cursor"] = str(page[-1].id)
-        return respond_tagged(request, value)
+        return respond_value(request, value)
 
     async def skill(self, request: Request) -> Response:
-        return respond_tagged(request, describe_document(await self._reader.load(request.path_params["id"])))
+        return respond_value(request, describe_document(await self._reader.load(request.path_params["id"])))
 
     async def collections(self, request: Request) -> Response:
         return await answer_collections(request, self._reader)

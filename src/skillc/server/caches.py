@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc.registry import Caller, Registry
-from skillc.server.responses import HEADERS, respond, unchanged
-from skillc.startup import sha256_hex
+from skillc.server.responses import etag_of, respond, respond_tagged
 
 MAX_BYTES = 32 << 20  # of all lists that a process keeps; the longest unused goes first
 MAX_SECONDS = 60.0  # policies may depend on the time
@@ -86,10 +85,17 @@ class Listings:
         def make_listing() -> Listing:
             revision, time = self._registry.revision(), monotonic()
             body = bytes(respond(make()).body)
-            return Listing(body, f'"{sha256_hex(body)[:32]}"', revision, time)
+            return Listing(body, etag_of(body), revision, time)
 
         key = kind, prefix, caller.permissions
         return self._lists.get(key, make_listing, lambda listing: self._renew(listing, prefix))
+
+    def respond(
+        self, request: Request, kind: Hashable, caller: Caller, prefix: str, make: Callable[[], Any]
+    ) -> Response:
+        """Return a response with a list, or 304 where the client has it already. Blocks."""
+        listing = self.get(kind, caller, prefix, make)
+        return respond_tagged(request, listing.etag, listing.body)
 
     def _renew(self, listing: Listing, prefix: str) -> Listing | None:
         """Return a list of which nothing has changed."""
@@ -103,13 +109,6 @@ class Listings:
         if is_other or any(_concerns(change.skill, prefix) for change in changes):
             return None
         return replace(listing, revision=revision)
-
-
-def respond_listing(request: Request, listing: Listing) -> Response:
-    """Return a response, or 304 where the client has the list already."""
-    if not_modified := unchanged(request, listing.etag):
-        return not_modified
-    return Response(listing.body, 200, HEADERS | {"ETag": listing.etag}, "application/json")
 
 
 def _concerns(skill_id: str, prefix: str) -> bool:

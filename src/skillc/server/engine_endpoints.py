@@ -17,7 +17,7 @@ from skillc.engine import DefaultSkillEngine, model_input
 from skillc.index.skills import FoundSkills
 from skillc.library import SkillDocument
 from skillc.server.requests import LIMIT, Parameter, read_body
-from skillc.server.responses import MISTAKES, Refusal, explain, respond, respond_tagged
+from skillc.server.responses import MISTAKES, Refusal, explain, respond, respond_value
 from skillc.text import utf8_text
 
 SCOPE = ("repository", "collection", "capability", "tag")  # what a search can be limited to
@@ -69,7 +69,7 @@ def describe_document(document: SkillDocument) -> dict[str, Any]:
 
 
 async def answer_collections(request: Request, engine: DefaultSkillEngine) -> Response:
-    return respond_tagged(request, {"collections": await engine.collections()})
+    return respond_value(request, {"collections": await engine.collections()})
 
 
 async def answer_search(query: Mapping[str, Any], find: Callable[..., Awaitable[FoundSkills]]) -> Response:

@@ -96,14 +96,28 @@ def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None
     return Response(content, status, HEADERS | (headers or {}), "application/json")
 
 
-def respond_tagged(request: Request, value: Any) -> Response:
-    """Return a JSON response with an ETag, or 304 where the client has it already."""
-    response = respond(value)
-    etag = f'"{sha256_hex(bytes(response.body))[:32]}"'
-    if not_modified := unchanged(request, etag):
+def respond_value(request: Request, value: Any) -> Response:
+    """Return the JSON of a result with an ETag, or 304 where the client has it already."""
+    data = bytes(respond(value).body)
+    return respond_tagged(request, etag_of(data), data)
+
+
+def respond_tagged(
+    request: Request,
+    etag: str,
+    data: bytes | Callable[[], bytes],
+    headers: dict[str, str] = HEADERS,
+    media_type: str = "application/json",
+) -> Response:
+    """Return bytes with their ETag, or 304 where the client has them already: then they are not read."""
+    if not_modified := unchanged(request, etag, headers):
         return not_modified
-    response.headers["ETag"] = etag
-    return response
+    content = data if isinstance(data, bytes) else data()
+    return Response(content, 200, headers | {"ETag": etag}, media_type)
+
+
+def etag_of(data: bytes) -> str:
+    return f'"{sha256_hex(data)[:32]}"'
 
 
 def unchanged(request: Request, etag: str, headers: dict[str, str] = HEADERS) -> Response | None:

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from skillc import atomic
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired, unexpected
-from skillc.index.skills import FoundSkills, Scope
+from skillc.index.skills import EVERYTHING, FoundSkills, Scope
 from skillc.registry import (
     PUBLIC,
     SYSTEM,
@@ -154,7 +154,7 @@ class Service:
         """Return the skills that fit a task and that a caller may read, best first."""
         return await self.call(self.search, caller, task, limit, Scope(**scope, every=every))
 
-    def search(self, caller: Caller, task: str, limit: int, scope: Scope) -> FoundSkills:
+    def search(self, caller: Caller, task: str, limit: int, scope: Scope = EVERYTHING) -> FoundSkills:
         """Do what `find` does; blocks."""
         if not self._is_followed or not self.finder.is_ready:
             self.finder.refresh()

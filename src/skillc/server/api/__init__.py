@@ -8,18 +8,11 @@ from skillc.server.api import accounts, openapi, publication, skills
 from skillc.server.api.declaration import SKILL, Operation, make_route
 from skillc.server.service import Service
 
-GROUPS = (
-    skills.reading,
-    publication.publishing,
-    skills.reviewing,
-    skills.finding,
-    accounts.usage,
-    accounts.accounts,
-    accounts.identities,
-    skills.operating,
-)
-_OPERATIONS = tuple(operation for group in GROUPS for operation in group.operations)
-OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))
+# The order of the OpenAPI document.
+TAGS = ("Reading", "Publishing", "Reviews", "Finding", "Usage", "Accounts", "Sign-in", "Operation")
+_EVERY = [each for module in (skills, publication, accounts) for each in vars(module).values()]
+_DECLARED = [each for each in _EVERY if isinstance(each, Operation)]
+OPERATIONS = openapi.add_document(sorted(_DECLARED, key=lambda each: TAGS.index(each.tag)))
 
 
 def routes(service: Service) -> list[BaseRoute]:

@@ -16,7 +16,6 @@ from skillc.registry import (
     Grant,
     Permission,
     Person,
-    Publication,
     Receipt,
     Role,
     Session,
@@ -33,8 +32,8 @@ from skillc.server.api.contracts import (
     UsageBatch,
     view,
 )
-from skillc.server.api.declaration import Call, Group
-from skillc.server.requests import LIMIT, Parameter
+from skillc.server.api.declaration import Call, operation
+from skillc.server.requests import LIMIT, Parameter, read_body
 from skillc.server.responses import Refusal, respond
 from skillc.server.signin.claims import read_issuer, read_job
 
@@ -52,30 +51,23 @@ IDENTITY = {
 }
 MINTED = {"success": bool, "token": str, "expires_at": datetime, "prefix": str, "subject": str}
 
-accounts, identities, usage = Group("Accounts"), Group("Sign-in"), Group("Usage")
 
-
-@accounts.operation("GET", "/whoami", IDENTITY)
-async def show_caller(call: Call) -> Any:
+@operation("Accounts", "GET", "/whoami", IDENTITY)
+def show_caller(call: Call) -> Any:
     """Say which caller a token makes."""
     caller = call.caller
     return {name: getattr(caller, name) for name in IDENTITY} | {"token": caller.token or None}
 
 
-@accounts.operation("POST", "/tokens", NewTokenEntry, status=201, needs_token=True, body=TokenRequest)
-async def create_token(call: Call) -> Any:
+@operation("Accounts", "POST", "/tokens", NewTokenEntry, status=201, needs_token=True, body=TokenRequest)
+def create_token(call: Call) -> Any:
     """Make a token. It may do no more, and lasts no longer, than the one that makes it."""
     # Its secret is in this response and nowhere else.
-    fields = await call.body(TokenRequest)
-    new = await call.run(
-        call.service.registry.accounts.create_token,
-        fields.role,
-        fields.prefix,
-        label=fields.label or "token",
-        owner=fields.owner,
-        expires_at=_expiry(fields.expires_in),
-    )
-    (permissions,) = await call.service.call(call.service.registry.accounts.abilities, [new.token])
+    fields, accounts = call.body, call.registry.accounts
+    expires_at, label = _expiry(fields.expires_in), fields.label or "token"
+    scope = fields.role, fields.prefix
+    new = accounts.create_token(call.caller, *scope, label=label, owner=fields.owner, expires_at=expires_at)
+    (permissions,) = accounts.abilities([new.token])
     return respond(view(NewTokenEntry, new.token, token=new.secret, permissions=permissions), 201, SECRET)
 
 
@@ -87,57 +79,53 @@ def _expiry(seconds: int | None) -> datetime | None:
     return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
-@accounts.operation("GET", "/tokens", {"tokens": [TokenEntry]}, needs_token=True)
-async def list_tokens(call: Call) -> Any:
+@operation("Accounts", "GET", "/tokens", {"tokens": [TokenEntry]}, needs_token=True)
+def list_tokens(call: Call) -> Any:
     """List the tokens that the caller may revoke, without their secrets."""
-    tokens = await call.run(call.service.registry.accounts.tokens)
-    abilities = await call.service.call(call.service.registry.accounts.abilities, tokens)
-    return {
-        "tokens": [
-            view(TokenEntry, token, permissions=permissions)
-            for token, permissions in zip(tokens, abilities, strict=True)
-        ]
-    }
+    tokens = call.registry.accounts.tokens(call.caller)
+    pairs = zip(tokens, call.registry.accounts.abilities(tokens), strict=True)
+    return {"tokens": [view(TokenEntry, token, permissions=permissions) for token, permissions in pairs]}
 
 
-@accounts.operation("DELETE", "/tokens/{token}", status=204, needs_token=True, failures=(404,))
-async def revoke_token(call: Call) -> None:
+@operation("Accounts", "DELETE", "/tokens/{token}", status=204, needs_token=True, failures=(404,))
+def revoke_token(call: Call) -> None:
     """Revoke a token, and those that were made with it."""
-    await call.run(call.service.registry.accounts.revoke_token, call.path["token"])
+    call.registry.accounts.revoke_token(call.caller, call.path["token"])
 
 
-@accounts.operation("GET", "/grants", {"grants": [Grant]}, needs_token=True)
-async def list_grants(call: Call) -> Any:
+@operation("Accounts", "GET", "/grants", {"grants": [Grant]}, needs_token=True)
+def list_grants(call: Call) -> Any:
     """List the grants that the caller administers, and its own."""
-    return {"grants": await call.run(call.service.registry.accounts.grants)}
+    return {"grants": call.registry.accounts.grants(call.caller)}
 
 
-@accounts.operation("PUT", "/grants", Grant, **ADMINS, body=Grant)
-async def set_grant(call: Call) -> Any:
+@operation("Accounts", "PUT", "/grants", Grant, **ADMINS, body=Grant)
+def set_grant(call: Call) -> Any:
     """Give a subject a role below a prefix, in place of the one it has there."""
-    grant = await call.body(Grant)
-    await call.run(call.service.registry.accounts.grant, grant)
-    return grant
+    call.registry.accounts.grant(call.caller, call.body)
+    return call.body
 
 
 SUBJECT = Parameter("subject", "The person or program.")
 PREFIX = Parameter("prefix", "The prefix of the grant; empty for the whole registry.")
 
 
-@accounts.operation("DELETE", "/grants", status=204, **ADMINS, parameters=(SUBJECT, PREFIX), failures=(404,))
-async def remove_grant(call: Call) -> None:
+@operation(
+    "Accounts", "DELETE", "/grants", status=204, **ADMINS, parameters=(SUBJECT, PREFIX), failures=(404,)
+)
+def remove_grant(call: Call) -> None:
     """Take a grant back."""
-    await call.run(call.service.registry.accounts.remove_grant, call.query["subject"], call.query["prefix"])
+    call.registry.accounts.remove_grant(call.caller, **call.query)
 
 
 SINCE = Parameter("since", "Only changes behind this number.", "integer", 0, MAX_SEQUENCE)
 
 
-@accounts.operation("GET", "/audit-log", ChangeList, needs_token=True, parameters=(SINCE, LIMIT))
-async def read_log(call: Call) -> Any:
+@operation("Accounts", "GET", "/audit-log", ChangeList, needs_token=True, parameters=(SINCE, LIMIT))
+def read_log(call: Call) -> Any:
     """List changes, oldest first: those that the caller administers, and its own."""
     since, limit = call.query["since"] or 0, call.query["limit"] or DEFAULT_CHANGES
-    changes = await call.run(call.service.registry.changes, since, limit)
+    changes = call.registry.changes(call.caller, since, limit)
     subject, allows = call.caller.subject, call.caller.allows
     own = [each for each in changes if each.subject == subject or allows(Role.ADMIN, each.skill)]
     more = {"next_since": changes[-1].sequence} if len(changes) == limit else {}
@@ -147,79 +135,77 @@ async def read_log(call: Call) -> Any:
 # Sign-in
 
 
-@identities.operation("GET", "/sessions", {"sessions": [Session]}, needs_token=True)
-async def list_sessions(call: Call) -> Any:
+@operation("Sign-in", "GET", "/sessions", {"sessions": [Session]}, needs_token=True)
+def list_sessions(call: Call) -> Any:
     """List the sessions that the caller may end; all of them for admins of the whole registry."""
-    return {"sessions": await call.run(call.service.registry.sessions.sessions)}
+    return {"sessions": call.registry.sessions.sessions(call.caller)}
 
 
-@identities.operation("DELETE", "/sessions/{session}", status=204, needs_token=True, failures=(404,))
-async def end_session(call: Call) -> None:
+@operation("Sign-in", "DELETE", "/sessions/{session}", status=204, needs_token=True, failures=(404,))
+def end_session(call: Call) -> None:
     """End a session."""
-    await call.run(call.service.registry.sessions.revoke, call.path["session"])
+    call.registry.sessions.revoke(call.caller, call.path["session"])
 
 
-@identities.operation("GET", "/people", {"people": [Person]}, **ADMINS)
-async def list_people(call: Call) -> Any:
+@operation("Sign-in", "GET", "/people", {"people": [Person]}, **ADMINS)
+def list_people(call: Call) -> Any:
     """List the people that signed in. It needs the role admin of the whole registry."""
-    return {"people": await call.run(call.service.registry.sessions.people)}
+    return {"people": call.registry.sessions.people(call.caller)}
 
 
 PERSON = Parameter("subject", "The person.")
 
 
-@identities.operation("DELETE", "/people", status=204, **ADMINS, parameters=(PERSON,), failures=(404,))
-async def remove_person(call: Call) -> None:
+@operation("Sign-in", "DELETE", "/people", status=204, **ADMINS, parameters=(PERSON,), failures=(404,))
+def remove_person(call: Call) -> None:
     """Forget a person: sessions and tokens end. It needs the role admin of the whole registry."""
-    await call.run(call.service.registry.sessions.remove_person, call.query["subject"])
+    call.registry.sessions.remove_person(call.caller, call.query["subject"])
 
 
-@identities.operation("GET", "/trusted-publishers", {"publishers": [PublisherEntry]}, **ADMINS)
-async def list_publishers(call: Call) -> Any:
+@operation("Sign-in", "GET", "/trusted-publishers", {"publishers": [PublisherEntry]}, **ADMINS)
+def list_publishers(call: Call) -> Any:
     """List the trusted publishers below prefixes that the caller administers."""
-    return {"publishers": await call.run(call.service.registry.publishers.publishers)}
+    return {"publishers": call.registry.publishers.publishers(call.caller)}
 
 
-@identities.operation(
-    "POST", "/trusted-publishers", PublisherEntry, status=201, **ADMINS, body=PublisherRequest
+@operation(
+    "Sign-in", "POST", "/trusted-publishers", PublisherEntry, status=201, **ADMINS, body=PublisherRequest
 )
-async def trust(call: Call) -> Any:
+def trust(call: Call) -> Any:
     """Let the jobs of a workflow publish below a prefix, which the caller administers."""
-    fields = await call.body(PublisherRequest)
     settings = call.service.settings.sign_in.publishing
-    if not settings.kind(fields.issuer):
+    if not settings.kind(call.body.issuer):
         issuers = ", ".join((*settings.github, *settings.gitlab))
         raise Refusal(422, f"'issuer' is one of {issuers}: registry.toml adds others")
-    return await call.run(call.service.registry.publishers.trust, **encode(fields))
+    return call.registry.publishers.trust(call.caller, **encode(call.body))
 
 
-@identities.operation("DELETE", "/trusted-publishers/{publisher}", status=204, **ADMINS, failures=(404,))
-async def distrust(call: Call) -> None:
+@operation("Sign-in", "DELETE", "/trusted-publishers/{publisher}", status=204, **ADMINS, failures=(404,))
+def distrust(call: Call) -> None:
     """Trust a workflow no more; its tokens end at once."""
-    await call.run(call.service.registry.publishers.distrust, call.path["publisher"])
+    call.registry.publishers.distrust(call.caller, call.path["publisher"])
 
 
-@identities.operation("GET", "/_/oidc/audience", {"audience": str}, role=None, failures=(404,))
-async def show_audience(call: Call) -> Any:
+@operation("Sign-in", "GET", "/_/oidc/audience", {"audience": str}, role=None, failures=(404,))
+def show_audience(call: Call) -> Any:
     """Say which audience an ID token for this registry has."""
     return {"audience": _audience(call)}
 
 
-@identities.operation("POST", "/_/oidc/mint-token", MINTED, role=None, body=MintRequest, failures=(403, 404))
+@operation("Sign-in", "POST", "/_/oidc/mint-token", MINTED, role=None, body=MintRequest, failures=(403, 404))
 async def mint_token(call: Call) -> Any:
     """Give a job of CI a token of 15 minutes for its ID token."""
     # Only issuers that a trusted publisher has are asked.
-    call.service.limit(call.request)
+    service, publishers = call.service, call.registry.publishers
+    service.limit(call.request)
     audience = _audience(call)
-    fields = await call.body(MintRequest, MAX_MINT)
-    service = call.service
+    fields = await read_body(call.request, MintRequest, MAX_MINT)
     url = read_issuer(fields.token)
     kind = service.settings.sign_in.publishing.kind(url)
-    if not kind or not await service.call(service.registry.publishers.has_issuer, url):
+    if not kind or not await service.call(publishers.has_issuer, url):
         raise RegistryRefused("the ID token is of an issuer that no trusted publisher has")
     claims = await service.issuers.get(url).verify(fields.token, audience)
-    job = read_job(claims, kind)
-    made: Publication = await service.call(service.registry.publishers.admit, job, fields.prefix)
+    made = await service.call(publishers.admit, read_job(claims, kind), fields.prefix)
     token = made.token.token
     minted = {"success": True, "token": made.token.secret, "expires_at": token.expires_at}
     return respond(minted | {"prefix": token.prefix, "subject": token.owner}, headers=SECRET)
@@ -237,12 +223,11 @@ def _audience(call: Call) -> str:
 # Usage
 
 
-@usage.operation("POST", "/usage", Receipt, needs_token=True, body=UsageBatch)
-async def record_usage(call: Call) -> Any:
+@operation("Usage", "POST", "/usage", Receipt, needs_token=True, body=UsageBatch)
+def record_usage(call: Call) -> Any:
     """Take counts of use, by day; texts of searches only where a machine sends them."""
     # What is sent again counts once.
-    batch = Batch.parse(encode(await call.body(UsageBatch)))
-    return await call.run(call.service.registry.usage.record, batch)
+    return call.registry.usage.record(call.caller, Batch.parse(encode(call.body)))
 
 
 IN_USE = (
@@ -252,12 +237,12 @@ IN_USE = (
 )
 
 
-@usage.operation("GET", "/stats", USAGE, parameters=IN_USE)
-async def show_statistics(call: Call) -> Any:
+@operation("Usage", "GET", "/stats", USAGE, parameters=IN_USE)
+def show_statistics(call: Call) -> Any:
     """Return sums of use: by day, skill, section and command, and searches that found nothing."""
     options = {"limit": limit} if (limit := call.query["limit"]) else {}
     since = _read_day(call.query["since"])
-    sums = await call.run(call.service.registry.usage.stats, call.query["skill"], since, **options)
+    sums = call.registry.usage.stats(call.caller, call.query["skill"], since, **options)
     return {name: _name_columns(shape, getattr(sums, name)) for name, shape in USAGE.items()}
 
 

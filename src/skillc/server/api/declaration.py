@@ -1,9 +1,7 @@
 """Declare endpoints: where one is, which role it needs, what it takes and what it gives.
 
-    reading = Group("Reading")
-
-    @reading.operation("GET", "/skills/{id:skill}/versions", {"versions": [VersionEntry]}, failures=(404,))
-    async def read_versions(call: Call) -> Any:
+    @operation("Reading", "GET", "/skills/{id:skill}/versions", {"versions": [VersionEntry]}, failures=(404,))
+    def read_versions(call: Call) -> Any:
         \"\"\"List the versions of a skill, last published first.\"\"\"
 
 The routes and the OpenAPI document come from these declarations, so that neither forgets an endpoint.
@@ -14,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from inspect import iscoroutinefunction
+from typing import Any
 from urllib.parse import unquote
 
 from starlette.convertors import Convertor, register_url_convertor
@@ -24,9 +23,9 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from skillc.errors import SignInRequired
-from skillc.registry import PUBLIC, Caller, Role
-from skillc.server.requests import MAX_REQUEST, REQUEST_TIME, Parameter, read_body, read_parameters
-from skillc.server.responses import HEADERS, Endpoint, guard, respond, respond_tagged
+from skillc.registry import PUBLIC, Caller, Registry, Role
+from skillc.server.requests import Parameter, read_body, read_parameters
+from skillc.server.responses import HEADERS, Endpoint, guard, respond, respond_value
 from skillc.server.service import Service
 from skillc.skills import SkillId
 
@@ -36,38 +35,38 @@ TAG = Parameter("tag", "The version that a tag points at; `latest` by default.")
 IF_MATCH = Parameter("If-Match", "The ETag of what is to be replaced.", is_header=True)
 IF_NONE_MATCH = Parameter("If-None-Match", "ETags of what the client has.", is_header=True)
 NO_CALLER = Caller("")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to an operation: its caller, and its parameters as the operation declares them."""
+    """A request to an operation: its caller, and its parameters and its body as the operation declares them.
+
+    `body` is not read for an operation that is a coroutine.
+    """
 
     service: Service
     request: Request
     caller: Caller
     query: Mapping[str, Any]
+    body: Any = None
 
     @property
     def path(self) -> Mapping[str, str]:
         return self.request.path_params
 
-    async def body(self, kind: type[T], limit: int = MAX_REQUEST, seconds: float = REQUEST_TIME) -> T:
-        """Return the body, the JSON of a dataclass; refuses any other with 422."""
-        return await read_body(self.request, kind, limit, seconds)
-
-    async def run(self, operation: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Run an operation of the registry for the caller."""
-        return await self.service.call(operation, self.caller, *arguments, **options)
+    @property
+    def registry(self) -> Registry:
+        return self.service.registry
 
 
-Handler = Callable[[Call], Awaitable[Any]]
+Handler = Callable[[Call], Awaitable[Any]] | Callable[[Call], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An endpoint. `role` is needed for the skill that its path names, or for any where it names none.
 
+    `handle` may block, as it runs in a thread; a coroutine is for what answers at once, or reads as it goes.
     Without a role it is open to all. With `needs_token` it is not for readers without a token, even where
     reading is public. `result` is what is sent: a class, or `{"key": [Class]}`; None is no body, a text is
     the media type of one that is not JSON. `failures` are the statuses of errors, beside those of all.
@@ -89,13 +88,18 @@ class Operation:
     async def respond(self, service: Service, request: Request) -> Response:
         """Answer a request with what the operation returns: a value, or a response that is more than that."""
         caller = await self._identify(service, request)
-        value = await self.handle(Call(service, request, caller, read_parameters(request, self.parameters)))
+        query = read_parameters(request, self.parameters)
+        if iscoroutinefunction(self.handle):
+            value = await self.handle(Call(service, request, caller, query))
+        else:
+            body = None if self.body is None else await read_body(request, self.body)
+            value = await service.call(self.handle, Call(service, request, caller, query, body))
         if isinstance(value, Response):
             return value
         if self.result is None:
             return Response(status_code=self.status, headers=HEADERS)
         is_tagged = IF_NONE_MATCH in self.parameters
-        return respond_tagged(request, value) if is_tagged else respond(value, self.status)
+        return respond_value(request, value) if is_tagged else respond(value, self.status)
 
     async def _identify(self, service: Service, request: Request) -> Caller:
         """Return the caller, which is checked before anything is looked up or read."""
@@ -112,23 +116,11 @@ class Operation:
         return caller
 
 
-class Group:
-    """Operations on one kind of thing, in the order of their declaration."""
-
-    def __init__(self, tag: str) -> None:
-        self.tag = tag
-        self.operations: list[Operation] = []
-
-    def operation(
-        self, method: str, path: str, result: Any = None, **options: Any
-    ) -> Callable[[Handler], Handler]:
-        """Declare a function as an operation; its first line of documentation is the summary."""
-
-        def declare(handle: Handler) -> Handler:
-            self.operations.append(Operation(self.tag, handle, method, path, result, **options))
-            return handle
-
-        return declare
+def operation(
+    tag: str, method: str, path: str, result: Any = None, **options: Any
+) -> Callable[[Handler], Operation]:
+    """Declare a function as an operation; its first line of documentation is the summary."""
+    return lambda handle: Operation(tag, handle, method, path, result, **options)
 
 
 def make_route(service: Service, operations: Iterable[Operation]) -> Route:

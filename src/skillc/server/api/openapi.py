@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from skillc import __version__
 from skillc.contract import is_optional, key_of
-from skillc.server.api.declaration import IF_NONE_MATCH, Call, Group, Operation
+from skillc.server.api.declaration import IF_NONE_MATCH, Call, Operation, operation
 from skillc.server.requests import Parameter
 from skillc.server.responses import PROBLEM, Problem
 
@@ -165,19 +165,18 @@ def _describe_responses(operation: Operation, schemas: Schemas) -> dict[str, Any
     }
 
 
-def make_operation(operations: Iterable[Operation]) -> Operation:
-    """Return the operation that shows the document, in which it is itself."""
-    group = Group("Operation")
+def add_document(operations: Iterable[Operation]) -> tuple[Operation, ...]:
+    """Return some operations, and the one that shows their document, in which it is itself."""
 
-    @group.operation("GET", "/openapi.json", dict[str, Any], role=None, parameters=(IF_NONE_MATCH,))
-    async def show_document(call: Call) -> Any:
+    @operation("Operation", "GET", "/openapi.json", dict[str, Any], role=None, parameters=(IF_NONE_MATCH,))
+    def show_document(call: Call) -> Any:
         """Return this document."""
         return json.loads(write(call.service.settings.url))
 
-    every = (*operations, *group.operations)
+    every = (*operations, show_document)
 
     @cache
     def write(url: str) -> str:
         return json.dumps(make_document(every, url))
 
-    return every[-1]
+    return every

@@ -23,9 +23,9 @@ from skillc.server.api.contracts import (
     describe_versions,
     view,
 )
-from skillc.server.api.declaration import IF_MATCH, SKILL, Call, Group
-from skillc.server.api.skills import reviewing, version_etag
-from skillc.server.requests import LIMIT, Parameter, receive_body
+from skillc.server.api.declaration import IF_MATCH, SKILL, Call, operation
+from skillc.server.api.skills import VERSIONS, find_skill, version_etag
+from skillc.server.requests import LIMIT, Parameter, read_body, receive_body
 from skillc.server.responses import Refusal, read_etags, respond
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.uploads import PACKED, REFUSED, read_packed
@@ -38,7 +38,7 @@ MAX_SEARCH = 20  # versions that are searched for a file that is sent by its dig
 ARCHIVES = ("application/zip", "application/gzip", "application/x-tar", "application/octet-stream")
 _ALIASES = ("application/x-gzip", "application/x-zip-compressed", "application/x-gtar", "application/x-tgz")
 DEFAULT_REVIEWS = 100
-NUMBERED = f"{SKILL}/versions/{{version}}"
+NUMBERED, TAGGED = f"{SKILL}/versions/{{version}}", f"{SKILL}/tags/{{tag}}"
 OPTIONS = (
     Parameter("version", "The version; else that of the frontmatter, else the next patch."),
     Parameter("tag", "The tag that points at it from now on; `latest` by default."),
@@ -53,22 +53,20 @@ UPLOAD: dict[str, Any] = {
     "failures": (409, 412, 415),
 }
 
-publishing = Group("Publishing")
 
-
-@publishing.operation("POST", "/skills", Published, **UPLOAD, parameters=(ID, *OPTIONS), body=Publication)
+@operation("Publishing", "POST", "/skills", Published, **UPLOAD, parameters=(ID, *OPTIONS), body=Publication)
 async def publish_new(call: Call) -> Any:
     """Publish the first version of a skill."""
     return await _publish(call, call.query["id"], "")
 
 
-@publishing.operation(
-    "PUT", SKILL, Published, **UPLOAD, parameters=(*OPTIONS, IF_MATCH, IF_NEW), body=Replacement
+@operation(
+    "Publishing", "PUT", SKILL, Published, **UPLOAD, parameters=(*OPTIONS, IF_MATCH, IF_NEW), body=Replacement
 )
 async def publish_version(call: Call) -> Any:
     """Publish a new version of a skill."""
     # With If-Match only in place of what it names.
-    return await _publish(call, call.path["id"], await _read_expectation(call))
+    return await _publish(call, call.path["id"], await call.service.call(_read_expectation, call))
 
 
 async def _publish(call: Call, skill_id: str, expect: str | None) -> Any:
@@ -79,13 +77,15 @@ async def _publish(call: Call, skill_id: str, expect: str | None) -> Any:
             package, options = await _receive(call, skill_id)
         except REFUSED as error:
             raise Refusal(422, error.message, error.code) from None
-        version: Version = await call.run(call.service.publish, package, **options, expect=expect)
+        version = await call.service.call(
+            call.service.publish, call.caller, package, **options, expect=expect
+        )
     published = view(Published, version, id=version.skill)
     location = f"/skills/{version.skill}?version={version.version}"
     return respond(published, 201, {"ETag": version_etag(version), "Location": location})
 
 
-async def _read_expectation(call: Call) -> str | None:
+def _read_expectation(call: Call) -> str | None:
     """Return the digest that a publisher takes for the latest one, as `Registry.publish` wants it."""
     if call.query["If-None-Match"].strip() == "*":
         return ""
@@ -93,7 +93,7 @@ async def _read_expectation(call: Call) -> str | None:
     if not header:
         return None
     try:
-        skill = await call.run(call.service.registry.skill, call.path["id"])
+        skill = find_skill(call)
     except SkillNotFound as error:
         raise Refusal(412, error.message, error.code) from None
     latest = skill.latest or skill.versions[0]
@@ -102,7 +102,7 @@ async def _read_expectation(call: Call) -> str | None:
     return "stale"  # no digest: publishing says what is there now
 
 
-async def _receive(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
+async def _receive(call: Call, skill_id: str) -> tuple[Package, dict[str, Any]]:
     """Return the skill that a request has, and its options."""
     media_type = call.request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if media_type in ("application/json", ""):
@@ -111,24 +111,27 @@ async def _receive(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
         raise Refusal(415, f"a skill is application/json or an archive: {', '.join(ARCHIVES)}")
     if not skill_id:
         raise Refusal(400, "an archive needs the query parameter 'id'")
-    options = {key: call.query[key] for key in ("version", "tag", "note")}
+    options: dict[str, Any] = {key: call.query[key] for key in ("version", "tag", "note")}
     with call.service.workplace.open() as place:
         with open(os.path.join(place, PACKED), "xb") as file:
             await receive_body(call.request, file.write, MAX_ARCHIVE, UPLOAD_TIME)
         return await call.service.call(read_packed, place, skill_id), _fill(options)
 
 
-async def _receive_json(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
-    fields = await call.body(Replacement if skill_id else Publication, MAX_JSON, UPLOAD_TIME)
+async def _receive_json(call: Call, skill_id: str) -> tuple[Package, dict[str, Any]]:
+    kind = Replacement if skill_id else Publication
+    fields: Replacement = await read_body(call.request, kind, MAX_JSON, UPLOAD_TIME)
     if skill_id and fields.id is not None and fields.id != skill_id:
         raise Refusal(422, "'id' is another one than the path or the query has")
     skill = SkillId(skill_id or str(fields.id))
     call.caller.require(Role.PUBLISHER, skill)
-    options = {key: getattr(fields, key) or call.query[key] for key in ("version", "tag", "note")}
+    options: dict[str, Any] = {
+        key: getattr(fields, key) or call.query[key] for key in ("version", "tag", "note")
+    }
     return await call.service.call(_read_json, call, skill, fields), _fill(options)
 
 
-def _fill(options: dict[str, str]) -> dict[str, str]:
+def _fill(options: dict[str, Any]) -> dict[str, Any]:
     return options | {"tag": options["tag"] or LATEST}
 
 
@@ -155,7 +158,7 @@ def _read_references(call: Call, skill_id: SkillId, references: dict[str, str]) 
     """Return the bytes of files by their digests: those of this skill, which the caller may read anyway."""
     if not references:
         return {}
-    registry, contents = call.service.registry, {}
+    registry, contents = call.registry, {}
     versions: tuple[Version, ...] = ()
     with suppress(SkillNotFound):
         versions = registry.skill(call.caller, skill_id).versions[:MAX_SEARCH]
@@ -170,78 +173,78 @@ def _read_references(call: Call, skill_id: SkillId, references: dict[str, str]) 
     raise Refusal(422, f"no version of '{skill_id}' has the bytes of 'files/{absent}'; send them")
 
 
-@publishing.operation("DELETE", SKILL, status=204, role=Role.MAINTAINER, failures=(404,))
-async def delete_skill(call: Call) -> Any:
+@operation("Publishing", "DELETE", SKILL, status=204, role=Role.MAINTAINER, failures=(404,))
+def delete_skill(call: Call) -> None:
     """Delete a skill with all its versions; it can be restored for 30 days."""
-    await call.run(call.service.registry.delete, call.path["id"])
+    call.registry.delete(call.caller, call.path["id"])
 
 
-@publishing.operation(
-    "POST", f"{SKILL}/restore", {"versions": [VersionEntry]}, role=Role.MAINTAINER, failures=(404,)
-)
-async def restore_skill(call: Call) -> Any:
+@operation("Publishing", "POST", f"{SKILL}/restore", VERSIONS, role=Role.MAINTAINER, failures=(404,))
+def restore_skill(call: Call) -> Any:
     """Undo a deletion."""
-    skill = await call.run(call.service.registry.restore, call.path["id"])
-    return {"versions": describe_versions(skill)}
+    return {"versions": describe_versions(call.registry.restore(call.caller, call.path["id"]))}
 
 
-@publishing.operation(
-    "POST", f"{NUMBERED}/yank", VersionEntry, role=Role.MAINTAINER, body=Yank, failures=(404,)
+@operation(
+    "Publishing", "POST", f"{NUMBERED}/yank", VersionEntry, role=Role.MAINTAINER, body=Yank, failures=(404,)
 )
-async def yank_version(call: Call) -> Any:
+def yank_version(call: Call) -> Any:
     """Take a version out of the choice for new installations; by its number it can still be had."""
-    fields = await call.body(Yank)
-    version = call.path["version"]
-    await call.run(call.service.registry.yank, call.path["id"], version, fields.reason)
-    return await _show(call, version)
+    call.registry.yank(call.caller, call.path["id"], call.path["version"], call.body.reason)
+    return _show(call, call.path["version"])
 
 
-@publishing.operation("POST", f"{NUMBERED}/unyank", VersionEntry, role=Role.MAINTAINER, failures=(404,))
-async def unyank_version(call: Call) -> Any:
+@operation("Publishing", "POST", f"{NUMBERED}/unyank", VersionEntry, role=Role.MAINTAINER, failures=(404,))
+def unyank_version(call: Call) -> Any:
     """Undo a yank."""
-    version = call.path["version"]
-    await call.run(call.service.registry.unyank, call.path["id"], version)
-    return await _show(call, version)
+    call.registry.unyank(call.caller, call.path["id"], call.path["version"])
+    return _show(call, call.path["version"])
 
 
-@publishing.operation(
-    "PUT", f"{SKILL}/tags/{{tag}}", VersionEntry, role=Role.PUBLISHER, body=TagTarget, failures=(404,)
-)
-async def set_tag(call: Call) -> Any:
+@operation("Publishing", "PUT", TAGGED, VersionEntry, role=Role.PUBLISHER, body=TagTarget, failures=(404,))
+def set_tag(call: Call) -> Any:
     """Point a tag at a version; `latest` at an older one is a rollback."""
-    fields = await call.body(TagTarget)
-    version = fields.version
-    await call.run(call.service.registry.set_tag, call.path["id"], call.path["tag"], version)
-    return await _show(call, version)
+    call.registry.set_tag(call.caller, call.path["id"], call.path["tag"], call.body.version)
+    return _show(call, call.body.version)
 
 
-@publishing.operation("DELETE", f"{SKILL}/tags/{{tag}}", status=204, role=Role.PUBLISHER, failures=(404,))
-async def remove_tag(call: Call) -> Any:
+@operation("Publishing", "DELETE", TAGGED, status=204, role=Role.PUBLISHER, failures=(404,))
+def remove_tag(call: Call) -> None:
     """Remove a tag."""
-    await call.run(call.service.registry.remove_tag, call.path["id"], call.path["tag"])
+    call.registry.remove_tag(call.caller, call.path["id"], call.path["tag"])
 
 
-async def _show(call: Call, number: str) -> VersionEntry:
-    skill = await call.run(call.service.registry.skill, call.path["id"])
-    return next(each for each in describe_versions(skill) if each.version == number)
+def _show(call: Call, number: str) -> VersionEntry:
+    return next(each for each in describe_versions(find_skill(call)) if each.version == number)
 
 
-@reviewing.operation(
-    "GET", "/reviews", {"reviews": [ReviewEntry]}, role=Role.PUBLISHER, needs_token=True, parameters=(LIMIT,)
+@operation(
+    "Reviews",
+    "GET",
+    "/reviews",
+    {"reviews": [ReviewEntry]},
+    role=Role.PUBLISHER,
+    needs_token=True,
+    parameters=(LIMIT,),
 )
-async def list_reviews(call: Call) -> Any:
+def list_reviews(call: Call) -> Any:
     """List versions that wait for a review, oldest first."""
     # Those that the caller may decide, and its own.
-    versions = await call.run(call.service.registry.queue, call.query["limit"] or DEFAULT_REVIEWS)
+    versions = call.registry.queue(call.caller, call.query["limit"] or DEFAULT_REVIEWS)
     return {"reviews": [view(ReviewEntry, each, id=each.skill, tags=[]) for each in versions]}
 
 
-@reviewing.operation(
-    "POST", f"{NUMBERED}/review", VersionEntry, role=Role.MAINTAINER, body=Decision, failures=(404,)
+@operation(
+    "Reviews",
+    "POST",
+    f"{NUMBERED}/review",
+    VersionEntry,
+    role=Role.MAINTAINER,
+    body=Decision,
+    failures=(404,),
 )
-async def decide_review(call: Call) -> Any:
+def decide_review(call: Call) -> Any:
     """Approve or reject a version that waits for a review."""
-    decision = await call.body(Decision)
-    arguments = call.path["id"], call.path["version"], decision.approve, decision.reason or ""
-    version = await call.run(call.service.registry.review, *arguments)
+    decision = call.body.approve, call.body.reason or ""
+    version = call.registry.review(call.caller, call.path["id"], call.path["version"], *decision)
     return view(VersionEntry, version, tags=[])

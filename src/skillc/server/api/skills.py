@@ -23,7 +23,7 @@ from skillc.server.api.contracts import (
     describe_versions,
     view,
 )
-from skillc.server.api.declaration import IF_NONE_MATCH, SKILL, TAG, VERSION, Call, Group
+from skillc.server.api.declaration import IF_NONE_MATCH, SKILL, TAG, VERSION, Call, operation
 from skillc.server.engine_endpoints import (
     SEARCH,
     SELECTION,
@@ -33,7 +33,7 @@ from skillc.server.engine_endpoints import (
     describe_document,
 )
 from skillc.server.requests import Parameter
-from skillc.server.responses import HEADERS, Refusal, respond, unchanged
+from skillc.server.responses import HEADERS, Refusal, respond, respond_tagged, unchanged
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 from skillc.versions import LATEST
@@ -50,36 +50,30 @@ CHOICE = (VERSION, TAG, IF_NONE_MATCH)
 COLLECTIONS, VERSIONS = {"collections": [SkillCollection]}, {"versions": [VersionEntry]}
 FILES, STATUS = {"version": str, "files": [FileEntry]}, {"status": str}
 
-reading, reviewing = Group("Reading"), Group("Reviews")
-finding, operating = Group("Finding"), Group("Operation")
 
-
-@reading.operation("GET", "/skills", SkillList, parameters=(*SELECTION, IF_NONE_MATCH))
-async def list_skills(call: Call) -> Any:
+@operation("Reading", "GET", "/skills", SkillList, parameters=(*SELECTION, IF_NONE_MATCH))
+def list_skills(call: Call) -> Any:
     """List the skills by ID; without a limit all of them, as a stream."""
-    query = call.query
+    query, limit = call.query, call.query["limit"]
     collection = str(SkillId(text)) if (text := query["collection"].strip("/")) else ""
     cursor = SkillId(query["cursor"]) if query["cursor"] else ""
-    revision = await call.service.call(call.service.registry.log.find_end)
-    selection = collection, query["query"], query["limit"], cursor
-    key = repr((revision, call.caller.subject, call.caller.permissions, selection))
+    selection = collection, query["query"], limit, cursor
+    key = repr((call.registry.log.find_end(), call.caller.subject, call.caller.permissions, selection))
     etag = f'W/"{sha256_hex(key.encode("utf-8", "replace"))[:32]}"'
     if response := unchanged(call.request, etag):
         return response
-    filter = SkillFilter(collection or None, query["query"] or None)
-    skills = _filter(call, filter, collection, cursor)
-    limit = query["limit"]
-    if limit is None:
-        chunks = _write_list(skills)
-        first = await call.service.call(next, chunks)  # an outage is told as long as nothing was sent
-        stream = iterate_in_threadpool(chain([first], chunks))
-        return StreamingResponse(stream, headers=HEADERS | {"ETag": etag}, media_type="application/json")
-    return respond(await call.service.call(_read_page, skills, limit), headers={"ETag": etag})
+    skills = _filter(call, SkillFilter(collection or None, query["query"] or None), collection, cursor)
+    if limit is not None:
+        return respond(_read_page(skills, limit), headers={"ETag": etag})
+    chunks = _write_list(skills)
+    first = next(chunks)  # an outage is told as long as nothing was sent
+    stream = iterate_in_threadpool(chain([first], chunks))
+    return StreamingResponse(stream, headers=HEADERS | {"ETag": etag}, media_type="application/json")
 
 
 def _filter(call: Call, filter: SkillFilter, collection: str, after: str) -> Iterator[dict[str, Any]]:
     """Yield the skills that pass a filter, by ID, at their latest versions."""
-    for found in call.service.registry.source(call.caller).skills(collection, after):
+    for found in call.registry.source(call.caller).skills(collection, after):
         version = found.latest
         if version is not None and filter.matches(skill := describe_version(version)):
             yield skill.as_json() | {"version": version.version, "digest": version.digest}
@@ -104,106 +98,100 @@ def _write_list(skills: Iterator[dict[str, Any]]) -> Iterator[bytes]:
     yield ("".join(chunk) + "]}").encode("utf-8", "replace")
 
 
-@reading.operation("GET", "/skill-collections", COLLECTIONS, parameters=(IF_NONE_MATCH,))
+@operation("Reading", "GET", "/skill-collections", COLLECTIONS, parameters=(IF_NONE_MATCH,))
 async def read_collections(call: Call) -> Any:
     """List all prefixes of IDs, with the number of skills below each."""
     return {"collections": await call.service.engine(call.caller).collections()}
 
 
-@reading.operation("GET", SKILL, SkillText, parameters=CHOICE, failures=(404,))
+@operation("Reading", "GET", SKILL, SkillText, parameters=CHOICE, failures=(404,))
 async def read_skill(call: Call) -> Any:
     """Return a version of a skill with the text of its SKILL.md."""
-    registry, version = call.service.registry, await resolve_version(call)
+    # Most requests are for this, and most need no thread.
+    registry, skill_id = call.registry, call.path["id"]
+    skill = registry.recall_skill(call.caller, skill_id)
+    if skill is None:
+        skill = await call.service.call(find_skill, call)
+    version = choose_version(call, skill)
     key = "text", version.version, version.digest
-    text = registry.recall(version.skill, key)
-    if not isinstance(text, bytes):
-        text = await call.service.call(
-            registry.remember, version.skill, key, lambda: _read_text(call, version), len
-        )
-    etag = version_etag(version)
-    if response := unchanged(call.request, etag):
-        return response
-    return Response(text, headers=HEADERS | {"ETag": etag}, media_type="application/json")
+    text = registry.recall(skill_id, key)
+    if text is None:
+        make = partial(_read_text, call, version)
+        text = await call.service.call(registry.remember, skill_id, key, make, len)
+    assert isinstance(text, bytes)
+    return respond_tagged(call.request, version_etag(version), text)
 
 
 def _read_text(call: Call, version: Version) -> bytes:
     """Return the response for a version, which is the same for all that may see the version."""
-    value = describe_document(read_document(call.service.registry.source(call.caller), version))
+    value = describe_document(read_document(call.registry.source(call.caller), version))
     return bytes(respond(value | {"version": version.version, "digest": version.digest}).body)
 
 
-@reading.operation("GET", f"{SKILL}/versions", VERSIONS, parameters=(IF_NONE_MATCH,), failures=(404,))
-async def read_versions(call: Call) -> Any:
+@operation("Reading", "GET", f"{SKILL}/versions", VERSIONS, parameters=(IF_NONE_MATCH,), failures=(404,))
+def read_versions(call: Call) -> Any:
     """List the versions of a skill, last published first."""
-    return {"versions": describe_versions(await call.run(call.service.registry.skill, call.path["id"]))}
+    return {"versions": describe_versions(find_skill(call))}
 
 
-@reading.operation("GET", f"{SKILL}/files", FILES, parameters=CHOICE, failures=(404,))
-async def read_files(call: Call) -> Any:
+@operation("Reading", "GET", f"{SKILL}/files", FILES, parameters=CHOICE, failures=(404,))
+def read_files(call: Call) -> Any:
     """List the files of a version."""
-    version = await resolve_version(call)
-    files = await call.run(call.service.registry.files, version)
+    version = find_version(call)
+    files = call.registry.files(call.caller, version)
     entries = [view(FileEntry, file, executable=file.is_executable) for file in files]
     return {"version": version.version, "files": entries}
 
 
-@reading.operation(
-    "GET", f"{SKILL}/files/{{path:path}}", BYTES, parameters=(*CHOICE, DIGEST), failures=(404,)
+@operation(
+    "Reading", "GET", f"{SKILL}/files/{{path:path}}", BYTES, parameters=(*CHOICE, DIGEST), failures=(404,)
 )
-async def read_file(call: Call) -> Any:
+def read_file(call: Call) -> Any:
     """Return a file of a version."""
     # With the digest in the query, what is sent never changes.
-    digest = call.query["digest"]
-    file, version = await (_find_by_digest(call, digest) if digest else _find_by_version(call))
-    etag = f'"{file.digest}"'
-    headers = (IMMUTABLE if digest else HEADERS) | DOWNLOAD | {"X-Skill-Version": version.version}
-    if response := unchanged(call.request, etag, headers):
-        return response
-    data = await call.run(call.service.registry.read_file, version, file.path)
-    return Response(data, headers=headers | {"ETag": etag}, media_type=BYTES)
+    version, file = _find_file(call)
+    headers = (IMMUTABLE if call.query["digest"] else HEADERS) | DOWNLOAD
+    headers |= {"X-Skill-Version": version.version}
+    read = partial(call.registry.read_file, call.caller, version, file.path)
+    return respond_tagged(call.request, f'"{file.digest}"', read, headers, BYTES)
 
 
-async def _find_by_version(call: Call) -> tuple[StoredFile, Version]:
-    version = await resolve_version(call)
-    files = await call.run(call.service.registry.files, version)
-    file = next((file for file in files if file.path == call.path["path"]), None)
-    if file is None:
-        raise FileNotFound(call.path["path"])
-    return file, version
+def _find_file(call: Call) -> tuple[Version, StoredFile]:
+    """Return a file of the version that is asked for; with a digest, that of any version."""
+    path, digest = call.path["path"], call.query["digest"]
+    for version in find_skill(call).versions if digest else (find_version(call),):
+        for file in call.registry.files(call.caller, version):
+            if file.path == path and digest in ("", file.digest):
+                return version, file
+    raise FileNotFound(path)
 
 
-async def _find_by_digest(call: Call, digest: str) -> tuple[StoredFile, Version]:
-    """Return the file with these bytes at this path in any version."""
-    skill = await call.run(call.service.registry.skill, call.path["id"])
-    for version in skill.versions:
-        for file in await call.run(call.service.registry.files, version):
-            if (file.path, file.digest) == (call.path["path"], digest):
-                return file, version
-    raise FileNotFound(call.path["path"])
-
-
-@reading.operation("GET", f"{SKILL}/archive.tar.gz", GZIP, parameters=CHOICE, failures=(404,))
-async def read_archive(call: Call) -> Any:
+@operation("Reading", "GET", f"{SKILL}/archive.tar.gz", GZIP, parameters=CHOICE, failures=(404,))
+def read_archive(call: Call) -> Any:
     """Return all files of a version; the same version is always the same archive."""
-    version = await resolve_version(call)
-    etag = f'"{version.archive}"'
-    is_fixed = bool(call.query["version"])
+    version = find_version(call)
     name = f"{version.skill.name}-{version.version}.tar.gz"
-    headers = (IMMUTABLE if is_fixed else HEADERS) | DOWNLOAD | {"X-Skill-Version": version.version}
+    headers = (IMMUTABLE if call.query["version"] else HEADERS) | DOWNLOAD
+    headers |= {"X-Skill-Version": version.version}
     headers |= {"Content-Disposition": f'attachment; filename="{name}"'}
-    if response := unchanged(call.request, etag, headers):
-        return response
-    data = await call.run(call.service.registry.read_archive, version)
-    return Response(data, headers=headers | {"ETag": etag}, media_type=GZIP)
+    read = partial(call.registry.read_archive, call.caller, version)
+    return respond_tagged(call.request, f'"{version.archive}"', read, headers, GZIP)
 
 
-async def resolve_version(call: Call) -> Version:
+def find_skill(call: Call) -> Skill:
+    """Return the skill that the path names, as far as the caller may see it."""
+    return call.registry.skill(call.caller, call.path["id"])
+
+
+def find_version(call: Call) -> Version:
     """Return the version that the path and the query name, if the caller may see it."""
+    return choose_version(call, find_skill(call))
+
+
+def choose_version(call: Call, skill: Skill) -> Version:
     number, tag = call.query["version"], call.query["tag"]
     if number and tag:
         raise Refusal(400, "give 'version' or 'tag', not both")
-    registry, skill_id = call.service.registry, call.path["id"]
-    skill: Skill = registry.recall_skill(call.caller, skill_id) or await call.run(registry.skill, skill_id)
     return skill.require(number) if number else skill.resolve(tag or LATEST)
 
 
@@ -211,51 +199,52 @@ def version_etag(version: Version) -> str:
     return f'"{version.version}+{version.digest}"'
 
 
-@reviewing.operation("GET", f"{SKILL}/audit", dict[str, Any], parameters=CHOICE, failures=(404,))
-async def show_audit(call: Call) -> Any:
+@operation("Reviews", "GET", f"{SKILL}/audit", dict[str, Any], parameters=CHOICE, failures=(404,))
+def show_audit(call: Call) -> Any:
     """Return what an audit says of a version: what it asks for, and findings."""
     # It is the report of `skc audit --format json`.
-    version = await resolve_version(call)
-    report = await call.run(call.service.registry.audit, version)
+    version = find_version(call)
+    report = call.registry.audit(call.caller, version)
     if report is None:
         raise SkillNotFound(f"{version.skill}@{version.version}", "it was not audited")
     return {"version": version.version, **report}
 
 
-@finding.operation("GET", "/search", dict[str, Any], parameters=SEARCH)
+@operation("Finding", "GET", "/search", dict[str, Any], parameters=SEARCH)
 async def find_skills(call: Call) -> Any:
     """Find the skills that fit a task, best first."""
     # In the index of this process: it may be two seconds behind other processes, and never more.
     return await answer_search(call.query, partial(call.service.find, call.caller))
 
 
-@finding.operation("POST", "/turns", TURN, body=TurnRequest)
+@operation("Finding", "POST", "/turns", TURN, body=TurnRequest)
 async def prepare_turn(call: Call) -> Any:
     """Return what a model gets for a message: the inventory of skills, and those it refers to."""
     return await answer_turn(call.request, call.service.agent_engine(call.caller))
 
 
-@operating.operation("GET", "/healthz", STATUS, role=None)
+@operation("Operation", "GET", "/healthz", STATUS, role=None)
 async def show_health(call: Call) -> Any:
     """Say that the process runs."""
     return {"status": "ok"}
 
 
-@operating.operation("GET", "/readyz", STATUS, role=None)
+@operation("Operation", "GET", "/readyz", STATUS, role=None)
 async def show_readiness(call: Call) -> Any:
     """Say that the store and the blobs answer."""
-    registry = call.service.registry
-    reason = registry.outage()  # known already, so that this waits for nothing while they are out of reach
+    reason = (
+        call.registry.outage()
+    )  # known already, so that this waits for nothing while they are out of reach
     if reason is None:
-        await call.service.call(registry.probe)
+        await call.service.call(call.registry.probe)
     elif reason:
         raise RegistryUnavailable("store", reason)
     return {"status": "ready"}
 
 
-@operating.operation("GET", "/metrics", "text/plain", needs_token=True)
-async def show_metrics(call: Call) -> Any:
+@operation("Operation", "GET", "/metrics", "text/plain", needs_token=True)
+def show_metrics(call: Call) -> Any:
     """Return numbers of requests, times and uploads for Prometheus."""
     service = call.service
-    service.metrics.lag = max(0, service.registry.feed.sequence - service.finder.sequence)
-    return Response(await service.call(service.metrics.text), media_type=PROMETHEUS)
+    service.metrics.lag = max(0, call.registry.feed.sequence - service.finder.sequence)
+    return Response(service.metrics.text(), media_type=PROMETHEUS)

@@ -85,24 +85,24 @@ class _Api:
         address = find_address(self._service, request)
         return respond({"apiBase": address, "authBase": address})
 
-    async def whoami(self, request: Request, caller: Caller) -> Response:
+    def whoami(self, request: Request, caller: Caller) -> Response:
         if caller is PUBLIC:
             raise SignInRequired
         role = "admin" if caller.allows(Role.ADMIN, "") else "user"
         user = {"handle": handle_of(caller), "displayName": caller.subject, "image": None, "role": role}
         return respond({"user": user})
 
-    async def search(self, request: Request, caller: Caller) -> Response:
+    def search(self, request: Request, caller: Caller) -> Response:
         """Return the skills that fit a text, best first; with `mode=exact` the one with this slug."""
         query = request.query_params.get("q", "").strip()
         limit = parse_limit(request, PAGE, MAX_PAGE)
         scores: dict[str, float] = {}
         if request.query_params.get("mode") != "exact":
-            scores = {each.id: each.score for each in await self._service.find(caller, query, limit)}
+            scores = {each.id: each.score for each in self._service.search(caller, query, limit)}
         else:
             with suppress(InvalidSkillId):
                 scores = {parse_slug(query): 1.0}
-        skills = await self._service.call(self._load, caller, scores)
+        skills = self._load(caller, scores)
         results = [_describe(skill) | {"score": scores[skill.id]} for skill in skills]
         return respond(
             {"results": [each | {"version": each["latestVersion"]["version"]} for each in results]}
@@ -116,7 +116,7 @@ class _Api:
                 skills.append(self._registry.skill(caller, SkillId(skill_id)))
         return [skill for skill in skills if skill.latest is not None]
 
-    async def skills(self, request: Request, caller: Caller) -> Response:
+    def skills(self, request: Request, caller: Caller) -> Response:
         """List the skills that a caller can install, a page at a time; `prefix` is of slugs."""
         limit = parse_limit(request, PAGE, MAX_PAGE)
         query = request.query_params
@@ -124,7 +124,7 @@ class _Api:
         if not NAME_CHARACTERS.issuperset(prefix.replace("/", "")):
             return respond({"items": [], "nextCursor": None})
         read = partial(self._newest, order) if order else self._page
-        skills, more = await self._service.call(read, caller, query.get("cursor", ""), prefix, limit)
+        skills, more = read(caller, query.get("cursor", ""), prefix, limit)
         return respond({"items": [_describe(skill) for skill in skills], "nextCursor": more})
 
     def _page(self, caller: Caller, cursor: str, prefix: str, limit: int) -> tuple[list[Skill], str | None]:
@@ -160,17 +160,17 @@ class _Api:
         more = f"{-page[limit - 1][0]}-{slug_of(page[limit - 1][1])}" if len(page) > limit else None
         return [skill for _, _, skill in page[:limit]], more
 
-    async def skill(self, request: Request, caller: Caller) -> Response:
-        skill = await self._skill(request, caller, request.path_params["slug"])
+    def skill(self, request: Request, caller: Caller) -> Response:
+        skill = self._skill(request, caller, request.path_params["slug"])
         if skill.latest is None:
             raise SkillNotFound(skill.id, "all its versions are yanked")
         description = _describe(skill)
         others = {key: description[key] for key in ("latestVersion", "owner")}
         return respond({"skill": description, **others, "metadata": None, "moderation": None})
 
-    async def versions(self, request: Request, caller: Caller) -> Response:
+    def versions(self, request: Request, caller: Caller) -> Response:
         """List the versions that can be chosen, last published first."""
-        skill = await self._skill(request, caller, request.path_params["slug"])
+        skill = self._skill(request, caller, request.path_params["slug"])
         limit = parse_limit(request, PAGE, MAX_PAGE)
         versions = [version for version in skill.versions if version.yanked is None]
         cursor = request.query_params.get("cursor", "")
@@ -180,11 +180,11 @@ class _Api:
         more = page[-1].version if start + limit < len(versions) else None
         return respond({"items": [_describe_version(version) for version in page], "nextCursor": more})
 
-    async def version(self, request: Request, caller: Caller) -> Response:
+    def version(self, request: Request, caller: Caller) -> Response:
         """Return a version with its files; also a yanked one, so that what is installed can be checked."""
-        skill = await self._skill(request, caller, request.path_params["slug"])
+        skill = self._skill(request, caller, request.path_params["slug"])
         version = skill.resolve(request.path_params["version"])
-        files = await self._service.call(self._registry.files, caller, version)
+        files = self._registry.files(caller, version)
         value = _describe_version(version) | {
             "files": [_describe_file(file) for file in files],
             "fingerprint": _fingerprint(files),
@@ -192,20 +192,20 @@ class _Api:
         names = {"slug": slug_of(skill.id), "displayName": skill.id.name}
         return respond({"version": value, "skill": names})
 
-    async def file(self, request: Request, caller: Caller) -> Response:
+    def file(self, request: Request, caller: Caller) -> Response:
         """Return the bytes of a file: of a version, of a tag, or of the latest version."""
-        skill = await self._skill(request, caller, request.path_params["slug"])
+        skill = self._skill(request, caller, request.path_params["slug"])
         version = skill.resolve(_reference(request))
         path = request.query_params.get("path", "")
-        data = await self._service.call(self._registry.read_file, caller, version, path)
+        data = self._registry.read_file(caller, version, path)
         # Never as a page: a browser must not run what a skill holds.
         headers = HEADERS | {"Content-Disposition": "attachment"}
         return Response(data, headers=headers, media_type="application/octet-stream")
 
-    async def resolve(self, request: Request, caller: Caller) -> Response:
+    def resolve(self, request: Request, caller: Caller) -> Response:
         """Say which version has these files, by their fingerprint, and which is the latest."""
-        skill = await self._skill(request, caller, request.query_params.get("slug", ""))
-        match = await self._service.call(self._match, caller, skill, request.query_params.get("hash", ""))
+        skill = self._skill(request, caller, request.query_params.get("slug", ""))
+        match = self._match(caller, skill, request.query_params.get("hash", ""))
         pair = {"match": match, "latestVersion": skill.latest}
         return respond({key: {"version": each.version} if each else None for key, each in pair.items()})
 
@@ -215,22 +215,22 @@ class _Api:
                 return version
         return None
 
-    async def download(self, request: Request, caller: Caller) -> Response:
+    def download(self, request: Request, caller: Caller) -> Response:
         """Return a version as a zip."""
-        skill = await self._skill(request, caller, request.query_params.get("slug", ""))
+        skill = self._skill(request, caller, request.query_params.get("slug", ""))
         version = skill.resolve(_reference(request))
-        archive = await self._service.call(self._registry.read_archive, caller, version)
-        data = await self._service.call(_to_zip, archive)
+        archive = self._registry.read_archive(caller, version)
+        data = _to_zip(archive)
         name = f"{skill.id.name}-{version.version}.zip"
         headers = HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(data, headers=headers, media_type="application/zip")
 
-    async def _skill(self, request: Request, caller: Caller, slug: str) -> Skill:
+    def _skill(self, request: Request, caller: Caller, slug: str) -> Skill:
         try:
             skill_id = parse_slug(slug, request.query_params.get("ownerHandle", ""))
         except InvalidSkillId:
             raise SkillNotFound(slug[:200].replace("@", "")) from None
-        return await self._service.call(self._registry.skill, caller, skill_id)
+        return self._registry.skill(caller, skill_id)
 
 
 def _reference(request: Request) -> str:

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.registry import Caller, to_name
-from skillc.server.caches import Cache, respond_listing
+from skillc.server.caches import Cache
 from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries
 from skillc.server.protocols.git import Files, Repository, make_repository
@@ -45,8 +45,8 @@ def routes(service: Service) -> list[BaseRoute]:
     def repository(find: Callable[[Request, Caller], Repository]) -> tuple[Endpoint, Endpoint]:
         """Return the two endpoints of the repository that `find` makes for a caller."""
 
-        async def advertise(request: Request, caller: Caller) -> Response:
-            return git.advertise(request, await service.call(find, request, caller))
+        def advertise(request: Request, caller: Caller) -> Response:
+            return git.advertise(request, find(request, caller))
 
         async def upload(request: Request, caller: Caller) -> Response:
             lines = await git.read_wants(request)
@@ -70,22 +70,17 @@ def routes(service: Service) -> list[BaseRoute]:
         return packs.get(sha256_hex(key.encode()), lambda: _make_marketplace(service, caller, name, entries))
 
     def listing(describe: Callable[[str, list[Entry], Source], Any]) -> Endpoint:
-        async def respond(request: Request, caller: Caller) -> Response:
+        def respond(request: Request, caller: Caller) -> Response:
             address, prefix = find_address(service, request), find_prefix(request)
 
             def make() -> Any:
-                entries = list_entries(service.registry, caller, prefix)
-                place = f"{address}/plugins/"
                 return describe(
                     _name(address, prefix),
-                    entries,
-                    lambda entry: {"source": "url", "url": f"{place}{entry.version.skill}.git"},
+                    list_entries(service.registry, caller, prefix),
+                    lambda e: {"source": "url", "url": f"{address}/plugins/{e.version.skill}.git"},
                 )
 
-            kind = describe.__name__, address
-            return respond_listing(
-                request, await service.call(service.listings.get, kind, caller, prefix, make)
-            )
+            return service.listings.respond(request, (describe.__name__, address), caller, prefix, make)
 
         return serve(service, respond)
 

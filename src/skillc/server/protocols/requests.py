@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Awaitable, Callable
+from inspect import iscoroutinefunction
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -17,7 +18,8 @@ from skillc.server.responses import Endpoint, Fail, Refusal, fail, guard
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.skills import SkillId
 
-Handler = Callable[[Request, Caller], Awaitable[Response]]
+# What answers a request of a caller. It may block, as it runs in a thread, unless it is a coroutine.
+Handler = Callable[[Request, Caller], Awaitable[Response]] | Callable[[Request, Caller], Response]
 PAGES = ("s", "skills")  # what precedes the ID in the address of a skill's page, and of its JSON
 
 
@@ -76,7 +78,11 @@ def serve(service: Service, handle: Handler, fail: Fail = fail) -> Endpoint:
     """Return the endpoint that gives a request with its caller to a function; `fail` answers errors."""
 
     async def respond(request: Request) -> Response:
-        return await handle(request, await find_caller(service, request))
+        caller = await find_caller(service, request)
+        if iscoroutinefunction(handle):
+            response: Response = await handle(request, caller)
+            return response
+        return await service.call(handle, request, caller)  # type: ignore[arg-type]
 
     return guard(respond, fail)
 

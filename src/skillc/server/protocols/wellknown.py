@@ -14,18 +14,15 @@ clients that know no other, such as opencode: it lists files, and has no digests
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import SkillNotFound
-from skillc.registry import Caller
-from skillc.server.caches import respond_listing
+from skillc.registry import Caller, Registry
 from skillc.server.protocols.catalog import Entry, list_entries
 from skillc.server.protocols.requests import find_prefix, serve
-from skillc.server.responses import HEADERS, Refusal, respond_tagged
+from skillc.server.responses import HEADERS, Refusal, respond_value
 from skillc.server.service import Service
 from skillc.skills import MAX_SEGMENT
 
@@ -36,53 +33,48 @@ IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    async def index(request: Request, caller: Caller) -> Response:
+    registry = service.registry
+
+    def index(request: Request, caller: Caller) -> Response:
         """List what is below a prefix; nothing there is an empty list, so that clients look no further."""
         prefix = find_prefix(request)
 
         def make() -> dict[str, object]:
-            entries = list_entries(service.registry, caller, prefix)
+            entries = list_entries(registry, caller, prefix)
             return {"$schema": SCHEMA, "skills": [_as_json(entry) for entry in entries]}
 
-        return respond_listing(request, await service.call(service.listings.get, PLACE, caller, prefix, make))
+        return service.listings.respond(request, PLACE, caller, prefix, make)
 
-    async def archive(request: Request, caller: Caller) -> Response:
+    def archive(request: Request, caller: Caller) -> Response:
         """Return the archive of a version, whose digest the index has; a yanked one can still be had."""
-        skill = await service.call(service.registry.skill, caller, request.path_params["id"])
+        skill = registry.skill(caller, request.path_params["id"])
         version = skill.find(request.path_params["version"])
         if version is None:
             raise SkillNotFound(f"{skill.id}@{request.path_params['version'][:64]}", "no such version")
-        data = await service.call(service.registry.read_archive, caller, version)
         headers = HEADERS | IMMUTABLE | {"ETag": f'"{version.archive}"'}
-        return Response(data, headers=headers, media_type="application/gzip")
+        return Response(
+            registry.read_archive(caller, version), headers=headers, media_type="application/gzip"
+        )
 
-    async def old_index(request: Request, caller: Caller) -> Response:
-        prefix = find_prefix(request)
+    def old_index(request: Request, caller: Caller) -> Response:
+        skills = [
+            {
+                "name": name,
+                "description": entry.description,
+                "files": [file.path for file in registry.files(caller, entry.version)],
+            }
+            for name, entry in _list_old(registry, caller, find_prefix(request)).items()
+        ]
+        return respond_value(request, {"skills": skills})
 
-        def describe() -> list[dict[str, Any]]:
-            files, entries = service.registry.files, _list_old(service, caller, prefix).values()
-            return [
-                {
-                    "name": entry.name,
-                    "description": entry.description,
-                    "files": [file.path for file in files(caller, entry.version)],
-                }
-                for entry in entries
-            ]
-
-        return respond_tagged(request, {"skills": await service.call(describe)})
-
-    async def old_file(request: Request, caller: Caller) -> Response:
-        prefix, name, path = find_prefix(request), request.path_params["name"], request.path_params["path"]
-
-        def read() -> bytes:
-            entry = _list_old(service, caller, prefix).get(name)
-            if entry is None:
-                raise SkillNotFound(name[:MAX_SEGMENT], "this index has no such skill")
-            return service.registry.read_file(caller, entry.version, path)
-
+    def old_file(request: Request, caller: Caller) -> Response:
+        name = request.path_params["name"]
+        entry = _list_old(registry, caller, find_prefix(request)).get(name)
+        if entry is None:
+            raise SkillNotFound(name[:MAX_SEGMENT], "this index has no such skill")
+        data = registry.read_file(caller, entry.version, request.path_params["path"])
         headers = HEADERS | {"Content-Disposition": "attachment"}  # a browser must not run what a skill holds
-        return Response(await service.call(read), headers=headers, media_type="application/octet-stream")
+        return Response(data, headers=headers, media_type="application/octet-stream")
 
     endpoints = {
         f"{PLACE}/index.json": index,
@@ -96,9 +88,9 @@ def routes(service: Service) -> list[BaseRoute]:
     ]
 
 
-def _list_old(service: Service, caller: Caller, prefix: str) -> dict[str, Entry]:
+def _list_old(registry: Registry, caller: Caller, prefix: str) -> dict[str, Entry]:
     """Return the latest versions by their names in an index of the older form."""
-    entries = list_entries(service.registry, caller, prefix)
+    entries = list_entries(registry, caller, prefix)
     if len(entries) > MAX_OLD:
         advice = f"ask below a prefix, or for {PLACE}/index.json"
         raise Refusal(403, f"these are over {MAX_OLD} skills; {advice}")
