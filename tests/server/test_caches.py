@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import skillc.server.caches as module
+import skillc.registry.cache as module
 from skillc.registry import SYSTEM, Caller, Grant, Permission, Registry, Role, make_package
-from skillc.server.caches import Listings
+from skillc.server import ServerSettings, Service
 from skillc.server.protocols.catalog import list_entries
 
 ADA = Caller("ada", (Permission(Role.READER, "payments"),))
@@ -23,14 +23,15 @@ class Maker:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self.count = 0
-        self._listings = Listings(registry)
+        self._service = Service(registry, ServerSettings())
+        registry.follow().wait(0, 5)
 
     def get(self, caller: Caller, prefix: str = "", kind: str = "ids") -> bytes:
         def make() -> list[str]:
             self.count += 1
             return [str(entry.version.skill) for entry in list_entries(self._registry, caller, prefix)]
 
-        return self._listings.get(kind, caller, prefix, make).body
+        return self._service.listing(caller, prefix, kind, make)[1]
 
 
 def test_made_once(registry: Registry) -> None:

@@ -21,6 +21,7 @@ from skillc.registry.access import (
 )
 from skillc.registry.accounts import NewToken
 from skillc.registry.blobs import open_blobs
+from skillc.registry.cache import list_of
 from skillc.registry.collection_counts import CollectionCounts
 from skillc.registry.config import MirrorConfig, RegistryConfig, SettingsTable, open_settings
 from skillc.registry.finder import Finder

@@ -1,8 +1,8 @@
 """Remember what was read of a registry while a feed tells what changes, so that most requests ask no store.
 
-What is remembered belongs to a skill, or to the accounts. It is dropped when this process changes the skill,
-when the feed tells of a change, when the feed did not hear of the store for two seconds, after a minute, and
-when it is the longest unused of more than 4,096 skills or 32 MiB.
+What is remembered belongs to a skill, to all skills below a prefix, or to the accounts. It is dropped when
+this process changes such a skill, when the feed tells of a change, when the feed did not hear of the store
+for two seconds, after a minute, and when it is the longest unused of more than 4,096 owners or 64 MiB.
 """
 
 from __future__ import annotations
@@ -17,11 +17,26 @@ from skillc.registry.feed import Feed
 from skillc.registry.model import Change
 
 MAX_OWNERS = 4096
-MAX_BYTES = 32 << 20
+MAX_BYTES = 64 << 20
 MAX_SECONDS = 60.0  # policies may depend on the time
 ACCOUNTS = ""  # the owner of what depends on grants and tokens; no skill has an empty ID
 
 T = TypeVar("T")
+
+
+def list_of(prefix: str) -> str:
+    """Return the owner of what is made of all skills below a prefix; no skill has such an ID."""
+    return f"{prefix}/"
+
+
+def _owners_of(skill_id: str) -> list[str]:
+    """Return what a change of a skill concerns; accounts are in no list.
+
+    >>> _owners_of("payments/refunds"), _owners_of(ACCOUNTS)
+    (['payments/refunds', '/', 'payments/', 'payments/refunds/'], [''])
+    """
+    words = skill_id.split("/") if skill_id else []
+    return [skill_id, *(list_of("/".join(words[:count])) for count in range(len(words) + 1) if words)]
 
 
 class Cache:
@@ -66,11 +81,11 @@ class Cache:
             self._keep(owner, key, (value, measure(value), time), generation)
         return value
 
-    def drop(self, *owners: str) -> None:
-        """Forget what belongs to some skills or to the accounts."""
+    def drop(self, *skills: str) -> None:
+        """Forget what some skills, or the accounts, are part of."""
         with self._lock:
             self._generation += 1
-            for owner in owners:
+            for owner in {owner for skill_id in skills for owner in _owners_of(skill_id)}:
                 self._remove(owner)
 
     def clear(self) -> None:

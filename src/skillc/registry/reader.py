@@ -216,9 +216,9 @@ class Reader:
         """Return the registry as this caller sees it, with the versions that `allows` returns true for."""
         return CallerSource(self, caller, allows)
 
-    def recall(self, skill_id: str, key: Hashable) -> object | None:
+    def recall(self, owner: str, key: Hashable) -> object | None:
         """Return what `remember` would, if it need ask nothing; else None. Check the caller yourself."""
-        return self._cache.recall(skill_id, key)
+        return self._cache.recall(owner, key)
 
     def recall_skill(self, caller: Caller, skill_id: str) -> Skill | None:
         """Return what `skill` would, if it need ask nothing and does not raise; else None."""
@@ -227,12 +227,13 @@ class Reader:
             return None
         return self._view(caller, skill)
 
-    def remember(self, skill_id: str, key: Hashable, read: Callable[[], T], measure: Callable[[T], int]) -> T:
+    def remember(self, owner: str, key: Hashable, read: Callable[[], T], measure: Callable[[T], int]) -> T:
         """Return what `read` makes of one skill, and remember it until that skill changes, a minute at most.
 
-        It is shared by all callers, so it must not depend on one. `measure` tells its size in bytes.
+        The owner is the ID of the skill or, for all skills below a prefix, `list_of(prefix)`. It is shared by
+        all callers, so it must not depend on one. `measure` tells its size in bytes.
         """
-        return self._cache.remember(skill_id, key, read, measure)
+        return self._cache.remember(owner, key, read, measure)
 
     def read_latest(self, ids: Collection[str], keep: Callable[[Version], bool]) -> dict[str, str]:
         """Return the digest of SKILL.md in the latest version that satisfies a condition, by ID."""

@@ -12,11 +12,12 @@ import asyncio
 import logging
 import random
 import tempfile
+import threading
 import weakref
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property, partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -36,13 +37,13 @@ from skillc.registry import (
     Role,
     SignedIn,
     Version,
+    list_of,
 )
 from skillc.server.access import Limiter, Proxies
-from skillc.server.caches import Listings
 from skillc.server.engine_endpoints import for_readers
 from skillc.server.metrics import Metrics
 from skillc.server.request_log import CALLER, QUOTA
-from skillc.server.responses import Refusal
+from skillc.server.responses import Refusal, etag_of, respond
 from skillc.server.settings import ServerSettings
 from skillc.server.signin.flow import Directory
 from skillc.server.signin.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
@@ -78,7 +79,7 @@ class Service:
         self.contexts = [self._follow, probe, *([] if number else [collect])]
         self._is_followed = False
         self.issuers = Directory(registry.now)
-        self.listings = Listings(registry)
+        self._listing = threading.Lock()
         self.workplace = Workplace(settings.work)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
@@ -202,6 +203,25 @@ class Service:
         self.metrics.uploads += 1
         self.metrics.upload_bytes += sum(map(len, package.contents.values()))
         return version
+
+    def listing(
+        self, caller: Caller, prefix: str, kind: Hashable, make: Callable[[], Any]
+    ) -> tuple[str, bytes]:
+        """Return a list of the skills below a prefix as JSON, with its ETag, as `make` made it; blocks.
+
+        It depends on the permissions of the caller, not on who it is. It is remembered until something below
+        the prefix changes. One is made at a time, so that clients can't take all processors.
+        """
+
+        def write() -> tuple[str, bytes]:
+            data = bytes(respond(make()).body)
+            return etag_of(data), data
+
+        owner, key = list_of(prefix), (kind, caller.permissions)
+        if (found := self.registry.recall(owner, key)) is not None:
+            return cast("tuple[str, bytes]", found)
+        with self._listing:
+            return self.registry.remember(owner, key, write, lambda pair: len(pair[1]))
 
     def engine(self, caller: Caller) -> DefaultSkillEngine:
         """Return the engine over the skills of a caller, whatever capabilities they need."""

@@ -11,9 +11,13 @@ from time import time_ns
 
 from skillc.errors import RegistryUnavailable
 from skillc.registry.store.database import Connection, Store
-from skillc.registry.store.names import complete_names, fill_names
+from skillc.registry.store.names import complete_names
 
 Step = str | Callable[[Connection], None]
+
+# Mirrors are callers with such a name, and without a token.
+_ORIGINS = """INSERT INTO origins (skill, mirrored) SELECT changes.skill,
+    CASE WHEN substr(subject, 1, 10) = 'mirror of ' AND token = '' THEN 1 ELSE 0 END FROM changes JOIN"""
 
 # Times are microseconds since 1970. TEXT stands for the store's type of text that is sorted bytewise.
 MIGRATIONS: tuple[tuple[Step, ...], ...] = (
@@ -81,27 +85,13 @@ MIGRATIONS: tuple[tuple[Step, ...], ...] = (
         "CREATE TABLE names (place TEXT NOT NULL, name TEXT NOT NULL, skill TEXT NOT NULL, "
         "PRIMARY KEY (place, name))",
         "CREATE UNIQUE INDEX names_skill ON names (skill, place)",
-        fill_names,
         "CREATE TABLE origins (skill TEXT PRIMARY KEY, mirrored INTEGER NOT NULL)",
-        # By its first version that is there or, for a skill that is gone, the first that ever was. Mirrors
-        # are callers with such a name, and without a token.
-        """INSERT INTO origins (skill, mirrored) SELECT changes.skill,
-        CASE WHEN substr(subject, 1, 10) = 'mirror of ' AND token = '' THEN 1 ELSE 0 END
-        FROM changes JOIN (SELECT skill, min(sequence) AS number FROM versions GROUP BY skill) AS starts
-        ON sequence = number""",
-        """INSERT INTO origins (skill, mirrored) SELECT changes.skill,
-        CASE WHEN substr(subject, 1, 10) = 'mirror of ' AND token = '' THEN 1 ELSE 0 END
-        FROM changes JOIN (SELECT min(sequence) AS number FROM changes WHERE action = 'publish'
-        AND skill NOT IN (SELECT skill FROM versions) GROUP BY skill) AS starts ON sequence = number""",
+        # Of skills that are gone, by the first version that ever was; `complete` adds all others.
+        f"""{_ORIGINS} (SELECT min(sequence) AS number FROM changes WHERE action = 'publish'
+        AND skill NOT IN (SELECT skill FROM versions) GROUP BY skill) AS starts ON sequence = number""",  # noqa: S608
     ),
 )
-
-
 COMPLETED = 4  # the migration whose tables `complete` fills
-_ORIGINS = """INSERT INTO origins (skill, mirrored) SELECT changes.skill,
-    CASE WHEN substr(subject, 1, 10) = 'mirror of ' AND token = '' THEN 1 ELSE 0 END
-    FROM changes JOIN (SELECT min(sequence) AS number FROM versions
-    WHERE skill NOT IN (SELECT skill FROM origins) GROUP BY skill) AS starts ON sequence = number"""
 
 
 def complete(connection: Connection) -> None:
@@ -111,7 +101,9 @@ def complete(connection: Connection) -> None:
     newer tables, which they know nothing of.
     """
     complete_names(connection)
-    connection.execute(_ORIGINS)
+    query = f"""{_ORIGINS} (SELECT min(sequence) AS number FROM versions
+        WHERE skill NOT IN (SELECT skill FROM origins) GROUP BY skill) AS starts ON sequence = number"""  # noqa: S608
+    connection.execute(query)
 
 
 def read_number(connection: Connection, known: int) -> int:

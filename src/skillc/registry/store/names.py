@@ -35,27 +35,21 @@ def claim_names(connection: Connection, skill_id: str) -> None:
     connection.execute_many(_INSERT, _choose_names(skill_id, owners))
 
 
-def fill_names(connection: Connection) -> None:
-    """Give the skills of an older store their names, in the order in which they were first published."""
-    rows = connection.execute(
-        "SELECT skill, min(published_at) FROM versions WHERE status = ? GROUP BY skill ORDER BY 2, 1",
-        APPROVED,
-    )
-    owners: dict[tuple[str, str], str] = {}
-    for skill_id, _ in rows:
-        owners |= {(place, name): skill_id for place, name, _ in _choose_names(skill_id, owners)}
-    connection.execute_many(_INSERT, [(*key, skill_id) for key, skill_id in owners.items()])
-
-
 def complete_names(connection: Connection) -> None:
     """Give names to skills that have none, in the order in which they were first published."""
-    rows = connection.execute(
+    ids = connection.execute(
         "SELECT skill, min(published_at) FROM versions WHERE status = ? "
         "AND skill NOT IN (SELECT skill FROM names) GROUP BY skill ORDER BY 2, 1",
         APPROVED,
     )
-    for skill_id, _ in rows:
-        claim_names(connection, skill_id)
+    rows = connection.execute("SELECT place, name, skill FROM names") if ids else []
+    owners = {(place, name): owner for place, name, owner in rows}
+    added: list[tuple[str, str, str]] = []
+    for skill_id, _ in ids:
+        more = _choose_names(skill_id, owners)
+        owners |= {(place, name): skill_id for place, name, _ in more}
+        added += more
+    connection.execute_many(_INSERT, added)
 
 
 def _choose_names(skill_id: str, owners: Mapping[tuple[str, str], str]) -> list[tuple[str, str, str]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import selectors
-import socket
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -65,29 +63,17 @@ class PostgresWatch:
         with _translate_errors(name):
             self._connection = psycopg.connect(url, **_OPTIONS)
             self._connection.execute("LISTEN skillc")
-        self._alarm, self._bell = socket.socketpair()
-        self._bell.setblocking(False)
-        self._selector = selectors.DefaultSelector()
-        for readable in (self._connection, self._alarm):
-            self._selector.register(readable, selectors.EVENT_READ)
 
     def wait(self, seconds: float) -> None:
-        for key, _ in self._selector.select(seconds):
-            if key.fileobj is self._alarm:
-                self._alarm.recv(1024)
-            else:
-                with _translate_errors(self._name):
-                    for _ in self._connection.notifies(timeout=0):
-                        pass
+        with _translate_errors(self._name):
+            for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+                pass
 
     def wake(self) -> None:
-        with suppress(OSError):  # of a bell that rings, or is gone
-            self._bell.send(b"!")
+        """Do nothing: this process hears of its own changes by the database, too."""
 
     def close(self) -> None:
-        self._selector.close()
-        for closable in (self._connection, self._alarm, self._bell):
-            closable.close()
+        self._connection.close()
 
 
 class PostgresStore:

@@ -24,7 +24,7 @@ from skillc.server.protocols import git
 from skillc.server.protocols.catalog import Entry, list_entries
 from skillc.server.protocols.git import Files, Repository, make_repository
 from skillc.server.protocols.requests import fail_plainly, find_address, find_prefix, serve
-from skillc.server.responses import Endpoint, Refusal
+from skillc.server.responses import Endpoint, Refusal, respond_tagged
 from skillc.server.service import Service
 from skillc.server.uploads import read_members
 from skillc.skills import to_segment
@@ -80,7 +80,8 @@ def routes(service: Service) -> list[BaseRoute]:
                     lambda e: {"source": "url", "url": f"{address}/plugins/{e.version.skill}.git"},
                 )
 
-            return service.listings.respond(request, (describe.__name__, address), caller, prefix, make)
+            kind = describe.__name__, address
+            return respond_tagged(request, *service.listing(caller, prefix, kind, make))
 
         return serve(service, respond)
 

@@ -22,7 +22,7 @@ from skillc.errors import SkillNotFound
 from skillc.registry import Caller, Registry
 from skillc.server.protocols.catalog import Entry, list_entries
 from skillc.server.protocols.requests import find_prefix, serve
-from skillc.server.responses import HEADERS, Refusal, respond_value
+from skillc.server.responses import HEADERS, Refusal, respond_tagged, respond_value
 from skillc.server.service import Service
 from skillc.skills import MAX_SEGMENT
 
@@ -43,7 +43,7 @@ def routes(service: Service) -> list[BaseRoute]:
             entries = list_entries(registry, caller, prefix)
             return {"$schema": SCHEMA, "skills": [_as_json(entry) for entry in entries]}
 
-        return service.listings.respond(request, PLACE, caller, prefix, make)
+        return respond_tagged(request, *service.listing(caller, prefix, PLACE, make))
 
     def archive(request: Request, caller: Caller) -> Response:
         """Return the archive of a version, whose digest the index has; a yanked one can still be had."""
