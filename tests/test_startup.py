@@ -305,7 +305,6 @@ RARE = {
     "audit": "commands that print help or list load no parsers",
     "install": "a command loads what it does; loading all takes 24 times as long as Python",
     "mcp": "the SDK takes 0.8 s to load",
-    "registry": "its upstreams load git and HTTP",
     "remotes": "each remote loads a library of its own",
     "remotes.git": "an address is read without dulwich",
     "cli.output": "JSON",

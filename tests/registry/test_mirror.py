@@ -29,7 +29,7 @@ from skillc.registry import (
     make_package,
     open_registry,
 )
-from skillc.registry.upstream import Import, Upstream as AnyUpstream
+from skillc.registry.mirror import Import, Upstream as AnyUpstream
 from skillc.server import ServerSettings, create_registry_app
 from tests.registry.conftest import Clock, Team, package
 from tests.support.cases import each

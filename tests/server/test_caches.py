@@ -7,7 +7,7 @@ import pytest
 import skillc.registry.cache as module
 from skillc.registry import SYSTEM, Caller, Grant, Permission, Registry, Role, make_package
 from skillc.server import ServerSettings, Service
-from skillc.server.protocols.catalog import list_entries
+from skillc.server.protocols.requests import list_entries
 
 ADA = Caller("ada", (Permission(Role.READER, "payments"),))
 

@@ -9,10 +9,8 @@ made once.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 import anyio.to_thread
@@ -40,7 +38,7 @@ from skillc.mcp.tools.agent import LIBRARY_TOOLS
 from skillc.mcp.tools.definition import Answer, Function, Request
 from skillc.paths import SKILL_FILE
 from skillc.registry import Caller, Registry, Version
-from skillc.server import CallerGuard, Service, caller_of
+from skillc.server import Cache, CallerGuard, Service, caller_of
 from skillc.skills import SkillId
 
 Parameters = ParamSpec("Parameters")
@@ -105,39 +103,31 @@ def create_registry_server(service: Service) -> Server[Any]:
 
 
 class _Entries:
-    """A cache of entries by version, or of the reasons why there is none; the oldest are dropped."""
+    """A cache of entries by version, or of the reasons why there is none."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
-        self._entries: OrderedDict[tuple[str, str], SkillEntry | str] = OrderedDict()
-        self._lock = Lock()
+        self._entries: Cache[SkillEntry | NotServed] = Cache(MAX_ENTRIES)
 
     def get(self, caller: Caller, version: Version) -> SkillEntry:
         """Return the entry of a version that this caller may read; raises NotServed."""
-        key = version.skill, version.archive
-        with self._lock:
-            entry = self._entries.pop(key, None)
-        if entry is None:
-            try:
-                entry = self._make(caller, version)
-            except NotServed as error:
-                entry = str(error)
-        with self._lock:
-            self._entries[key] = entry
-            while len(self._entries) > MAX_ENTRIES:
-                self._entries.popitem(last=False)
-        if isinstance(entry, str):
-            raise NotServed(entry)
+        entry = self._entries.get((version.skill, version.archive), lambda: self._make(caller, version))
+        if isinstance(entry, NotServed):
+            raise NotServed(*entry.args)
         return entry
 
-    def _make(self, caller: Caller, version: Version) -> SkillEntry:
+    def _make(self, caller: Caller, version: Version) -> SkillEntry | NotServed:
         files = self.registry.files(caller, version)
-        check_files(file.size for file in files)
         if not any(file.path == SKILL_FILE for file in files):
-            raise NotServed(f"its main file is not called {SKILL_FILE}")
-        main = self.registry.read_file(caller, version, SKILL_FILE)
+            return NotServed(f"its main file is not called {SKILL_FILE}")
+        try:
+            check_files(file.size for file in files)
+            main = self.registry.read_file(caller, version, SKILL_FILE)
+            frontmatter = check_frontmatter(version.skill, main)
+        except NotServed as error:
+            return error.with_traceback(None)
         entries = tuple(FileEntry(file.path, file.digest.partition(":")[2], file.size) for file in files)
-        return SkillEntry(version.skill, "", check_frontmatter(version.skill, main), entries, ())
+        return SkillEntry(version.skill, "", frontmatter, entries, ())
 
 
 def _in_thread(

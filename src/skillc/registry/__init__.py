@@ -5,8 +5,6 @@ Knows nothing of HTTP: a server turns requests into these operations. Audits are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skillc.registry.access import (
     GROUP,
     PUBLIC,
@@ -25,7 +23,7 @@ from skillc.registry.cache import list_of
 from skillc.registry.collection_counts import CollectionCounts
 from skillc.registry.config import MirrorConfig, RegistryConfig, SettingsTable, open_settings
 from skillc.registry.finder import Finder
-from skillc.registry.mirror import Mirror
+from skillc.registry.mirror import GitUpstream, Mirror, RegistryUpstream
 from skillc.registry.model import (
     APPROVED,
     Change,
@@ -54,9 +52,3 @@ from skillc.registry.source import (
 from skillc.registry.store import open_store, to_name
 from skillc.registry.trial import StoreTrial, try_blobs, try_folder, try_store
 from skillc.registry.usage import Batch, Count, Miss, Receipt, Statistics
-from skillc.startup import front_door
-
-if TYPE_CHECKING:
-    from skillc.registry.upstream import GitUpstream, RegistryUpstream
-else:  # mirrors need an HTTP client, which is slow to import
-    __getattr__, __all__ = front_door(__name__)

@@ -28,16 +28,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.paths import read_regular
+from skillc.registry.mirror import GitUpstream, RegistryUpstream, Upstream
 from skillc.registry.model import AUDIT_LEVELS, is_below, parse_prefix
 from skillc.registry.policies import Policies, ReviewRules
 from skillc.remotes.git import GitRef
-
-if TYPE_CHECKING:
-    from skillc.registry.upstream import Upstream
 
 T = TypeVar("T")
 
@@ -73,8 +71,6 @@ class MirrorConfig:
 
     def open(self, cache: str | None = None) -> Upstream:
         """Return the upstream; `cache` is the folder for checkouts of git repositories."""
-        from skillc.registry.upstream import GitUpstream, RegistryUpstream  # httpx2 is slow to import
-
         return RegistryUpstream(self.url) if self.url else GitUpstream(self.git, self.ref, self.folder, cache)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from skillc.server.access import Guard, read_token
 from skillc.server.app import create_app
+from skillc.server.caches import Cache
 from skillc.server.check import Trial, check_registry
 from skillc.server.host import serve_registry
 from skillc.server.registry import CallerGuard, caller_of, create_registry_app

@@ -20,20 +20,30 @@ class Cache(Generic[T]):
         self._limit = limit
         self._measure = measure
         self._values: OrderedDict[Hashable, T] = OrderedDict()
+        self._size = 0
         self._lock = threading.Lock()
         self._making = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return a value, or make it: one at a time, so that clients can't take all processors."""
-        value = self._values.get(key)
+        value = self._take(key)
         if value is None:
             with self._making:
-                value = self._values.get(key)
+                value = self._take(key)
                 if value is None:
-                    self._values[key] = value = make()
+                    value = make()
+                    self._keep(key, value)
+        return value
+
+    def _take(self, key: Hashable) -> T | None:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def _keep(self, key: Hashable, value: T) -> None:
         with self._lock:
             self._values[key] = value
-            self._values.move_to_end(key)
-            while sum(map(self._measure, self._values.values())) > self._limit:
-                self._values.popitem(last=False)
-        return value
+            self._size += self._measure(value)
+            while self._size > self._limit:
+                self._size -= self._measure(self._values.popitem(last=False)[1])

@@ -40,7 +40,7 @@ from skillc.registry import (
     list_of,
 )
 from skillc.server.access import Limiter, Proxies
-from skillc.server.engine_endpoints import for_readers
+from skillc.server.app import for_readers
 from skillc.server.metrics import Metrics
 from skillc.server.request_log import CALLER, QUOTA
 from skillc.server.responses import Refusal, etag_of, respond

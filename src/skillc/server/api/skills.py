@@ -24,7 +24,7 @@ from skillc.server.api.contracts import (
     view,
 )
 from skillc.server.api.declaration import IF_NONE_MATCH, SKILL, TAG, VERSION, Call, operation
-from skillc.server.engine_endpoints import (
+from skillc.server.app import (
     SEARCH,
     SELECTION,
     TurnRequest,

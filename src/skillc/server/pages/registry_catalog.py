@@ -14,9 +14,8 @@ from skillc.errors import SkillcError
 from skillc.index.skills import FoundSkills, Scope
 from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, CollectionCounts, Review, Version
 from skillc.server.caches import Cache
-from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
-from skillc.server.pages.visit import Visit
+from skillc.server.pages.visit import Site, Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.signin.sessions import read_cookie
@@ -133,16 +132,15 @@ def _fill_days(days: tuple[tuple[date, int], ...]) -> tuple[tuple[str, int], ...
     return tuple((day.isoformat(), counts.get(day, 0)) for day in every)
 
 
-class RegistrySite:
+class RegistrySite(Site):
     """The pages of a registry."""
 
-    is_registry = True
+    service: Service
 
     def __init__(self, service: Service) -> None:
+        super().__init__()
         self.service = service
         self.url = service.settings.url
-        self.assets = read_assets()
-        self.environment = create_environment(self.assets)
         self.audits: Cache[Audit | None] = Cache(MAX_AUDITS)  # by skill and digest
         self.counts = CollectionCounts(service.registry)  # how many skills collections have
 

@@ -9,10 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -21,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 
 from skillc import errors
 from skillc.registry import Caller, Registry, Role, SignedIn
+from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import Catalog
 from skillc.server.requests import REQUEST_TIME, read_form
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
@@ -66,21 +66,23 @@ ADVICE = {
 }
 
 
-class Site(Protocol):
-    """What all visits of one application share."""
+class Site:
+    """What all visits of one application share. Pages of one's own skills have no service of a registry."""
 
-    environment: Environment
-    is_registry: bool
-    url: str
+    service: Service | None = None
+    url = ""
+
+    def __init__(self) -> None:
+        self.assets = read_assets()
+        self.environment = create_environment(self.assets)
 
     @property
-    def service(self) -> Service | None:
-        """What a registry's endpoints share; pages of one's own skills have none."""
-        ...
+    def is_registry(self) -> bool:
+        return self.service is not None
 
     async def open(self, request: Request) -> Visit:
         """Return the visit of a request."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass

@@ -34,8 +34,7 @@ from starlette.routing import BaseRoute, Route
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import PUBLIC, Caller, Role, Skill, StoredFile, Version
 from skillc.remotes import fingerprint_of
-from skillc.server.protocols.catalog import read_skills
-from skillc.server.protocols.requests import fail_plainly, find_address, parse_limit, serve
+from skillc.server.protocols.requests import fail_plainly, find_address, parse_limit, read_skills, serve
 from skillc.server.responses import HEADERS, Refusal, guard, respond
 from skillc.server.service import Service
 from skillc.server.uploads import read_members

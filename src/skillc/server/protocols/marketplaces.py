@@ -21,9 +21,15 @@ from starlette.routing import BaseRoute, Route
 from skillc.registry import Caller, to_name
 from skillc.server.caches import Cache
 from skillc.server.protocols import git
-from skillc.server.protocols.catalog import Entry, list_entries
 from skillc.server.protocols.git import Files, Repository, make_repository
-from skillc.server.protocols.requests import fail_plainly, find_address, find_prefix, serve
+from skillc.server.protocols.requests import (
+    Entry,
+    fail_plainly,
+    find_address,
+    find_prefix,
+    list_entries,
+    serve,
+)
 from skillc.server.responses import Endpoint, Refusal, respond_tagged
 from skillc.server.service import Service
 from skillc.server.uploads import read_members

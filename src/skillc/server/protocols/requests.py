@@ -1,4 +1,9 @@
-"""Read the requests of clients that are not ours, and answer in plain text where they know no JSON errors."""
+"""Read the requests of clients that are not ours, and list what they may install.
+
+Clients of other protocols know a skill by one name without slashes, which the store keeps for good: for the
+list of each prefix, and of the whole. A caller that may read below one prefix alone gets the names of that
+prefix's list, so that they tell nothing of other skills.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,15 @@ import base64
 import binascii
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from inspect import iscoroutinefunction
+from itertools import islice
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
-from skillc.registry import Caller
+from skillc.registry import APPROVED, Caller, Registry, Role, Skill, Version
 from skillc.server.requests import receive_body
 from skillc.server.responses import Endpoint, Fail, Refusal, fail, guard
 from skillc.server.service import UPLOAD_TIME, Service
@@ -20,6 +27,8 @@ from skillc.skills import SkillId
 
 # What answers a request of a caller. It may block, as it runs in a thread, unless it is a coroutine.
 Handler = Callable[[Request, Caller], Awaitable[Response]] | Callable[[Request, Caller], Response]
+MAX_SKILLS = 20_000  # in a list that has no pages
+MAX_DESCRIPTION = 1024  # characters, which is what the format allows
 PAGES = ("s", "skills")  # what precedes the ID in the address of a skill's page, and of its JSON
 
 
@@ -95,3 +104,43 @@ def fail_plainly(request: Request, error: Exception) -> Response:
         text = "Skill not found" if "@" not in error.skill else f"Version not found: {error.reason}"
     headers = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
     return PlainTextResponse(text, response.status_code, headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The latest version of a skill, under a name; `since` is when the skill was first published."""
+
+    version: Version
+    name: str
+    since: float = 0
+
+    @property
+    def description(self) -> str:
+        text = " ".join(str(self.version.frontmatter.get("description", "")).split())
+        return text[:MAX_DESCRIPTION] or self.version.skill.name
+
+
+def list_entries(registry: Registry, caller: Caller, prefix: str = "") -> list[Entry]:
+    """Return the skills below a prefix by ID, each with a name of its own.
+
+    Those without a version to choose are left out, and those for which no name is left.
+    """
+    skills = [skill for skill in read_skills(registry, caller, prefix) if skill.latest]
+    readable = caller.narrow_prefix(Role.READER, prefix)
+    place = readable[0] if len(readable) == 1 else prefix
+    names = registry.read_names(place, [skill.id for skill in skills])
+    return [
+        Entry(skill.latest, names[skill.id], _find_start(skill))
+        for skill in skills
+        if skill.latest and skill.id in names
+    ]
+
+
+def read_skills(registry: Registry, caller: Caller, prefix: str = "") -> list[Skill]:
+    """Return the skills that a caller may read, by ID: as many as a list may have."""
+    return list(islice(registry.source(caller).skills(prefix), MAX_SKILLS))
+
+
+def _find_start(skill: Skill) -> float:
+    """Return when a skill was first published, the same for all its readers: what waits does not count."""
+    return min(v.published_at for v in skill.versions if v.status == APPROVED).timestamp()

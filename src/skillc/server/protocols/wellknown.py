@@ -20,8 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.errors import SkillNotFound
 from skillc.registry import Caller, Registry
-from skillc.server.protocols.catalog import Entry, list_entries
-from skillc.server.protocols.requests import find_prefix, serve
+from skillc.server.protocols.requests import Entry, find_prefix, list_entries, serve
 from skillc.server.responses import HEADERS, Refusal, respond_tagged, respond_value
 from skillc.server.service import Service
 from skillc.skills import MAX_SEGMENT
