@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING
 from skillc import library, tools  # lazy
 from skillc.cli import workspace
 from skillc.cli.picker import can_pick, pick
-from skillc.cli.progress import Activity, Pause, Progress
+from skillc.cli.progress import Progress, pause, show_activity
+from skillc.cli.terminal import has_person, measure
 from skillc.errors import SkillcError
 from skillc.text import cut, fold, fold_line, one_line
 
@@ -29,7 +28,7 @@ class Terminal:
     """A person at the terminal, if there is one, as operations ask it: a `skillc.surface.Person`."""
 
     def __init__(self, shows: bool = True) -> None:
-        self.can_answer = terminal()
+        self.can_answer = has_person()
         self._shows = shows
 
     def show(self, text: str) -> None:
@@ -106,7 +105,7 @@ def _parse_choice(answer: str, names: Sequence[str]) -> list[str]:
 class ProgressBars:
     """Where operations show their progress: a `skillc.surface.Progress`."""
 
-    activity = Activity
+    activity = staticmethod(show_activity)
     steps = Progress
 
 
@@ -118,17 +117,9 @@ def attended_workspace(arguments: Arguments) -> Workspace:
     return here
 
 
-def terminal() -> bool:
-    """Return whether there is a person to ask: stdin and stderr are a terminal."""
-    try:
-        return sys.stdin.isatty() and sys.stderr.isatty()
-    except (AttributeError, ValueError):  # closed
-        return False
-
-
 def ask_for_variables(cwd: str) -> None:
     """Ask for each variable that the project of `cwd` wants to use, if there is a person to ask."""
-    if not terminal():
+    if not has_person():
         return
     try:
         uses = library.variables_asked_for(library.SkillsConfig.load(cwd))
@@ -175,17 +166,13 @@ def ask(question: str) -> str:
 
 def read_line(question: str) -> str:
     """Return one line of input; an empty one at its end."""
-    with Pause():
+    with pause():
         print(f"\n{question}", end="", file=sys.stderr, flush=True)
         return sys.stdin.readline().strip()
 
 
 def _print(text: str) -> None:
     """Print a text on stderr, as wide as that terminal is; stdout may be a file."""
-    try:
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):
-        columns = 0
-    width = max(MIN_WIDTH, columns or shutil.get_terminal_size().columns)
+    width = max(MIN_WIDTH, measure()[0])
     for part in text.split("\n"):
         print(fold(part, width, INDENT), file=sys.stderr)

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from select import select
 
 from skillc.cli import AGENT_VARIABLES, PlainStream
-from skillc.cli.progress import Pause
-from skillc.cli.terminal import LOOKALIKE, is_dumb
+from skillc.cli.progress import pause
+from skillc.cli.terminal import LOOKALIKE, has_person, is_dumb, measure
 from skillc.tables import width_of
 from skillc.text import fold_line
 
@@ -59,10 +59,7 @@ def can_pick() -> bool:
         or any(map(os.environ.get, AGENT_VARIABLES))
     ):
         return False
-    try:
-        return sys.stdin.isatty() and sys.stderr.isatty()
-    except (AttributeError, ValueError):  # closed
-        return False
+    return has_person()
 
 
 def pick(title: str, choices: Sequence[Choice], chosen: Collection[str] = ()) -> list[str]:
@@ -71,7 +68,7 @@ def pick(title: str, choices: Sequence[Choice], chosen: Collection[str] = ()) ->
         [(name, _printable(label), _printable(note)) for name, label, note in choices], chosen
     )
     block = _Block(_printable(title), selection)
-    with Pause(), block.attend():
+    with pause(), block.attend():
         for key in _read_keys(sys.stdin.fileno()):
             if not selection.press(key):
                 break
@@ -176,7 +173,7 @@ class _Block:
 
     def draw(self) -> None:
         """Draw the list in the place of what was drawn before."""
-        columns, rows = _measure()
+        columns, rows = measure()
         lines = [_fit(line, columns - 1) for line in self._lines(columns - 1, rows - 1)]
         text = "\n".join("".join(self._paint(*part) for part in line) for line in lines)
         _write(f"{self._erase(columns)}{HIDE_CURSOR}{text}")
@@ -235,7 +232,7 @@ class _Block:
             self.draw()
 
         def stop() -> None:
-            _write(f"{self._erase(_measure()[0])}{SHOW_CURSOR}")
+            _write(f"{self._erase(measure()[0])}{SHOW_CURSOR}")
             self._widths = []
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
@@ -320,15 +317,6 @@ def _printable(text: str) -> str:
     """Return a text on one line in characters that the terminal has, without what it acts on."""
     encoding = sys.stderr.encoding or "ascii"
     return fold_line(text).encode(encoding, LOOKALIKE).decode(encoding)
-
-
-def _measure() -> tuple[int, int]:
-    """Return columns and rows of the terminal."""
-    try:
-        size = os.get_terminal_size(sys.stderr.fileno())
-    except (OSError, ValueError):
-        return 80, 24
-    return size.columns or 80, size.lines or 24
 
 
 def _write(text: str) -> None:

@@ -1,8 +1,8 @@
 """Show on a terminal what a command is doing; print nothing anywhere else.
 
-`watch` names what a command does once it takes long. Commands with several steps say more, with `Activity`
-and `Progress`. Not by rich's progress bars: they are drawn by a thread, and a process with two threads can't
-give work to forked processes. A timer of the system draws the line again while nothing happens.
+`watch` names what a command does once it takes long. Commands with several steps say more, with
+`show_activity` and `Progress`. Not by rich's progress bars: a thread draws them, and a process with two
+threads can't give work to forked processes. A timer of the system draws the line again while nothing happens.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import FrameType
 
 from skillc import library, remotes  # lazy, as the index is
 from skillc.cli import PlainStream
-from skillc.cli.terminal import is_dumb
+from skillc.cli.terminal import is_dumb, measure
 from skillc.errors import SkillcError
 from skillc.index import skills
 from skillc.tables import width_of
@@ -128,7 +128,7 @@ class StatusLine:
             _write(f"{text}\n")
             return
         self._is_visible = True
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        columns, _ = measure()
         while width_of(text) >= columns:
             text = text[:-1]
         _write(f"{CLEAR}{text}")
@@ -146,29 +146,24 @@ class StatusLine:
 line = StatusLine()
 
 
-class Pause:
-    """Shows nothing while a person answers; a context."""
-
-    def __enter__(self) -> None:
-        line.hide()
-
-    def __exit__(self, *_: object) -> None:
+@contextmanager
+def pause() -> Iterator[None]:
+    """Show nothing while a person answers."""
+    line.hide()
+    try:
+        yield
+    finally:
         line.resume()
 
 
-class Activity:
-    """Says what the command is doing, if that takes longer than a second; a context."""
-
-    def __init__(self, text: str) -> None:
-        self._text = one_line(text) if text and sys.stderr.isatty() else ""
-
-    def __enter__(self) -> None:
-        if self._text:
-            line.push(self._text)
-
-    def __exit__(self, *_: object) -> None:
-        if self._text:
-            line.pop()
+@contextmanager
+def show_activity(text: str) -> Iterator[None]:
+    """Say what the command is doing, if that takes longer than a second."""
+    line.push(one_line(text) if sys.stderr.isatty() else "")
+    try:
+        yield
+    finally:
+        line.pop()
 
 
 class Progress:
@@ -233,7 +228,7 @@ def watch(command: str) -> Iterator[None]:
         if isinstance(stream, PlainStream):
             stream.make_way = line.make_way
     line.downloads = remotes.describe_downloads
-    with Activity(ACTIVITIES.get(command, "")), _timer():
+    with show_activity(ACTIVITIES.get(command, "")), _timer():
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from codecs import register_error
 from collections.abc import Sequence
@@ -45,6 +46,23 @@ def columns() -> int:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 80
     except (OSError, ValueError):
         return 80
+
+
+def measure() -> tuple[int, int]:
+    """Return columns and rows of the terminal that stderr is, with questions and progress; 80 and 24 else."""
+    try:
+        size = os.get_terminal_size(sys.stderr.fileno())
+    except (OSError, ValueError):
+        return shutil.get_terminal_size()
+    return size.columns or 80, size.lines or 24
+
+
+def has_person() -> bool:
+    """Return whether there is a person to ask: stdin and stderr are a terminal."""
+    try:
+        return sys.stdin.isatty() and sys.stderr.isatty()
+    except (AttributeError, ValueError):  # closed
+        return False
 
 
 def has_many_colors() -> bool:

@@ -8,10 +8,10 @@ import sys
 
 from skillc import remotes
 from skillc.cli import show
-from skillc.cli.approval import terminal
 from skillc.cli.options import connect, show_rows
-from skillc.cli.progress import Pause
+from skillc.cli.progress import pause
 from skillc.cli.syntax import Arguments, Command
+from skillc.cli.terminal import has_person
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
@@ -67,10 +67,10 @@ def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
         return token
     if from_stdin:
         return sys.stdin.buffer.readline(MAX_INPUT).decode("ascii", "replace")
-    if not terminal():
+    if not has_person():
         raise InvalidOption("there is no terminal to ask on: use --token-env or --token-stdin")
     print(f"Make a token on the page of your account: {registry}/account", file=sys.stderr)
-    with Pause():
+    with pause():
         return getpass.getpass(f"Token for {registry}: ", sys.stderr)
 
 

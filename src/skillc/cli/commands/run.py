@@ -11,9 +11,10 @@ from typing import Any
 
 from skillc import skills, tools
 from skillc.cli import workspace
-from skillc.cli.approval import ask_to_run, terminal
+from skillc.cli.approval import ask_to_run
 from skillc.cli.output import print_json
 from skillc.cli.syntax import SKILL, Arguments, Command
+from skillc.cli.terminal import has_person
 from skillc.errors import InvalidOption, SkillcError
 
 COMMAND = Command(f"""
@@ -45,7 +46,7 @@ def run(arguments: Arguments) -> int:
     def approve(request: tools.ApprovalRequest) -> tools.Answer:
         if interrupts is None or (yes and not request.damaged):
             return tools.Answer.ONCE
-        if not terminal():
+        if not has_person():
             return tools.Answer.NO
         with interrupts:
             return ask_to_run(request)
@@ -56,7 +57,7 @@ def run(arguments: Arguments) -> int:
             arguments.text("tool"),
             values,
             mode=arguments.text("mode"),
-            approve=approve if yes or terminal() else None,
+            approve=approve if yes or has_person() else None,
             dry_run=dry_run,
             cancel=cancel,
         )

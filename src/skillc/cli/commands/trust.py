@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from skillc import library, tools
 from skillc.cli import show, workspace
-from skillc.cli.approval import confirm, terminal
+from skillc.cli.approval import confirm
 from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
+from skillc.cli.terminal import has_person
 from skillc.cli.usage_errors import check_action
 from skillc.errors import ApprovalRequired, InvalidOption
 from skillc.paths import current_directory
@@ -117,7 +118,7 @@ def _adopt(store: tools.TrustStore, location: tools.SkillLocation, arguments: Ar
 def _confirm(status: tools.TrustStatus, question: str) -> None:
     """Ask about a skill on the terminal; raise ApprovalRequired without one, or if the answer is no."""
     name = status.location.argument
-    if not terminal():
+    if not has_person():
         raise ApprovalRequired(name, tools.approval_advice(name))
     if not confirm(status.text(), question):
         raise ApprovalRequired(name, "The answer was not yes; nothing was decided.")
