@@ -1,4 +1,4 @@
-"""The worked example in docs/find.md is what the index computes."""
+"""The worked example in docs/ranking.md is what the index computes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from skillc.index.skills import Searchable, SkillIndex
 from tests.support.skills import skill
 
-PAGE = Path(__file__).parents[2] / "docs" / "find.md"
+PAGE = Path(__file__).parents[2] / "docs" / "ranking.md"
 FORMS = {"fill": "fill", "form": "form", "forms": "form"}  # the task's words without stop words, stemmed
 
 

@@ -6,7 +6,7 @@ says a skill covers, in its description above all, and how many of the task's wo
 weighs as much as it is rare among the skills, relative to one that a single skill has; a word that prompts
 have whatever they are about weighs a quarter of that.
 
-WEIGHTS and the threshold come from `scripts/eval-route --fit`; docs/find-measured.md says how good they are.
+WEIGHTS and the threshold come from `scripts/eval-route --fit`; docs/ranking.md says how good they are.
 """
 
 from __future__ import annotations
