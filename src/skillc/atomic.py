@@ -34,11 +34,18 @@ def temporary_path(path: str) -> str:
 
 
 def write(
-    path: str, data: bytes, *, durable: bool = False, private: bool = False, mode: int | None = None
+    path: str,
+    data: bytes,
+    *,
+    durable: bool = False,
+    private: bool = False,
+    mode: int | None = None,
+    unless: Callable[[], bool] | None = None,
 ) -> None:
     """Write `data` to `path`; `durable` waits for the disk, for data that can't be made again.
 
-    A `private` file is readable by its owner alone from the start; `mode` sets other permissions.
+    A `private` file is readable by its owner alone from the start; `mode` sets other permissions. `unless` is
+    asked when all is on the disk, right before the file takes its place: if it says so, nothing is written.
     """
     temporary = temporary_path(path)
     try:
@@ -49,6 +56,9 @@ def write(
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
+        if unless is not None and unless():
+            discard(temporary)
+            return
         os.replace(temporary, path)
     except BaseException:
         discard(temporary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 from skillc import atomic
 from skillc.errors import SkillcError
@@ -35,9 +36,9 @@ def rewrite_file(path: str, change: Callable[[str], str | None]) -> tuple[str | 
     for _ in range(ATTEMPTS):
         before = read_file(path)
         after = change(before or "")
-        if after != before and read_file(path) == before:
+        if after != before:
             try:
-                replace_file(path, after)
+                replace_file(path, after, partial(_is_changed, path, before))
             except OSError as error:
                 raise SkillcError(f"can't write '{path}': {error.strerror}; nothing was changed") from None
         if read_file(path) == after:
@@ -45,12 +46,20 @@ def rewrite_file(path: str, change: Callable[[str], str | None]) -> tuple[str | 
     raise SkillcError(f"'{path}' is written by another program all the time; close the agent, and try again")
 
 
-def replace_file(path: str, text: str | None) -> None:
-    """Write a file with the permissions it has, where a link leads; remove it where there is no text."""
+def _is_changed(path: str, before: str | None) -> bool:
+    return read_file(path) != before
+
+
+def replace_file(path: str, text: str | None, unless: Callable[[], bool] | None = None) -> None:
+    """Write a file with the permissions it has, where a link leads; remove it where there is no text.
+
+    `unless` is asked at the last moment.
+    """
     target = os.path.realpath(path)
     if text is None:
-        os.unlink(target)
+        if unless is None or not unless():
+            os.unlink(target)
         return
     os.makedirs(os.path.dirname(target), exist_ok=True)
     mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
-    atomic.write(target, text.encode("utf-8"), durable=True, mode=mode)
+    atomic.write(target, text.encode("utf-8"), durable=True, mode=mode, unless=unless)

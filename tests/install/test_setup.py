@@ -236,6 +236,14 @@ def test_an_agent_that_writes_meanwhile(here: World, monkeypatch: pytest.MonkeyP
     assert path.read_text() == '{"a": 2}\n'
     from skillc import atomic
 
+    monkeypatch.setattr(
+        os, "fsync", lambda _: path.write_text('{"a": 4}\n') if "4" not in path.read_text() else 0
+    )
+    set_up(["claude"], SetupOptions(yes=True, mcp=False))  # written while ours waits for the disk
+    assert json.loads(path.read_text())["a"] == 4
+    assert "hooks" in json.loads(path.read_text())
+    set_up(["claude"], SetupOptions(undo=True, yes=True))
+    assert path.read_text() == '{"a": 4}\n'
     replace = atomic.write
 
     def interfere(target: str, *arguments: Any, **options: Any) -> None:

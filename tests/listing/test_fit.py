@@ -203,6 +203,7 @@ def test_a_choice_that_overflows_is_told(world: World) -> None:
     assert "W102" not in world.ok("listing", "set", hidden[1], "always", cwd=world.home).stderr
     assert set(shown(world).values()) == {"whole", "on-demand"}
     assert shown(world)[hidden[0]] == shown(world)[hidden[1]] == "whole"
+    assert "fitted again" in world.ok("listing", "reset", cwd=world.home).stdout
 
 
 def test_a_project(world: World) -> None:

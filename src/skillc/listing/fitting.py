@@ -57,8 +57,9 @@ class AgentFit:
         if self.setting:
             yield f"  setting    {self.setting}"
         if self.elsewhere:
-            text = "on demand for the agent whose folder it is, which this one lists all the same"
-            yield f"  {count_of(self.elsewhere, 'skill')} {text}"
+            count = count_of(self.elsewhere, "skill")
+            text = f"on demand there; {self.display} has no such state, and lists all"
+            yield f"  {count} of another agent's folder, {text}"
         elif self.used > self.budget:
             yield "  what skc did not put there, or has to list always, takes more: not all is shown whole"
         for state, verb in ((True, "listed"), (False, "on demand")):

@@ -9,9 +9,11 @@ from skillc.cli.listings import show_listings
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action, unknown_choice
 from skillc.library import CHOICES
+from skillc.settings import load_settings
 from skillc.text import count_of, one_line
 
 MAX_PATHS = 20
+KEPT = "They are fitted again when skills come or go: 'fit = true' is in ~/.skillc/config.toml"
 COMMAND = Command("""
 skc listing show
 skc listing fit
@@ -82,10 +84,13 @@ def _set(arguments: Arguments) -> int:
 
 
 def _reset(arguments: Arguments) -> int:
-    result = workspace().reset_listing(in_project=arguments.has("project"))
-    return _show_choice(arguments, result, f"{count_of(len(result.changed), 'skill')} listed again")
+    here = workspace()
+    result = here.reset_listing(in_project=arguments.has("project"))
+    start = f"{count_of(len(result.changed), 'skill')} listed again"
+    is_kept = load_settings(here.cwd).fit and not arguments.has("project")
+    return _show_choice(arguments, result, start, *([KEPT] if is_kept else []))
 
 
-def _show_choice(arguments: Arguments, result: listing.ListingChoice, start: str) -> int:
-    show(arguments, result, map(one_line, (start, *(f"  {path}" for path in result.changed[:MAX_PATHS]))))
+def _show_choice(arguments: Arguments, result: listing.ListingChoice, *start: str) -> int:
+    show(arguments, result, map(one_line, (*start, *(f"  {path}" for path in result.changed[:MAX_PATHS]))))
     return 1 if result.failures else 0
