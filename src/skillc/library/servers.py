@@ -267,9 +267,8 @@ class HttpSkillSource(ServerSource):
 
     async def collections(self) -> builtins.list[base.SkillCollection]:
         """Return the collections of the listed skills, with the server's descriptions where it has some."""
-        skills, descriptions = await asyncio.gather(
-            self._descriptors(), self._cache.get("skill-collections", self._remote.collections, absent={})
-        )
+        ask = self._cache.get("skill-collections", self._remote.collections, default=Answer({}))
+        skills, descriptions = await asyncio.gather(self._descriptors(), ask)
         return base.derive_collections(skills.values(), descriptions)
 
     def bodies_at_hand(self) -> dict[str, str]:

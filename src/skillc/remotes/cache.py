@@ -30,17 +30,15 @@ from skillc.text import one_line
 MAX_DOCUMENTS = 256  # entries that are not kept for good; the oldest is evicted first
 MAX_COPY = 64 << 20  # bytes of a copy on disk
 SLOW = 1.0  # seconds; a failure that took longer is cached
-MISSING: Any = object()
 
 log = logging.getLogger("skillc.library")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The last good value or MISSING, when it expires, and why it could not be fetched again."""
+    """The last good answer, when it expires, and why it could not be fetched again."""
 
-    value: Any
-    etag: str = ""
+    answer: Answer | None
     expires: float = 0.0
     error: str | None = None
     is_document: bool = False
@@ -54,14 +52,14 @@ class DiskCopy:
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]  # raises ValueError, TypeError or KeyError for what it can't use
 
-    def read(self) -> tuple[Any, float]:
-        """Return the value and its age in seconds; MISSING where there is none that can be read."""
+    def read(self) -> tuple[Answer | None, float]:
+        """Return the value and its age in seconds; None where there is none that can be read."""
         try:
             value = self.decode(json.loads(paths.read_regular(self.path, MAX_COPY)))
             age = time.time() - os.path.getmtime(self.path)
         except (OSError, ValueError, RecursionError, TypeError, KeyError):
-            return MISSING, 0.0
-        return value, age if age >= 0 else float("inf")  # a clock that was set back
+            return None, 0.0
+        return Answer(value), age if age >= 0 else float("inf")  # a clock that was set back
 
     def write(self, value: Any) -> None:
         try:
@@ -73,11 +71,11 @@ class DiskCopy:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What to do for a key: `absent` is the value where a first one can't be fetched."""
+    """What to do for a key: `default` is what counts where a first value can't be fetched."""
 
     key: str
     ask: Callable[[Answer | None], Answer]
-    absent: Any
+    default: Answer | None
     is_document: bool
     copy: DiskCopy | None
 
@@ -98,7 +96,7 @@ class Cache:
         key: str,
         ask: Callable[[Answer | None], Answer],
         *,
-        absent: Any = MISSING,
+        default: Answer | None = None,
         is_document: bool = False,
         copy: DiskCopy | None = None,
     ) -> Any:
@@ -106,29 +104,27 @@ class Cache:
 
         A value None is not cached. Raises RepositoryUnavailable where there is no value at all.
         """
-        question = _Question(key, ask, absent, is_document, copy)
+        question = _Question(key, ask, default, is_document, copy)
         with self._lock:
             last = self._entries.get(key)
             is_fresh = last is not None and time.monotonic() < last.expires
             flight = None if is_fresh else self._flights.get(key) or self._start(question, last)
-        entry = last
-        if flight is not None:
-            shared: asyncio.Future[Entry] = asyncio.wrap_future(flight)
-            entry = await shared
+        shared: asyncio.Future[Entry] | None = asyncio.wrap_future(flight) if flight else None
+        entry = await shared if shared else last
         assert entry is not None  # without one it was fetched
-        if entry.value is MISSING:
+        if entry.answer is None:
             raise RepositoryUnavailable(self.name, entry.error or "no answer")
-        return entry.value
+        return entry.answer.value
 
     def peek(self, key: str) -> Any:
         """Return the last value, however old; None where there is none. Asks nothing."""
         with self._lock:
             entry = self._entries.get(key)
-        return None if entry is None or entry.value is MISSING else entry.value
+        return entry.answer.value if entry and entry.answer else None
 
     def values(self) -> list[Any]:
         with self._lock:
-            return [entry.value for entry in self._entries.values() if entry.value is not MISSING]
+            return [entry.answer.value for entry in self._entries.values() if entry.answer]
 
     def expire(self) -> None:
         """Have every value fetched again when it is next used."""
@@ -140,15 +136,15 @@ class Cache:
     def error(self) -> str | None:
         """The reason why a value could not be fetched again."""
         with self._lock:
-            errors = (entry.error for entry in self._entries.values() if entry.value is not MISSING)
-            return next((error for error in errors if error), None)
+            errors = (entry.error for entry in self._entries.values() if entry.answer)
+            return next(filter(None, errors), None)
 
     def _start(self, question: _Question, entry: Entry | None) -> Future[Entry]:
         """Start the request; all waiters share its result. The caller holds the lock."""
         flight = Future[Entry]()
         flight.set_running_or_notify_cancel()
         self._flights[question.key] = flight
-        last = entry if entry is not None and entry.value is not MISSING else None
+        last = entry.answer if entry else None
 
         def work() -> None:
             self._finish(question, flight, self._revalidate(question, last))
@@ -160,36 +156,36 @@ class Cache:
             flight.set_result(self._fall_back(question, last, "no thread can be started"))
         return flight
 
-    def _revalidate(self, question: _Question, last: Entry | None) -> Entry:
+    def _revalidate(self, question: _Question, last: Answer | None) -> Entry:
         start = time.monotonic()
         try:
             if last is None and question.copy is not None:
-                value, age = question.copy.read()
-                if value is not MISSING and age < self.ttl and not self._is_forced:
-                    return Entry(value, expires=start + self.ttl - age)
-                last = Entry(value) if value is not MISSING else None
-            known = Answer(last.value, last.etag) if last else None
-            answer = question.ask(known)
-            if question.copy is not None and answer is not known:
+                last, age = question.copy.read()
+                if last is not None and age < self.ttl and not self._is_forced:
+                    return Entry(last, start + self.ttl - age)
+            answer = question.ask(last)
+            if question.copy is not None and answer is not last:
                 question.copy.write(answer.value)
         except Exception as error:
             reason = str(error) if isinstance(error, Failure) else type(error).__name__
             return self._fall_back(question, last, reason, time.monotonic() - start)
         self._is_forced = False
-        return Entry(answer.value, answer.etag, time.monotonic() + self.ttl, None, question.is_document)
+        return Entry(answer, time.monotonic() + self.ttl, None, question.is_document)
 
-    def _fall_back(self, question: _Question, last: Entry | None, reason: str, seconds: float = 0.0) -> Entry:
+    def _fall_back(
+        self, question: _Question, last: Answer | None, reason: str, seconds: float = 0.0
+    ) -> Entry:
         """Return the stale entry for another TTL, or one that holds a failure."""
-        now = time.monotonic()
-        if last is None and question.absent is MISSING:
-            return Entry(MISSING, expires=now + (seconds if seconds > SLOW else 0.0), error=reason)
+        now, answer = time.monotonic(), last or question.default
+        if answer is None:
+            return Entry(None, now + (seconds if seconds > SLOW else 0.0), reason)
         log.warning("repository '%s': %s not refreshed: %s", one_line(self.name), question.key, reason)
-        return replace(last or Entry(question.absent), expires=now + self.ttl, error=reason)
+        return Entry(answer, now + self.ttl, reason, question.is_document)
 
     def _finish(self, question: _Question, flight: Future[Entry], entry: Entry) -> None:
         with self._lock:
             self._entries.pop(question.key, None)
-            if entry.value is not None:
+            if entry.answer is None or entry.answer.value is not None:
                 self._entries[question.key] = entry
             documents = [key for key, each in self._entries.items() if each.is_document]
             for key in documents[:-MAX_DOCUMENTS]:
