@@ -66,7 +66,7 @@ def test_all_settings(tmp_path: Path) -> None:
         ),
     )
     assert isinstance(config.mirrors[0].open(), RegistryUpstream)
-    assert isinstance(config.mirrors[1].open(str(tmp_path / "cache")), GitUpstream)
+    assert isinstance(config.mirrors[1].open(), GitUpstream)
     assert RegistryConfig.parse("") == RegistryConfig(policies=RegistryConfig.parse("").policies)
 
 

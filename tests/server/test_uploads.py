@@ -13,7 +13,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from skillc.server.uploads import Workplace
+from tests.support.http import Stub, stub
 from tests.support.registry import Server, body, serving
+
+__all__ = ["stub"]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes and signals")
 
@@ -24,17 +27,17 @@ def folders(root: Path) -> list[Path]:
 
 def begin_upload(server: Server) -> socket.socket:
     """Send the beginning of an archive, and leave the connection open."""
+    lines = "PUT /skills/payments/refunds HTTP/1.1", "Content-Type: application/gzip"
+    return connect(server, *lines, "Content-Length: 1000000", text="private")
+
+
+def connect(server: Server, request: str, *headers: str, text: str = "") -> socket.socket:
+    """Send a request with a token, and leave the connection open."""
     address = urlsplit(server.url)
     assert address.port is not None
     connection = socket.create_connection((str(address.hostname), address.port))
-    lines = [
-        "PUT /skills/payments/refunds HTTP/1.1",
-        f"Host: {address.netloc}",
-        f"Authorization: Bearer {server.token}",
-        "Content-Type: application/gzip",
-        "Content-Length: 1000000",
-    ]
-    connection.sendall("\r\n".join([*lines, "", "private"]).encode())
+    lines = [request, f"Host: {address.netloc}", f"Authorization: Bearer {server.token}", *headers]
+    connection.sendall("\r\n".join([*lines, "", text]).encode())
     return connection
 
 
@@ -102,6 +105,25 @@ def test_a_killed_server_leaves_nothing(tmp_path: Path, workers: str) -> None:
                 assert folders(root) == [folder]  # another server uses it
                 assert client.post("/skills", json=body("payments/cards")).status_code == 201
                 assert folders(root) == [folder]
+
+
+@pytest.mark.slow
+def test_a_killed_mirror_leaves_nothing(tmp_path: Path, stub: Stub) -> None:
+    """[SURFACES: Registry] what another registry sends is below the registry's folder as well."""
+    temporary, config = tmp_path / "tmp", tmp_path / "registry.toml"
+    temporary.mkdir()
+    config.write_text(f'[[mirror]]\nprefix = "community"\nurl = "{stub.url}"\n')
+    root = tmp_path / "home" / ".skillc" / "registry" / "work"
+    stub.gives(5.0)  # before it answers, so that the server waits
+    place = serving(tmp_path / "home", "--config", str(config), TMPDIR=str(temporary))
+    with place as server, connect(server, "GET /skills/community/pdf HTTP/1.1"):
+        assert wait_for_folder(root)
+        server.process.kill()
+        server.process.wait()
+    assert not [*temporary.glob("skillc-[!m]*"), *temporary.glob("skillc-mirror-*")]
+    assert folders(root)
+    Workplace(str(root)).sweep()
+    assert not folders(root)
 
 
 def children(server: Server) -> list[str]:

@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.paths import read_regular
-from skillc.registry.mirror import GitUpstream, RegistryUpstream, Upstream
+from skillc.registry.mirror import Folders, GitUpstream, RegistryUpstream, Upstream, open_temporary
 from skillc.registry.model import AUDIT_LEVELS, is_below, parse_prefix
 from skillc.registry.policies import Policies, ReviewRules
 from skillc.remotes.git import GitRef
@@ -69,9 +69,11 @@ class MirrorConfig:
     ref: GitRef = MAIN
     folder: str = ""
 
-    def open(self, cache: str | None = None) -> Upstream:
-        """Return the upstream; `cache` is the folder for checkouts of git repositories."""
-        return RegistryUpstream(self.url) if self.url else GitUpstream(self.git, self.ref, self.folder, cache)
+    def open(self, folders: Folders = open_temporary) -> Upstream:
+        """Return the upstream, which unpacks what another registry sends in `folders`."""
+        if self.url:
+            return RegistryUpstream(self.url, folders)
+        return GitUpstream(self.git, self.ref, self.folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from tempfile import TemporaryDirectory
@@ -52,6 +53,12 @@ MAX_CHECKS = 10_000  # skills whose last check is remembered, in one process; th
 TIME_OUT = 15.0  # seconds that a reader waits for another server, for each answer
 
 Audit = Callable[[Package], Mapping[str, Any] | None]
+Folders = Callable[[], AbstractContextManager[str]]  # each call makes a private folder, gone in the end
+
+
+def open_temporary() -> AbstractContextManager[str]:
+    """Make a folder that stays where the process is killed; a server has folders that it sweeps."""
+    return TemporaryDirectory(prefix="skillc-mirror-")
 
 
 class Mirror:
@@ -169,14 +176,14 @@ class Upstream(Protocol):
 class RegistryUpstream:
     """Another registry. Its token is that of `skc login` there, or none."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, url: str, folders: Folders = open_temporary) -> None:
+        self._url, self._folders = url, folders
         with RegistryApi(url) as api:
             self.name = api.registry
 
     def read(self, skill_id: str, local_id: str) -> Import:
         api = RegistryApi(self._url, find_token(f"{self.name}/"), time_out=TIME_OUT)
-        with api, TemporaryDirectory(prefix="skillc-mirror-") as place:
+        with api, self._folders() as place:
             folder = os.path.join(place, "skill")
             try:
                 version = next((each for each in api.versions(skill_id) if LATEST in each.tags), None)

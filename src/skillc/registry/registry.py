@@ -33,7 +33,7 @@ from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
 from skillc.registry.blobs import Blobs, Uploads, open_blobs
 from skillc.registry.config import RegistryConfig
-from skillc.registry.mirror import Audit, Mirror
+from skillc.registry.mirror import Audit, Folders, Mirror, open_temporary
 from skillc.registry.model import (
     APPROVED,
     PENDING,
@@ -78,12 +78,16 @@ class Registry(Reader):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         config: RegistryConfig | None = None,
         audit: Audit | None = None,
+        folders: Folders = open_temporary,
     ) -> None:
-        """Open a registry as its configuration says; `audit` makes the reports of what mirrors bring."""
+        """Open a registry as its configuration says.
+
+        `audit` makes the reports of what mirrors bring, and `folders` are where that is unpacked.
+        """
         config = config or RegistryConfig()
         super().__init__(store, blobs, clock, config.policies)
         self._rules = config.review
-        self.mirrors = [Mirror(self, mirror.open(), mirror.prefix, audit) for mirror in config.mirrors]
+        self.mirrors = [Mirror(self, each.open(folders), each.prefix, audit) for each in config.mirrors]
         self.accounts = Accounts(store, clock, self._cache)
         self.usage = Usage(store, clock)
         self.sessions = Sessions(store, clock)
@@ -331,7 +335,11 @@ class Registry(Reader):
 
 
 def open_registry(
-    store: str = "", blobs: str = "", config: RegistryConfig | None = None, audit: Audit | None = None
+    store: str = "",
+    blobs: str = "",
+    config: RegistryConfig | None = None,
+    audit: Audit | None = None,
+    folders: Folders = open_temporary,
 ) -> Registry:
     """Open a registry by the addresses of its store and its blobs.
 
@@ -339,7 +347,7 @@ def open_registry(
     """
     store = default_store(store)
     blob_store = open_blobs(default_blobs(store, blobs))
-    return Registry(open_store(store), blob_store, config=config, audit=audit)
+    return Registry(open_store(store), blob_store, config=config, audit=audit, folders=folders)
 
 
 def default_store(store: str) -> str:

@@ -88,8 +88,9 @@ def _serve_with_workers(
 
 
 def _open(launch: Launch) -> Registry:
-    audit = partial(audit_package, Workplace(_work_folder()))
-    return open_registry(launch.options.store, launch.options.blobs, launch.config, audit)
+    workplace = Workplace(_work_folder())
+    audit = partial(audit_package, workplace)
+    return open_registry(launch.options.store, launch.options.blobs, launch.config, audit, workplace.open)
 
 
 def _prepare(launch: Launch) -> str:
