@@ -76,21 +76,18 @@ def test_stable_over_turns(talk: Talk, shelf: Shelf, server: Provider) -> None:
 
 
 def test_reference_in_a_message(talk: Talk, shelf: Shelf, server: Provider) -> None:
-    """[LIB: Per-turn /skill-ref processing] [D31] the block arrives, the prefix goes, later turns keep it."""
+    """[LIB: Per-turn /skill-ref processing] [D31] [LIB: Failure semantics] the block arrives, the prefix
+    goes, later turns keep it; what leads nowhere stays.
+    """
     server.mind = reader
     answers = talk(shelf.agent(), server, [f"/{TIDES} When is high water?", "Thanks."])
     assert answers[0] == f"{shelf.word} Asked: When is high water?"
     assert server.seen[-1].users[0] == server.seen[0].users[0]
     assert server.seen[0].users[0].startswith(f'<skill id="{TIDES}">')
     assert [e.skills for e in shelf.events if isinstance(e, SkillsResolved)] == [(TIDES,)]
-
-
-def test_reference_that_leads_nowhere(talk: Talk, shelf: Shelf, server: Provider) -> None:
-    """[LIB: Failure semantics] [D31] the text stays, the observer hears of it, the turn goes on."""
-    server.mind = reader
     answers = talk(shelf.agent(), server, ["/not/there When is high water?"])
     assert answers == ["No skill has reached me. Asked: /not/there When is high water?"]
-    assert shelf.events == [SkillResolutionFailed("not/there", "skill 'not/there' not found")]
+    assert shelf.events[-1:] == [SkillResolutionFailed("not/there", "skill 'not/there' not found")]
 
 
 def test_preloaded(talk: Talk, shelf: Shelf, server: Provider) -> None:

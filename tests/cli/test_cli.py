@@ -63,12 +63,18 @@ def invalid(world: World, *words: str) -> str:
 
 
 def test_topics(world: World) -> None:
-    """[RFC-0007] `skc help <topic>`, which the overview names."""
+    """[RFC-0007] `skc help <topic>`; `skc help all` explains every command once."""
     for topic, (title, _) in TOPICS.items():
         lines = ok("help", topic).stdout.splitlines()
         assert lines[0] == title
         assert len(lines) > 4
         assert topic in ok("help").stdout
+    lines = ok("help", "all").stdout.splitlines()
+    for title, names in GROUPS.items():
+        at = lines.index(f"{title}:")
+        assert [line.split()[0] for line in lines[at + 1 : at + 1 + len(names)]] == list(names)
+    assert sorted(NAMES) == sorted(set(NAMES))
+    assert all(len(line) <= 100 for line in lines)
 
 
 # Help
@@ -87,16 +93,6 @@ def test_overview(world: World, words: list[str]) -> None:
     assert all(len(line) <= 100 for line in lines)
     assert len(lines) <= 40
     assert result.stderr == ""
-
-
-def test_whole_overview(world: World) -> None:
-    """[RFC-0007] `skc help all` explains every command once, below what one wants to do."""
-    lines = ok("help", "all").stdout.splitlines()
-    for title, names in GROUPS.items():
-        at = lines.index(f"{title}:")
-        assert [line.split()[0] for line in lines[at + 1 : at + 1 + len(names)]] == list(names)
-    assert sorted(NAMES) == sorted(set(NAMES))
-    assert all(len(line) <= 100 for line in lines)
 
 
 def test_old_names(world: World) -> None:
@@ -196,14 +192,10 @@ def test_advice(world: World, words: str, advice: str) -> None:
     assert advice in invalid(world, *shlex.split(words))
 
 
-def test_an_option_that_is_no_query(world: World) -> None:
-    """[D61] where the query is there, or a command takes none, nothing is said about it."""
+def test_a_query_that_starts_with_a_hyphen(world: World) -> None:
+    """[D61] after `--` it is a query; where none fits, nothing is said about it."""
     for words in (["search", "pdf", "text", "--zebra"], ["outline", "--zebra"], ["list", "-x y"]):
         assert "after --" not in invalid(world, *words)
-
-
-def test_a_query_that_starts_with_a_hyphen(world: World) -> None:
-    """[D61] after `--` it is a query; options come before that."""
     world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# Usage\n\nGive --force.\n")
     world.ok("build", "pdf")
     found = json.loads(world.ok("search", "pdf", "--format", "json", "--", "--force").stdout)
@@ -279,7 +271,7 @@ def run_script(
 
 
 def test_unexpected_error_is_one_line(world: World) -> None:
-    """[RFC-0005] E999 is one line; the traceback only with --verbose, and the line comes last."""
+    """[RFC-0005] E999 is one line, the traceback comes with --verbose alone; a code needs none."""
     (world.root / "here").mkdir()
     (world.root / "here" / ".skillc").write_text("in the way")
     result = world.fails("E999", "init", cwd=world.root / "here")
@@ -288,10 +280,6 @@ def test_unexpected_error_is_one_line(world: World) -> None:
     assert verbose.returncode == 1
     assert "Traceback" in verbose.stderr
     assert verbose.stderr.splitlines()[-1] == result.stderr.strip()
-
-
-def test_coded_errors_have_no_traceback(world: World) -> None:
-    """[RFC-0005] what has a code needs no traceback, --verbose or not."""
     world.skill("pdf")
     *steps, error = world.fails("E012", "open", "pdf", "/etc/hostname", "--verbose").stderr.splitlines()
     assert error.startswith("error[E012]: ")
@@ -306,7 +294,7 @@ def big(world: World) -> list[str]:
 
 
 def test_reader_has_enough(world: World) -> None:
-    """[RFC-0005] `skc … | head -1` ends in silence with status 0."""
+    """[RFC-0005] `skc … | head -1`, and a pipe that nobody reads, end in silence with status 0."""
     show = big(world)
     for words, first in (
         (show, "# Big\n"),
@@ -317,10 +305,6 @@ def test_reader_has_enough(world: World) -> None:
         assert run_script(world, script).stdout == first
         assert (world.project / "status").read_text() == "0\n"
         assert (world.project / "err").read_text() == ""
-
-
-def test_reader_is_gone(world: World) -> None:
-    """[RFC-0005] a pipe that nobody reads is no error, for a short answer either."""
     for words in (big(world), ["list"], ["--help"]):
         reader, writer = os.pipe()
         os.close(reader)
@@ -565,7 +549,9 @@ def test_watch(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_watch_a_folder(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D10] watching a folder in no store follows the folder, not its copy; a name that is taken is E050."""
+    """[D10] [RFC-0005] watching a folder follows the folder, not its copy; a taken name is E050; nothing
+    E001.
+    """
     folder = world.skill("pdf", store=world.root / "lib")
     watch(world, monkeypatch, str(folder), steps=[lambda: save(folder / "more.md", "# A new file\n")])
     assert (world.store / "pdf" / "more.md").exists()
@@ -576,6 +562,7 @@ def test_watch_a_folder(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.stderr.count("error[E050]"), result.stdout) == (2, "")
     assert os.listdir(mine) == ["SKILL.md"]
     assert (mine / "SKILL.md").read_text() == before
+    world.fails("E001", "build", "nothing", "--watch")
 
 
 def test_watch_all(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -588,8 +575,3 @@ def test_watch_all(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     result = watch(world, monkeypatch, "--all", steps=steps)
     assert [result.stdout.count(f"'{name}'") for name in ("old", "new", "third")] == [1, 1, 1]
     assert "error[" not in result.stderr
-
-
-def test_watch_nothing(world: World) -> None:
-    """[RFC-0005] what can't be found can't be watched."""
-    world.fails("E001", "build", "nothing", "--watch")

@@ -53,11 +53,22 @@ def test_find(library: World) -> None:
 
 
 def test_what_is_told_to_read_can_be_read(library: World) -> None:
-    """[RFC-0002:C-SHOW] the command in a result shows the section."""
+    """[RFC-0002:C-SHOW] [SURFACES: Library] [D21] [D22] the command in a result shows the section; typos;
+    no words are E004, bad options E100.
+    """
     ok("build", "invoices", "--copy")
     found = results(library, "invoice", "--limit", "1")
     assert found[0]["read"].split()[:2] == ["skc", "show"]
     assert ok(*found[0]["read"].split()[1:]).stdout.startswith("## Attachments\n")
+    shown = ok("find", "incoice").stdout
+    assert shown.startswith("incoice: showing invoice\ninvoices  (")
+    fields = json.loads(ok("find", "incoice", "--format", "json").stdout)
+    assert (fields["query"], fields["corrections"]) == ("incoice", {"incoice": "invoice"})
+    fails("E004", "find", "")
+    fails("E004", "find", "?!")
+    fails("E100", "find")
+    fails("E100", "find", "invoice", "--limit", "0")
+    fails("E100", "find", "invoice", "--limit", "1001")
 
 
 def test_the_section_of_another_file(library: World) -> None:
@@ -89,14 +100,6 @@ def test_copies(library: World) -> None:
     every = results(library, "invoice", "--all")
     assert {"invoices", "bills/invoices"} <= {found["id"] for found in every}
     assert all(found["copies"] == [] for found in every)
-
-
-def test_typos(library: World) -> None:
-    """[SURFACES: Library] a word that no skill has is replaced by the nearest, and the answer says so."""
-    shown = ok("find", "incoice").stdout
-    assert shown.startswith("incoice: showing invoice\ninvoices  (")
-    fields = json.loads(ok("find", "incoice", "--format", "json").stdout)
-    assert (fields["query"], fields["corrections"]) == ("incoice", {"incoice": "invoice"})
 
 
 @pytest.mark.slow
@@ -135,15 +138,6 @@ def test_the_section_to_read_is_named_by_id(library: World) -> None:
     assert reads["invoices"] == f"skc show {library.project}/elsewhere/invoices --section Total"
     for command in reads.values():
         assert ok(*command.split()[1:]).stdout.startswith("## Total\n")
-
-
-def test_refusals(library: World) -> None:
-    """[D21] [D22] no words are E004, bad options E100, before anything is read."""
-    fails("E004", "find", "")
-    fails("E004", "find", "?!")
-    fails("E100", "find")
-    fails("E100", "find", "invoice", "--limit", "0")
-    fails("E100", "find", "invoice", "--limit", "1001")
 
 
 def test_a_task_from_standard_input(library: World) -> None:
@@ -191,13 +185,9 @@ def test_a_project_of_the_other_kind(library: World) -> None:
 
 
 def test_without_a_home(library: World) -> None:
-    """[D11] no home, no index: the project's skills are found all the same."""
+    """[D11] [SURFACES: Library] no home, no index: still found; a person is told how many more fit."""
     ran = library.ok("find", "invoice", env={"HOME": ""}, without=("SKILLC_HOME",))
     assert ran.stdout.startswith("invoices  (")
-
-
-def test_more(library: World) -> None:
-    """[SURFACES: Library] a person is told how many more fit; a pipe gets the results alone."""
     shown = show_on_terminal(library, "find", "invoice", "--limit", "1", env={"NO_COLOR": "1"})
     assert shown.endswith("\n1 more: --limit 2 shows it, too\n")
     assert "more" not in show_on_terminal(library, "find", "invoice", env={"NO_COLOR": "1"})

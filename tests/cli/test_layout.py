@@ -28,16 +28,14 @@ def pdf(world: World) -> World:
     return world
 
 
-def test_search_results(pdf: World) -> None:
-    """[SURFACES: Terminal] matches are bold on a terminal, and marked in a pipe [RFC-0004:C-SEARCH]."""
+def test_search_results_and_markdown(pdf: World) -> None:
+    """[SURFACES: Terminal] matches, headings and code stand out, on white and black; pipes get the text
+    [RFC-0004:C-SEARCH].
+    """
     shown = show_on_terminal(pdf, "search", "pdf", "form")
     assert "\x1b[1mform\x1b[0m" in shown
     assert "[MATCH]" not in shown
     assert "[MATCH]form[/MATCH]" in pdf.skc("search", "pdf", "form").stdout
-
-
-def test_markdown(pdf: World) -> None:
-    """[SURFACES: Terminal] headings and code stand out; what is piped is the text itself."""
     shown = show_on_terminal(pdf, "show", "pdf", "--section", "Forms")
     assert "\x1b[1;35m## Forms\x1b[0m" in shown
     assert "\x1b[36m`fill`\x1b[0m on" in shown
@@ -45,14 +43,14 @@ def test_markdown(pdf: World) -> None:
     assert "\x1b[1;35m## Forms" in show_on_terminal(pdf, "open", "pdf", "SKILL.md")
     piped = pdf.skc("show", "pdf", "--section", "Forms").stdout
     assert piped == BODY.partition("\n\n")[2]
-
-
-def test_light_terminals(pdf: World) -> None:
-    """[SURFACES: Terminal] with 256 colours: only such as can be read on white and on black."""
     for env in ({"TERM": "xterm-256color"}, {"TERM": "alacritty", "COLORTERM": "truecolor"}):
         shown = show_on_terminal(pdf, "show", "pdf", "--section", "Forms", env=env)
         assert "\x1b[38;5;31m`fill`\x1b[0m on" in shown
         assert "\x1b[36m" not in shown
+    (pdf.store / "pdf" / "notes.md").write_text("preface\n\n# Notes\n")
+    pdf.skc("build", "pdf")
+    assert "\x1b[1mnotes.md\x1b[0m" in show_on_terminal(pdf, "search", "pdf", "preface")
+    assert pdf.skc("search", "pdf", "preface").stdout.startswith("notes.md# (score: ")
 
 
 @pytest.mark.parametrize("topic", ["names", "files", "environment"])
@@ -93,17 +91,6 @@ def test_when(pdf: World, words: tuple[str, ...], env: dict[str, str], is_painte
     assert "Forms" in shown
 
 
-def test_pipes(pdf: World) -> None:
-    """[SURFACES: Terminal] a pipe has colour only where it is asked for."""
-    assert "\x1b[" not in pdf.skc("outline", "pdf").stdout
-    for words in (["--color", "always"], ["--color=always"]):
-        assert "\x1b[" in pdf.skc("outline", "pdf", *words).stdout
-    pdf.env["FORCE_COLOR"] = "1"
-    assert "\x1b[" in pdf.skc("outline", "pdf").stdout
-    error = pdf.skc("show", "nothing", "--section", "x").stderr
-    assert error.startswith("\x1b[1;31merror[E001]:\x1b[0m ")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 80, 140])
 def test_width(pdf: World, columns: int) -> None:
@@ -135,17 +122,6 @@ def test_pager(pdf: World) -> None:
     assert "error[E020]" in shown
 
 
-def test_before_the_command(pdf: World) -> None:
-    """[SURFACES: Terminal] -C runs a command elsewhere; common options may stand before it."""
-    folder = str(pdf.project)
-    assert pdf.skc("-C", folder, "--color=never", "outline", "pdf", cwd=pdf.root).stdout
-    assert "Usage: skc outline" in pdf.skc("-v", "outline", "--help").stdout
-    gone = pdf.skc("-C", "nowhere", "list").stderr
-    assert "-C nowhere: No such file or directory" in gone
-    assert "-C needs a value" in pdf.skc("-C").stderr
-    assert "did you mean --color?" in pdf.skc("--colour", "list").stderr
-
-
 def test_verbose(pdf: World) -> None:
     """[SURFACES: Terminal] --verbose says where a name led, which index was used, and how long steps took."""
     for words in (["-v", "show", "pdf", "--section", "Forms"], ["show", "pdf", "--section", "Forms", "-v"]):
@@ -160,11 +136,27 @@ def test_verbose(pdf: World) -> None:
     assert "verbose:" not in pdf.skc("search", "pdf", "--", "-v").stderr  # it is the query
 
 
-def test_letters(pdf: World) -> None:
-    """[SURFACES: Terminal] letters are short for the options that a command has, and help names them."""
+def test_common_options(pdf: World) -> None:
+    """[SURFACES: Terminal] letters; -C runs elsewhere; options before a command; colour in a pipe if asked
+    for.
+    """
     assert json.loads(pdf.skc("outline", "pdf", "-l", "1", "-f", "json").stdout)[0]["heading"] == "PDF"
     assert "-g, --global" in pdf.skc("build", "-h").stdout
     assert "invalid option: '-g' for" in pdf.skc("outline", "pdf", "-g").stderr
+    folder = str(pdf.project)
+    assert pdf.skc("-C", folder, "--color=never", "outline", "pdf", cwd=pdf.root).stdout
+    assert "Usage: skc outline" in pdf.skc("-v", "outline", "--help").stdout
+    gone = pdf.skc("-C", "nowhere", "list").stderr
+    assert "-C nowhere: No such file or directory" in gone
+    assert "-C needs a value" in pdf.skc("-C").stderr
+    assert "did you mean --color?" in pdf.skc("--colour", "list").stderr
+    assert "\x1b[" not in pdf.skc("outline", "pdf").stdout
+    for words in (["--color", "always"], ["--color=always"]):
+        assert "\x1b[" in pdf.skc("outline", "pdf", *words).stdout
+    pdf.env["FORCE_COLOR"] = "1"
+    assert "\x1b[" in pdf.skc("outline", "pdf").stdout
+    error = pdf.skc("show", "nothing", "--section", "x").stderr
+    assert error.startswith("\x1b[1;31merror[E001]:\x1b[0m ")
 
 
 class Screen(io.StringIO):
@@ -219,15 +211,6 @@ def test_ascii(pdf: World, term: str) -> None:
         assert max(map(len, lines)) <= 60, lines  # an escape is wider than its letter
 
 
-def test_bars(pdf: World) -> None:
-    """[SURFACES: Terminal] bars are for eyes: a terminal that is read aloud has the numbers alone."""
-    pdf.ok("show", "pdf", "--section", "Forms")
-    assert "█" in show_on_terminal(pdf, "stats")
-    shown = show_on_terminal(pdf, "stats", env={"TERM": "dumb"})
-    assert "\n  1  pdf\n" in shown
-    assert "█" not in shown
-
-
 def test_checks(world: World) -> None:
     """[SURFACES: Terminal] a command that mends something is one line, however narrow the terminal is."""
     folder = skill(world.global_store, "gone")
@@ -266,18 +249,16 @@ def test_next_to_nothing(world: World, words: tuple[str, ...]) -> None:
     assert "Usage: skc" in shown or "needs a value" in shown
 
 
-def test_wrap() -> None:
-    """[SURFACES: Terminal] no word is left alone below its sentence."""
+def test_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Terminal] no word is left alone; paths keep their end, numbers stand right, empty columns
+    go.
+    """
     text = "Check this installation, and say which command mends what is wrong."
     assert wrap(text, 66)[-1] == "is wrong."
     assert wrap("one two", 4) == ["one", "two"]
     assert wrap("a longer-than-all b", 6) == ["a", "longer-than-all", "b"]
     assert wrap("aaa bbb ccc ddd", 8, first=4) == ["aaa", "bbb ccc", "ddd"]
     assert wrap("", 8) == []
-
-
-def test_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Terminal] paths keep their end, numbers stand on the right, empty columns go first."""
     table = Table(["ID", "BYTES", "FROM", "ERROR"], [["a" * 12, "9", "/home/me/skills/pdf", ""]])
     assert lay_out(monkeypatch, 80, table).splitlines()[1] == f"{'a' * 12}      9  /home/me/skills/pdf"
     assert lay_out(monkeypatch, 32, table).splitlines() == [
@@ -301,7 +282,7 @@ def test_examples_in_help(world: World) -> None:
 
 
 def test_reports(pdf: World) -> None:
-    """[SURFACES: Terminal] sentences break between words, and a path stays whole; pipes have one line."""
+    """[SURFACES: Terminal] sentences break between words, paths stay whole; pipes have one line."""
     words = ("build", "pdf", "--force")
     shown = show_on_terminal(pdf, *words, columns=40, env={"NO_COLOR": "1"}).splitlines()
     piped = pdf.skc(*words).stdout.splitlines()
@@ -309,13 +290,9 @@ def test_reports(pdf: World) -> None:
     assert " ".join(" ".join(shown).split()) == " ".join(" ".join(piped).split())
     assert all(line.startswith("  ") for line in shown[1:])
     assert any(line.strip() == str(pdf.project / ".skillc/runtime/pdf") for line in shown)
-
-
-def test_errors_break_between_words(pdf: World) -> None:
-    """[SURFACES: Terminal] an error that is longer than the line goes on below, and in a pipe does not."""
-    shown = show_on_terminal(pdf, "search", "pdf", "one", "two", columns=40).splitlines()
-    assert shown[0] == "\x1b[1;31merror[E100]:\x1b[0m unexpected argument 'two';"
-    assert shown[1:] == ["  put several words in quotes"]
+    lines = show_on_terminal(pdf, "search", "pdf", "one", "two", columns=40).splitlines()
+    assert lines[0] == "\x1b[1;31merror[E100]:\x1b[0m unexpected argument 'two';"
+    assert lines[1:] == ["  put several words in quotes"]
     assert len(pdf.skc("search", "pdf", "one", "two").stderr.splitlines()) == 1
     missing = show_on_terminal(pdf, "show", "nothing", "--section", "x", columns=60)
     assert "'skc find \"<task>\"'" in missing  # a command stays on one line
@@ -336,18 +313,15 @@ def test_findings_of_several_skills(pdf: World) -> None:
 
 
 def test_statuses(pdf: World) -> None:
-    """[SURFACES: Terminal] what is to be done stands out; a filter that nothing meets says of how many."""
+    """[SURFACES: Terminal] what is to be done stands out; bars are for eyes."""
     skill(pdf.store, "new")
     assert "\x1b[33mnot-built\x1b[0m" in show_on_terminal(pdf, "list")
     assert pdf.skc("list", "--pattern", "x*").stdout == "No skills match, of 2.\n"
-
-
-def test_before_the_first_heading(pdf: World) -> None:
-    """[SURFACES: Terminal] before all headings it is just the file; pipes stay as is [RFC-0004:C-SEARCH]."""
-    (pdf.store / "pdf" / "notes.md").write_text("preface\n\n# Notes\n")
-    pdf.skc("build", "pdf")
-    assert "\x1b[1mnotes.md\x1b[0m" in show_on_terminal(pdf, "search", "pdf", "preface")
-    assert pdf.skc("search", "pdf", "preface").stdout.startswith("notes.md# (score: ")
+    pdf.ok("show", "pdf", "--section", "Forms")
+    assert "█" in show_on_terminal(pdf, "stats")
+    shown = show_on_terminal(pdf, "stats", env={"TERM": "dumb"})
+    assert "\n  1  pdf\n" in shown
+    assert "█" not in shown
 
 
 @pytest.mark.slow

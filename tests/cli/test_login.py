@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 
@@ -105,12 +106,17 @@ def test_no_token(world: World, registry: Stub, words: tuple[str, ...], reason: 
 
 
 def test_wrong_token(world: World, registry: Stub) -> None:
-    """[SURFACES: Registry] a token that the registry refuses is E090, and is not stored."""
+    """[SURFACES: Registry] a wrong token is E090, and not stored; a home that takes no file is E071."""
     run = world.fails("E090", "login", registry.url, "--token-env", "TEAM", env={"TEAM": "wr0ng-token"})
     assert f"skc login {registry.url}" in run.stderr
     assert "missing, wrong, expired or revoked" in run.stderr
     assert f"{registry.url}/account" in run.stderr
     assert "wr0ng" not in run.stdout + run.stderr + stored(world)
+    shutil.rmtree(world.home / ".skillc", ignore_errors=True)
+    (world.home / ".skillc").write_text("a file, no folder")
+    run = world.fails("E071", "login", registry.url, "--token-env", "TEAM", env={"TEAM": SECRET})
+    assert "SKILLC_TOKEN" in run.stderr
+    assert SECRET not in run.stderr
 
 
 def test_no_registry(world: World, stub: Stub) -> None:
@@ -128,14 +134,6 @@ def test_another_path(world: World, stub: Stub, error: object) -> None:
     run = world.fails("E092", "login", f"{stub.url}/skills", "--token-env", "TEAM", env={"TEAM": SECRET})
     assert "there is no registry of skillc's at this address" in run.stderr
     assert stored(world) == ""
-
-
-def test_a_home_that_can_not_be_written(world: World, registry: Stub) -> None:
-    """[SURFACES: Registry] where no file can be, it is E071 that names the variables to use instead."""
-    (world.home / ".skillc").write_text("a file, no folder")
-    run = world.fails("E071", "login", registry.url, "--token-env", "TEAM", env={"TEAM": SECRET})
-    assert "SKILLC_TOKEN" in run.stderr
-    assert SECRET not in run.stderr
 
 
 def test_in_the_clear(world: World) -> None:

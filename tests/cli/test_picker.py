@@ -80,7 +80,7 @@ def test_leave(world: World, shelf: str, keys: str) -> None:
 
 
 def test_interrupt(world: World, shelf: str) -> None:
-    """[D52] So does Ctrl+C, and it says that nothing was done."""
+    """[D52] So does Ctrl+C, and it says so; a command that is ended gives the terminal back."""
     with Session(world, "add", shelf, "--skill", "pdf", "--global") as session:
         session.wait("4 of 4 chosen")
         session.process.send_signal(signal.SIGINT)
@@ -88,10 +88,6 @@ def test_interrupt(world: World, shelf: str) -> None:
     assert status == 130
     assert "note: stopped; nothing was done" in picture
     assert not deployed(world)
-
-
-def test_ended_from_outside(world: World, shelf: str) -> None:
-    """[D52] A command that is ended gives the terminal back first."""
     with Session(world, "add", shelf, "--skill", "pdf", "--global") as session:
         session.wait("4 of 4 chosen")
         session.process.send_signal(signal.SIGTERM)

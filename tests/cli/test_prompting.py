@@ -67,8 +67,10 @@ def test_diagnose_ends_in_a_total(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_load(library: World) -> None:
-    """[LIB: Injection mode (per-turn / pre-load)] [D30a] [SURFACES: Library] the block; E001 and E070."""
+def test_load_and_inventory(library: World) -> None:
+    """[LIB: Injection mode (per-turn / pre-load)] [D30a] [SURFACES: Library]
+    [LIB: Inventory mode (system prompt)] the block, E001 and E070; mode, XML, preloaded skills marked.
+    """
     block = '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'
     assert ok("load", "pdf-processing").stdout == block + "\n"
     fields = json.loads(ok("load", "pdf-processing", "--format", "json").stdout)
@@ -80,10 +82,6 @@ def test_load(library: World) -> None:
     }
     fails("E001", "load", "not/there")
     fails("E070", "load", "../etc")
-
-
-def test_inventory(library: World) -> None:
-    """[LIB: Inventory mode (system prompt)] [SURFACES: Library] mode, XML, preloaded skills marked."""
     fields = json.loads(ok("inventory", "--preload", "pdf-processing", "--format", "json").stdout)
     assert fields["mode"] == "flat"
     assert '<skill id="pdf-processing" active="true">' in fields["xml"]

@@ -206,16 +206,11 @@ def test_in_gitlab(job: World, ci: Ci) -> None:
 
 @pytest.mark.slow
 def test_stored_tokens_come_first(job: World, ci: Ci) -> None:
-    """[SURFACES: Sign-in] a job with a token of its own asks for none."""
+    """[SURFACES: Sign-in] a job with a token of its own asks for none; without any it is told what to add."""
     asked = len(ci.runner.requests)
     variables = ci.runner.variables | {"SKILLC_TOKEN": ci.server.token}
     job.ok("publish", "refunds", "--to", ci.url, "--id", "stored/refunds", env=variables)
     assert len(ci.runner.requests) == asked
-
-
-@pytest.mark.slow
-def test_jobs_that_lack_something(job: World, ci: Ci) -> None:
-    """[SURFACES: Sign-in] a job that gets no ID token is told what to add to its file."""
     words = ("publish", "refunds", "--to", ci.url)
     github = job.fails("E090", *words, env={"GITHUB_ACTIONS": "true"})
     assert "the job needs 'permissions: id-token: write'" in github.stderr

@@ -96,12 +96,17 @@ def test_tokens(admin: World, team: Team) -> None:
 
 
 def test_token_as_text(admin: World, team: Team) -> None:
-    """[SURFACES: Registry] the first line is the token alone, for a pipe; the default role is reader."""
+    """[SURFACES: Registry] the first line is the token alone, for a pipe; the shell offers your
+    registries.
+    """
     first, second, _ = ok("token", "create").stdout.splitlines()
     caller = team.registry.accounts.authenticate(first)
     assert not caller.allows(Role.PUBLISHER, "x")
     assert caller.allows(Role.READER, "x")
     assert "reader of all" in second
+    assert ok("__complete", "publish", "x", "--to", "").stdout.split() == [team.url]
+    assert ok("__complete", "logout", "").stdout.split() == [team.url]
+    assert ok("__complete", "grant", "add", "ada", "p").stdout.split() == ["publisher"]
 
 
 def test_token_for_another(admin: World, team: Team) -> None:
@@ -170,13 +175,6 @@ def test_text_of_others(world: World, stub: Stub) -> None:
     stub.gives(page({"tokens": [{"id": "1\n2", "label": "a\u202eb", "expires_at": 3}, 4]}))
     rows = ok("token", "list", "--to", stub.url).stdout.splitlines()
     assert [row.split() for row in rows[1:]] == [["1\\n2", "a\\u202eb", "3"]]
-
-
-def test_completion_of_registries(admin: World, team: Team) -> None:
-    """[SURFACES: Registry] the shell offers the registries you are logged in to."""
-    assert ok("__complete", "publish", "x", "--to", "").stdout.split() == [team.url]
-    assert ok("__complete", "logout", "").stdout.split() == [team.url]
-    assert ok("__complete", "grant", "add", "ada", "p").stdout.split() == ["publisher"]
 
 
 def test_what_a_token_may_do_now(admin: World, team: Team) -> None:

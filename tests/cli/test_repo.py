@@ -65,10 +65,24 @@ def test_paths(world: World) -> None:
     assert all(s["status"] == "ok" for s in answer(world, "list")["repositories"])
 
 
-def test_missing_folder(world: World) -> None:
-    """[D23a] E022; what looks like a name on GitHub gets a hint."""
+def test_options_and_guesses(world: World) -> None:
+    """[D23a] [D24] all options, tokens and addresses by variables; types are guessed; E022 with a hint."""
     assert "hint" not in fails("E022", "repo", "add", "x", "nothing").stderr
     assert "https://github.com/company/skills" in fails("E022", "repo", "add", "x", "company/skills").stderr
+    words = "--type git --ref v1 --ref-type tag --skills-root s --auth-token-env T --strict --required"
+    fields = answer(world, "add", "x", "https://example.com/y", *words.split())
+    assert fields["guessed"] is False
+    wanted = {"name": "x", "type": "git", "url": "https://example.com/y", "git_ref": "v1", "ref_type": "tag"}
+    wanted |= {"skills_root": "s", "auth_token": "${T}", "strict": True, "required": True}  # type: ignore[dict-item]
+    assert configured(world.project)[0] == fields["repository"] == wanted
+    url = "https://user:${TOKEN}@example.com/x.git"
+    assert answer(world, "add", "z", url)["repository"]["url"] == url
+    assert answer(world, "add", "p", "${PLACE}", "--type", "http")["repository"]["url"] == "${PLACE}"
+    for number, (place, kind) in enumerate(GUESSES.items()):
+        fields = answer(world, "add", f"x{number}", place)
+        assert fields["guessed"] is True
+        wanted = {"name": f"x{number}", "type": kind, "url": place}
+        assert fields["repository"] == wanted == configured(world.project)[-1]
 
 
 GUESSES = {
@@ -81,25 +95,6 @@ GUESSES = {
     "https://skills.example.com/api": "http",
     "http://127.0.0.1:8080": "http",
 }
-
-
-def test_guessed_types(world: World) -> None:
-    """[D23a] from the address, and it says so."""
-    for number, (place, kind) in enumerate(GUESSES.items()):
-        fields = answer(world, "add", f"x{number}", place)
-        assert fields["guessed"] is True
-        wanted = {"name": f"x{number}", "type": kind, "url": place}
-        assert fields["repository"] == wanted == configured(world.project)[-1]
-
-
-def test_all_options(world: World) -> None:
-    """[D23a] [D24] what the configuration knows; a token by its variable's name."""
-    words = "--type git --ref v1 --ref-type tag --skills-root s --auth-token-env T --strict --required"
-    fields = answer(world, "add", "x", "https://example.com/y", *words.split())
-    assert fields["guessed"] is False
-    wanted = {"name": "x", "type": "git", "url": "https://example.com/y", "git_ref": "v1", "ref_type": "tag"}
-    wanted |= {"skills_root": "s", "auth_token": "${T}", "strict": True, "required": True}  # type: ignore[dict-item]
-    assert configured(world.project)[0] == fields["repository"] == wanted
 
 
 INVALID = """
@@ -179,13 +174,6 @@ def test_secrets_are_refused(world: World, words: tuple[str, ...]) -> None:
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
-def test_variables_are_no_secrets(world: World) -> None:
-    """[D24] in an address, too."""
-    url = "https://user:${TOKEN}@example.com/x.git"
-    assert answer(world, "add", "x", url)["repository"]["url"] == url
-    assert answer(world, "add", "y", "${PLACE}", "--type", "http")["repository"]["url"] == "${PLACE}"
-
-
 @pytest.mark.slow
 def test_names(world: World) -> None:
     """[D23a] a name that is taken; one that is not there, or in the other file."""
@@ -199,7 +187,7 @@ def test_names(world: World) -> None:
 
 
 def test_no_project(world: World) -> None:
-    """[D23] as git and uv do: it says so, makes nothing, and --global works."""
+    """[D23] no project: it makes nothing, --global works; the file of .rkat, or of above."""
     (world.root / "nowhere").mkdir()
     for words in (("add", "x", "http://h"), ("remove", "x")):
         result = world.fails("E100", "repo", *words, cwd=world.root / "nowhere")
@@ -207,10 +195,6 @@ def test_no_project(world: World) -> None:
         assert "--global" in result.stderr
     assert list((world.root / "nowhere").iterdir()) == []
     world.ok("repo", "add", "x", "http://h", "--global", cwd=world.root / "nowhere")
-
-
-def test_the_file_in_force(world: World) -> None:
-    """[D23] .rkat/skills.toml where there is no other, and that of a project above."""
     (world.project / ".rkat").mkdir()
     (world.project / ".rkat" / "skills.toml").write_text("# ours\n")
     (world.project / "inner" / ".skillc" / "skills").mkdir(parents=True)
@@ -221,12 +205,16 @@ def test_the_file_in_force(world: World) -> None:
 
 
 def test_invalid_file(world: World) -> None:
-    """[D23a] E071 with the position, untouched."""
+    """[D23a] [D23] E071 with the position, untouched; E100 that lists the names."""
     path = world.project / ".skillc" / "skills.toml"
     path.write_text("# hm\nx = = 1\n")
     for words in (("add", "x", "http://h"), ("remove", "x"), ("sync",)):
         assert "(at line 2, column 5)" in fails("E071", "repo", *words).stderr
     assert path.read_text() == "# hm\nx = = 1\n"
+    path.unlink()
+    assert "there are project, project-rkat, user, user-rkat" in fails("E100", "repo", "sync", "x").stderr
+    found = answer(world, "sync")["repositories"]
+    assert [(one["name"], one["status"]) for one in found][1] == ("project-rkat", "unused")
 
 
 @pytest.mark.slow
@@ -330,10 +318,3 @@ def test_sync_of_another_branch(world: World, origin: Origin) -> None:
         "ref 'mian' not found in repo\nhint: did you mean 'main'? --ref of 'skc repo add' names one" in shown
     )
     assert "did you mean 'main'?" in fails("E080", "add", f"{origin.bare}@mian").stderr
-
-
-def test_sync_of_what_is_not_there(world: World) -> None:
-    """[D23] E100 that lists the names; the default folders have theirs."""
-    assert "there are project, project-rkat, user, user-rkat" in fails("E100", "repo", "sync", "x").stderr
-    found = answer(world, "sync")["repositories"]
-    assert [(one["name"], one["status"]) for one in found][1] == ("project-rkat", "unused")

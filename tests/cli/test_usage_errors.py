@@ -88,7 +88,9 @@ def test_near_misses(shop: World) -> None:
 
 
 def test_filters(shop: World) -> None:
-    """[SURFACES: Near misses] a filter that no skill meets is no error: a note says what is not there."""
+    """[SURFACES: Near misses] a filter that no skill meets is no error: a note says what is not there, or
+    hidden.
+    """
     notes = {
         "find money --collection biling": COLLECTION,
         "find money --tag mony": "no skill has the tag 'mony'; did you mean 'money'?",
@@ -101,16 +103,8 @@ def test_filters(shop: World) -> None:
         assert result.stderr == f"note: {note}\n"
         assert result.stdout.startswith("No skills")
         assert json.loads(ok(*command.split(), "--format", "json").stdout)
-
-
-def test_filters_that_are_met(shop: World) -> None:
-    """[SURFACES: Near misses] nothing is said where the filter is right and only the words are not."""
     for words in (("--collection", "billing"), ("--tag", "MONEY")):
         assert ok("find", "xyzzy", *words).stderr == ""
-
-
-def test_hidden_skills(shop: World) -> None:
-    """[SURFACES: Near misses] skills that need a capability are hidden, and `find` says what shows them."""
     text = "---\nname: runner\ndescription: Run money\nrequires_capabilities: [shell]\n---\n# R\n"
     skill(shop.store, "runner").joinpath("SKILL.md").write_text(text)
     stderr = ok("find", "money", "--capability", "shell").stderr
@@ -134,15 +128,11 @@ def test_repositories_of_a_file(shop: World, table: str, note: str) -> None:
 
 
 def test_settings(shop: World) -> None:
-    """[SURFACES: Near misses] a key of config.toml."""
+    """[SURFACES: Near misses] a key of config.toml; a tool of a skill, and a parameter of a tool."""
     (shop.project / ".skillc" / "config.toml").write_text('registy = "x"\n[search]\ntokeniser = "cjk"\n')
     stderr = ok("build", "pdf-forms", "--force").stderr
     assert "unknown key 'registy'; did you mean 'registry'?" in stderr
     assert "unknown key 'search.tokeniser'; did you mean 'tokenizer'?" in stderr
-
-
-def test_tools(shop: World) -> None:
-    """[SURFACES: Near misses] a tool of a skill, and a parameter of a tool."""
     assert "did you mean 'find'? there are find, read, count" in call("run", "files", "fnd").stderr
     stderr = call("run", "files", "find", "--param", "nme=x").stderr
     assert "invalid parameter 'nme': unknown; did you mean 'name'? there are name" in stderr

@@ -166,23 +166,17 @@ def test_errors(world: World) -> None:
     assert not (world.runtime / "silent" / "SKILL.md").exists()
 
 
-def test_a_compiled_skill_is_no_source(world: World) -> None:
-    """[D7] what build wrote is recognised by its manifest; the record leads to its source [D51]."""
-    world.skill("pdf")
-    world.ok("build", "pdf")
-    assert world.ok("build", str(world.runtime / "pdf")).stdout.startswith("Unchanged 'pdf'")
-    (world.home / ".skillc" / "deployments.json").unlink()
-    world.fails("E010", "build", str(world.runtime / "pdf"))
-
-
 def test_repairs_are_told_every_time(world: World) -> None:
-    """[D4] a repair is a diagnostic, also when nothing changed since."""
+    """[D4] [D7] a repair is told each time; what build wrote is no source, but leads to it [D51]."""
     folder = world.skill("pdf", "---\nname: pdf\ndescription: Use when: filling\n---\n# P\n")
     (folder / "old.md").write_bytes(b"# caf\xe9\n")
     for _ in range(2):
         stderr = world.ok("build", "pdf").stderr
         assert "warning[W011]: SKILL.md: " in stderr
         assert "warning[W010]: old.md: " in stderr
+    assert world.ok("build", str(world.runtime / "pdf")).stdout.startswith("Unchanged 'pdf'")
+    (world.home / ".skillc" / "deployments.json").unlink()
+    world.fails("E010", "build", str(world.runtime / "pdf"))
 
 
 # Rebuilding

@@ -66,12 +66,18 @@ def test_link_by_default_or_copy(world: World, source: Path) -> None:
 
 
 def test_global_skill(world: World) -> None:
-    """[RFC-0001:C-DEPLOYMENT] a global source is compiled in the home and deployed from there."""
+    """[RFC-0001:C-DEPLOYMENT] [RFC-0007] a global source is deployed from the home, unless the project has
+    one of its name.
+    """
     world.skill("pdf", store=world.global_store)
     built = build(world)
     assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
     assert os.readlink(world.home / ".claude" / "skills" / "pdf") == built["runtime_path"]
     assert not world.runtime.exists()
+    world.skill("pdf")
+    for _ in range(2):
+        world.ok("build", "--all")
+        assert os.readlink(world.home / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
 
 
 def test_global_switch(world: World, source: Path) -> None:
@@ -164,12 +170,6 @@ def test_table() -> None:
             assert directory.split("/")[-1] == "skills"
 
 
-def test_rfc_agents() -> None:
-    """[RFC-0001:C-DEPLOYMENT] the two directories that the RFC names."""
-    table = {agent.name: agent.user for agent in read_agents()}
-    assert (table["claude"], table["cursor"]) == (".claude/skills", ".cursor/skills")
-
-
 def test_every_agent_can_be_deployed_to(world: World, source: Path) -> None:
     """[D13] all at once, user and project directories."""
     for scope in ("user", "project"):
@@ -207,12 +207,16 @@ def test_bad_targets(world: World, source: Path, text: str) -> None:
 
 
 def test_names_in_any_case(world: World) -> None:
-    """[D13] Claude is claude; an alias is its agent."""
+    """[D13] [RFC-0001:C-DEPLOYMENT] Claude is claude; an alias is its agent; two directories are those of
+    the RFC.
+    """
     (upper,) = find_targets("CLAUDE", "user", "/x")
     (alias,) = find_targets("claude-code", "user", "/x")
     assert upper[1] == alias[1] == str(world.home / ".claude" / "skills")
     with pytest.raises(InvalidOption):
         find_targets("ＣＬＡＵＤＥ", "user", "/x")
+    table = {agent.name: agent.user for agent in read_agents()}
+    assert (table["claude"], table["cursor"]) == (".claude/skills", ".cursor/skills")
 
 
 # Where it goes without --target
@@ -428,15 +432,6 @@ def test_a_target_that_can_not_be_written(world: World, source: Path, words: lis
     assert second.startswith("error[E999]: '/proc/skills'")
     assert (world.home / ".claude").read_text() == "mine"
     assert (world.project / "fine" / "pdf" / "SKILL.md").exists()
-
-
-def test_the_name_means_what_is_deployed(world: World) -> None:
-    """[RFC-0007] `build --all` with one name in two stores deploys the one that the name resolves to."""
-    world.skill("pdf")
-    world.skill("pdf", store=world.global_store)
-    for _ in range(2):
-        world.ok("build", "--all")
-        assert os.readlink(world.home / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def test_from_inside(world: World, path: str) -> None:
 
 
 def test_what_is_in_a_store_is_not_copied(world: World) -> None:
-    """[D10] a path to a skill of a store, ours or another project's, is built where it is."""
+    """[D10] [RFC-0007] a skill of a store is built where it is; what E050 advises works."""
     world.skill("pdf")
     assert imported(world, ".skillc/skills/pdf")["runtime_path"] == str(world.runtime / "pdf")
     other = world.root / "other"
@@ -91,6 +91,9 @@ def test_what_is_in_a_store_is_not_copied(world: World) -> None:
     assert built["source_path"] == str(folder)
     assert built["runtime_path"] == str(other / ".skillc" / "runtime" / "docx")
     assert os.listdir(world.store) == ["pdf"]
+    world.skill("pdf", store=world.project)
+    result = world.fails("E050", "build", "pdf")
+    assert "its name alone" not in result.stderr
 
 
 def test_existing_is_e050(world: World, folder: Path) -> None:
@@ -220,36 +223,18 @@ def test_a_folder_that_holds_the_store(world: World, force: bool) -> None:
 
 
 def test_unusable_skill_is_not_taken_in(world: World, folder: Path) -> None:
-    """[RFC-0001:C-INPUT] [D11] a folder that can't be built leaves nothing; mended, it is imported."""
+    """[RFC-0001:C-INPUT] [D11] [D10] what can't be built leaves nothing; a link is imported under its
+    name, as no link.
+    """
     text = (folder / "SKILL.md").read_text()
     (folder / "SKILL.md").write_text("# No frontmatter\n")
     world.fails("E011", "build", str(folder))
     assert os.listdir(world.store) == []
     (folder / "SKILL.md").write_text(text)
     imported(world, str(folder))
-
-
-def test_a_linked_folder(world: World, folder: Path) -> None:
-    """[D10] a link to a folder is imported under the link's name; the import is no link."""
     (world.project / "forms").symlink_to(folder)
     assert imported(world, "./forms")["skill"] == "forms"
     assert not (world.store / "forms").is_symlink()
-
-
-def test_the_store_can_not_be_written(world: World, folder: Path) -> None:
-    """[RFC-0005] a file where the home's .skillc belongs is one coded line."""
-    (world.home / ".skillc").write_text("mine")
-    result = world.fails("E999", "build", str(folder), cwd=world.root)
-    assert len(result.stderr.splitlines()) == 1
-    assert (world.home / ".skillc").read_text() == "mine"
-
-
-def test_hint_is_true(world: World) -> None:
-    """[D10] [RFC-0007] what E050 advises works, also where the folder stands in the working directory."""
-    world.skill("pdf")
-    world.skill("pdf", store=world.project)
-    result = world.fails("E050", "build", "pdf")
-    assert "its name alone" not in result.stderr
 
 
 # The same folder again
@@ -308,7 +293,9 @@ def test_a_damaged_record(world: World, folder: Path, damage: str) -> None:
 
 
 def test_no_home_for_the_record(world: World, folder: Path) -> None:
-    """[D53] a home that can't be written stops no import; without one nothing is replaced [D52]."""
+    """[D53] [RFC-0005] a home that can't be written stops no import; without one nothing is replaced
+    [D52].
+    """
     target = ("--target", str(world.root / "agent"))
     (world.home / ".skillc").write_text("a file")
     world.ok("build", str(folder), *target)
@@ -316,6 +303,9 @@ def test_no_home_for_the_record(world: World, folder: Path) -> None:
     edit.write_text("mine")
     world.fails("E999", "build", str(folder), "--force", *target, env={"HOME": ""})
     assert edit.read_text() == "mine"
+    result = world.fails("E999", "build", str(folder), cwd=world.root)
+    assert len(result.stderr.splitlines()) == 1
+    assert (world.home / ".skillc").read_text() == "a file"
 
 
 # Read what was built

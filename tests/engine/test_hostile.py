@@ -146,8 +146,8 @@ def test_every_cut_through_an_escape() -> None:
 
 
 def test_budgets() -> None:
-    """[LIB: Inventory mode (system prompt)] [D59] one skill can't fill a prompt; those without room are
-    counted, active ones stay.
+    """[LIB: Inventory mode (system prompt)] [D59] no skill fills a prompt; all collections are named;
+    active ones stay.
     """
     text = run(engine(document("a", description="x" * 1_000_000)).inventory_section())
     assert len(text) < 1400
@@ -156,6 +156,13 @@ def test_budgets() -> None:
     text = run(engine(*few, inventory_budget=10).inventory_section(["s7"]))
     assert re.findall('id="(.*?)"', text) == ["s7"]
     assert "8 more skills are not listed; the find_skills tool" in text
+    text = run(DefaultSkillEngine(Described(), EngineOptions(inventory_budget=1800)).inventory_section())
+    assert len(text) <= 1800
+    assert all(f'path="c{n}"' in text for n in range(14))
+    assert ">short</collection>" in text
+    assert "Descriptions are shortened" in text
+    lengths = {len(line) for line in text.splitlines() if "…" in line}
+    assert max(lengths) - min(lengths) <= 2  # c1 and c10, and a space at the cut
 
 
 class Described(SkillSource):
@@ -169,17 +176,6 @@ class Described(SkillSource):
 
     async def collections(self) -> builtins.list[SkillCollection]:
         return [SkillCollection(f"c{n}", "long words " * 40 if n else "short", 1) for n in range(14)]
-
-
-def test_the_budget_holds_for_collections() -> None:
-    """[LIB: Inventory mode (system prompt)] all are named, long descriptions lose the same, it is said."""
-    text = run(DefaultSkillEngine(Described(), EngineOptions(inventory_budget=1800)).inventory_section())
-    assert len(text) <= 1800
-    assert all(f'path="c{n}"' in text for n in range(14))
-    assert ">short</collection>" in text
-    assert "Descriptions are shortened" in text
-    lengths = {len(line) for line in text.splitlines() if "…" in line}
-    assert max(lengths) - min(lengths) <= 2  # c1 and c10, and a space at the cut
 
 
 def test_switched_off_everywhere() -> None:

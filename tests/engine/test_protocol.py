@@ -39,18 +39,14 @@ class Own:
         return []
 
 
-def test_turns() -> None:
-    """[LIB: SkillEngine trait (revised)] [D31] a turn needs four methods of an engine, and no more."""
+def test_turns_and_agents() -> None:
+    """[LIB: SkillEngine trait (revised)] [D31] four methods are enough; tools that need more do not exist."""
     engine: SkillEngine = Own()  # mypy checks it
     turn = asyncio.run(prepare_turn(engine, "/pdf go", ["gone"]))
     assert turn.message == "<skill>pdf</skill>\n\ngo"
     assert len(turn.notices) == 1
     value = asyncio.run(model_input(engine, "go", ["pdf"]))
     assert value.system == "<available_skills>pdf</available_skills>\n\n<skill>pdf</skill>"
-
-
-def test_agents() -> None:
-    """[LIB: SkillEngine trait (revised)] an agent over it: tools that need more do not exist."""
     agent = BuiltAgent("model", "", (), Own())
     assert agent.prepare_turn_sync("/pdf").message == "<skill>pdf</skill>"
     assert asyncio.run(agent.call_tool("load_skill", {"id": "pdf"})).text == "<skill>pdf</skill>"

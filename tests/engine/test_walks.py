@@ -94,10 +94,28 @@ def test_an_inventory_with_preloads(world: World, walks: Counter[str], threshold
     check(walks, world)
 
 
-def test_a_source_that_wins_is_enough(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
-    """[D27] sources of lower precedence are not asked for a skill that one above them has."""
+def test_the_library_and_its_tools(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[D27] [TOOLS §7.1] [D47] states, folders and tools of all take one snapshot; a source that wins is
+    enough.
+    """
     run(engine.load("plain"))
     assert walks == {str(world.store): 1}
+    walks.clear()
+    source = resolve_repositories(SkillsConfig(), str(world.project))
+    for request in (source.states(), source.diagnostics(), source.directories(), source.collections()):
+        run(request)
+        check(walks, world)
+        walks.clear()
+    assert run(source.directory(SkillId("plain"))) == str(world.store / "plain")
+    assert walks == {str(world.store): 1}
+    walks.clear()
+    executable(world.store, "mine", tool("say", "printf %s hello"))
+    executable(world.store, "yours", tool("tell", "printf %s hello"))
+    for skills in (engine, DefaultSkillEngine(FilesystemSkillSource(world.store))):
+        offer = run(SkillToolset().offer(skills))
+        assert {"mine__say", "yours__tell"} <= {definition.name for definition in offer.definitions}
+        check(walks, world)
+        walks.clear()
 
 
 def test_locating(world: World, walks: Counter[str]) -> None:
@@ -143,28 +161,6 @@ def test_wrappers(world: World, walks: Counter[str]) -> None:
     walks.clear()
     assert run(engine.browse("vendor"))["subcollections"][0]["path"] == "vendor/docs"
     assert walks == {str(world.store): 1}
-
-
-def test_the_library(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
-    """[D27] states, diagnostics and folders of all repositories."""
-    source = resolve_repositories(SkillsConfig(), str(world.project))
-    for request in (source.states(), source.diagnostics(), source.directories(), source.collections()):
-        run(request)
-        check(walks, world)
-        walks.clear()
-    assert run(source.directory(SkillId("plain"))) == str(world.store / "plain")
-    assert walks == {str(world.store): 1}
-
-
-def test_offering_tools(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
-    """[TOOLS §7.1] [D47] all tools of all skills, from one snapshot of every repository, or of one folder."""
-    executable(world.store, "mine", tool("say", "printf %s hello"))
-    executable(world.store, "yours", tool("tell", "printf %s hello"))
-    for skills in (engine, DefaultSkillEngine(FilesystemSkillSource(world.store))):
-        offer = run(SkillToolset().offer(skills))
-        assert {"mine__say", "yours__tell"} <= {definition.name for definition in offer.definitions}
-        check(walks, world)
-        walks.clear()
 
 
 class Foreign:

@@ -108,17 +108,6 @@ def test_damaged_tables(skill: Skill, database: Path, statement: str) -> None:
     assert len(before) == 11, "the outline is read from the sources where the index is of no use"
 
 
-def test_damage_is_not_taken_for_syntax(skill: Skill, database: Path, run: Run) -> None:
-    """[RFC-0004:C-INDEX] --raw on a damaged index is E002, too."""
-    connection = sqlite3.connect(database)
-    connection.execute("DELETE FROM sections_docsize")
-    connection.commit()
-    connection.close()
-    assert code(run("search", "pdf", "fill", "--raw")) == "E002"
-    assert code(run("search", "pdf", "fill")) == "E002"
-    assert code(run("search", "pdf", "fill AND", "--raw")) == "E100"
-
-
 def test_an_index_that_is_replaced_meanwhile(world: World, skill: Skill, database: Path) -> None:
     """[D11] a process that has an index open takes the new one as soon as it is there."""
     assert show_section(skill, "B").line == 1
@@ -191,8 +180,8 @@ def test_any_byte(skill: Skill, database: Path) -> None:
             assert now in (then, None)
 
 
-def test_a_damaged_index_is_built_again(skill: Skill, database: Path) -> None:
-    """[D11] [RFC-0004:C-INDEX] a build finds the damage, too, and writes a new index."""
+def test_a_damaged_index_is_built_again(skill: Skill, database: Path, run: Run) -> None:
+    """[D11] [RFC-0004:C-INDEX] a build finds the damage, too; --raw on a damaged index is E002."""
     expected = observe(skill)
     data = bytearray(database.read_bytes())
     data[len(data) // 2] ^= 1
@@ -201,6 +190,13 @@ def test_a_damaged_index_is_built_again(skill: Skill, database: Path) -> None:
         search_sections(skill, "forms")
     build_skill(skill)
     assert observe(skill) == expected
+    connection = sqlite3.connect(database)
+    connection.execute("DELETE FROM sections_docsize")
+    connection.commit()
+    connection.close()
+    assert code(run("search", "pdf", "fill", "--raw")) == "E002"
+    assert code(run("search", "pdf", "fill")) == "E002"
+    assert code(run("search", "pdf", "fill AND", "--raw")) == "E100"
 
 
 def test_a_large_index_is_not_read_whole(

@@ -314,16 +314,14 @@ def test_search_answers_from_the_index(run: Run, settled: Skill) -> None:
         build_skill(settled)
 
 
-def test_search_beside_a_link_that_leaves(world: World, run: Run, settled: Skill) -> None:
-    """[RFC-0002:C-ERRORS] [D18] a link that leaves is no file to be read: the index is as good as before."""
+def test_metadata_stays_strict(world: World, run: Run, settled: Skill) -> None:
+    """[RFC-0002:C-ERRORS] [D18] a link that leaves is no file; a manifest of another build is E002 in any
+    case.
+    """
     Path(settled.source, "out").symlink_to(world.root)
     ran = run("search", "pdf", "names")
     assert (ran.status, ran.err[:14]) == (0, "")
     assert ran.out.startswith("SKILL.md#")
-
-
-def test_metadata_stays_strict(run: Run, settled: Skill) -> None:
-    """[D18] a mismatch of manifest and index is E002 for show and search, however the sources are."""
     manifest = Path(settled.runtime(), ".skillc", "manifest.json")
     manifest.write_text("{}")
     assert code(run("show", "pdf", "--section", "a")) == "E002"

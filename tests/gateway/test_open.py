@@ -39,16 +39,14 @@ def content(skill: Skill, path: str, max_lines: int | None = None) -> bytes:
 
 
 def test_as_it_is(world: World, run: Run) -> None:
-    """[RFC-0002:C-OPEN] [D20] any kind of file, and every byte of it, without a build."""
+    """[RFC-0002:C-OPEN] [D20] [D1] [D2] any file and byte, hidden ones and links inside too; a missing one
+    is E021.
+    """
     names = ["a.md", "a.txt", "a.py", "a.bin", "deep/er/a", "no-ending", "sp ace/é 漢.md"]
     texts = [b"", b"text", b"text\n", b"a\r\nb\rc\n", ANYTHING, b"\xef\xbb\xbf# BOM\n"]
     for data in texts:
         made(world, "pdf", dict.fromkeys(names, data), built=False)
         assert {run("open", "pdf", name).raw for name in names} == {data}
-
-
-def test_hidden_files(world: World) -> None:
-    """[D1] [D2] dot-files, and links that stay inside, can be opened."""
     skill = made(world, "pdf", {".env": b"x", ".dir/a": b"y", "a/.b": b"z"})
     assert [content(skill, name) for name in (".env", ".dir/a", "a/.b")] == [b"x", b"y", b"z"]
     skill = made(world, "pdf", {"a/b.md": b"text"})
@@ -57,6 +55,13 @@ def test_hidden_files(world: World) -> None:
     Path(skill.source, "absolute").symlink_to(Path(skill.source, "a", "b.md"))
     for path in ("file", "directory/b.md", "absolute", "directory/../a/b.md"):
         assert content(skill, path) == b"text"
+    made(world, "pdf", {"a/b": b""}, built=False)
+    near = {"SKILL.md.", "skill.MD"}
+    for path in ("nowhere", "a/nowhere", "a", "a/", ".", "", "./", "SKILL.md/x", *near):
+        ran = run("open", "pdf", path)
+        assert code(ran) == "E021"
+        hint = "hint: did you mean 'SKILL.md'?\n" if path in near else ""
+        assert ran.err == f"error[E021]: file not found: '{path}'\n{hint}"
 
 
 def test_json(world: World, run: Run) -> None:
@@ -174,17 +179,6 @@ def test_memory_is_bounded(world: World, words: tuple[str, ...], lines: int) -> 
 
 
 # What it refuses
-
-
-def test_not_found(world: World, run: Run) -> None:
-    """[RFC-0002:C-OPEN] [D20] a missing file, and a directory: E021."""
-    made(world, "pdf", {"a/b": b""}, built=False)
-    near = {"SKILL.md.", "skill.MD"}
-    for path in ("nowhere", "a/nowhere", "a", "a/", ".", "", "./", "SKILL.md/x", *near):
-        ran = run("open", "pdf", path)
-        assert code(ran) == "E021"
-        hint = "hint: did you mean 'SKILL.md'?\n" if path in near else ""
-        assert ran.err == f"error[E021]: file not found: '{path}'\n{hint}"
 
 
 def test_outside(world: World, run: Run) -> None:

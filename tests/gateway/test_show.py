@@ -21,14 +21,21 @@ from tests.gateway.conftest import API, SKILL, Run, code, made
 # What it returns
 
 
-def test_to_the_next_heading_of_its_level(skill: Skill) -> None:
-    """[RFC-0002:C-SHOW] [D15] subsections included; line ends are the source's."""
+def test_to_the_next_heading_of_its_level(skill: Skill, run: Run) -> None:
+    """[RFC-0002:C-SHOW] [D15] [D71] subsections included, line ends as they are; without its index a built
+    skill is E002.
+    """
     assert (
         show_section(skill, "Fields").text
         == b"### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n"
     )
     assert show_section(skill, "api").text == b"# API\r\n\r\n## Forms\r\n\r\nOther file.\r\n"
     assert show_section(skill, "Deepest").text == b"###### Deepest\n\n"
+    for runtime in skill.runtimes():
+        for path in Path(runtime, ".skillc-meta").glob("search-*"):
+            path.unlink()
+    assert code(run("show", "pdf", "--section", "usage")) == "E002"
+    assert run("outline", "pdf").status == 0
 
 
 def test_lines_are_the_files_own_bytes(world: World, run: Run) -> None:
@@ -140,7 +147,9 @@ def test_odd_headings(world: World) -> None:
 
 
 def test_as_it_is_shown(run: Run, world: World) -> None:
-    """[D61] [RFC-0001:C-STUB] what stub and outline can't print as it is finds its heading."""
+    """[D61] [RFC-0001:C-STUB] [RFC-0001:C-SECTIONS] what stub and outline print finds its heading, or the
+    file without a title.
+    """
     for heading in ("a  b", "zero\u200bwidth", "soft\u00adhyphen", "right\u202eto left", "a\u3000b"):
         text = f"---\nname: odd\ndescription: d\n---\n# Odd\n\n## {heading}\n\ntext\n"
         made(world, "odd", {"SKILL.md": text})
@@ -148,10 +157,6 @@ def test_as_it_is_shown(run: Run, world: World) -> None:
         stub = (world.runtime / "odd" / "SKILL.md").read_text().splitlines()[-1]
         for shown in (line, line.strip("# "), stub.strip("- "), heading):
             assert run("show", "odd", "--section", shown).raw == f"## {heading}\n\ntext\n".encode(), shown
-
-
-def test_a_file_without_a_title(run: Run, world: World) -> None:
-    """[RFC-0001:C-SECTIONS] a stub lists it by its path: show prints the file."""
     files: dict[str, str | bytes] = {"a.md": "text\n\n## Two\n", "b/c.md": "#\n\nno text\n", "d.md": "# D\n"}
     made(world, "pdf", files)
     assert "  - a.md\n  - b/c.md\n  - D\n" in (world.runtime / "pdf" / "SKILL.md").read_text()
@@ -370,15 +375,6 @@ def test_without_a_build(world: World, run: Run) -> None:
     after = [run(*call) for call in calls]
     assert [(ran.status, ran.raw, ran.err) for ran in fresh] == [(r.status, r.raw, r.err) for r in after]
     assert fresh[0].out.startswith("### Fields")
-
-
-def test_an_index_that_is_gone(run: Run, skill: Skill) -> None:
-    """[D71] of a skill that was built: E002; the outline reads the sources."""
-    for runtime in skill.runtimes():
-        for path in Path(runtime, ".skillc-meta").glob("search-*"):
-            path.unlink()
-    assert code(run("show", "pdf", "--section", "usage")) == "E002"
-    assert run("outline", "pdf").status == 0
 
 
 def test_a_link_that_leaves(world: World, run: Run, folder: Path) -> None:

@@ -158,17 +158,13 @@ def test_deep_directories(monkeypatch: pytest.MonkeyPatch, cuda: Skill) -> None:
 
 
 def test_cut_tree(cuda: Skill) -> None:
-    """[D19] a cut tree is the beginning of the whole one, and says how many entries are left."""
+    """[D19] [D1] [D2] a cut tree is the beginning of the whole one; its files are those of all commands."""
     whole = list_sources(cuda)
     for limit in range(1, len(whole.entries) + 1):
         tree = list_sources(cuda, limit=limit)
         assert [node.path for node in tree.entries] == [node.path for node in whole.entries[:limit]]
         assert [node.last for node in tree.entries] == [node.last for node in whole.entries[:limit]]
         assert tree.more == len(whole.entries) - limit
-
-
-def test_the_files_of_all_commands(cuda: Skill) -> None:
-    """[D1] [D2] the names are those of the list that every command has, links and dot-files included."""
     root = Path(cuda.source)
     (root / ".hidden").write_text("x")
     (root / "link.md").symlink_to("a.md")

@@ -91,15 +91,6 @@ def test_read_only_log(pdf: World, unprivileged: tuple[str, ...]) -> None:
         meta.chmod(0o755)
 
 
-def test_an_unreadable_index(pdf: World, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0004:C-INDEX] an index without permission to read it is like none; the outline needs none."""
-    [index] = (pdf.runtime / "pdf" / ".skillc-meta").glob("search-*.db")
-    index.chmod(0)
-    pdf.fails("E002", "show", "pdf", "--section", "名前 größe", prefix=unprivileged)
-    pdf.fails("E002", "search", "pdf", "needle", prefix=unprivileged)
-    assert "名前" in pdf.skc("outline", "pdf", prefix=unprivileged).stdout
-
-
 def test_an_unreadable_source(pdf: World, unprivileged: tuple[str, ...]) -> None:
     """[RFC-0005] a source without permission: one coded line that names it; search answers from the index."""
     main = pdf.store / "pdf" / "SKILL.md"
@@ -142,11 +133,16 @@ def test_no_home(pdf: World, env: dict[str, str]) -> None:
             assert "HOME" in pdf.fails("E999", *given, env=env).stderr
 
 
-def test_empty_environment(pdf: World) -> None:
-    """[RFC-0007] no PATH, no LANG, no HOME."""
+def test_empty_environment(pdf: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0007] [RFC-0004:C-INDEX] no PATH, LANG or HOME; an index without permission is like none."""
     for words, part in COMMANDS.values():
         ran = pdf.ok(*words, without=("PATH", "LANG", "HOME"))
         assert (part in ran.stdout, ran.stderr) == (True, "")
+    [index] = (pdf.runtime / "pdf" / ".skillc-meta").glob("search-*.db")
+    index.chmod(0)
+    pdf.fails("E002", "show", "pdf", "--section", "名前 größe", prefix=unprivileged)
+    pdf.fails("E002", "search", "pdf", "needle", prefix=unprivileged)
+    assert "名前" in pdf.skc("outline", "pdf", prefix=unprivileged).stdout
 
 
 @pytest.mark.slow

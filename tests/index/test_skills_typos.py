@@ -60,8 +60,10 @@ def test_a_misspelt_word(shelf: Shelf, typed: str, word: str, skill_id: str) -> 
     assert found.as_json(typed)["corrections"] == {typed.lower(): word}
 
 
-def test_words_that_are_left_alone(shelf: Shelf) -> None:
-    """[LIB: SkillEngine trait (revised)] right, short, far-off and foreign words are what they are."""
+def test_words_that_are_left_alone(shelf: Shelf, tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] [D32] right, short, far-off and foreign words, stems, and words
+    of hidden skills.
+    """
     for task in ("kubernetes", "kubernet", "from", "foms", "xubernetes", "quantum", "форма", "k8", "mailbox"):
         assert shelf.find(task).corrections == {}, task
     assert "corrections" not in shelf.find("kubernetes").as_json("kubernetes")
@@ -69,6 +71,11 @@ def test_words_that_are_left_alone(shelf: Shelf) -> None:
     assert (mixed[0].id, mixed.corrections) == ("pdf", {})
     page = " ".join(f"unknown{chr(97 + n)}" for n in range(20))
     assert shelf.find(f"{page} kuberntes fill").corrections == {}
+    found = shelf.index.find([shelf.part], "kuberntes", 10, lambda skill_id, needs: skill_id != "k8s")
+    assert (found, found.corrections) == ([], {})
+    skill(tmp_path / "skills", "many", "---\ndescription: Merge several tables\n---\n")
+    assert shelf.find("several")[0].id == "many"
+    assert (shelf.find("server"), shelf.find("server").corrections) == ([], {})
 
 
 @pytest.mark.parametrize(
@@ -91,19 +98,6 @@ def test_a_misspelt_word_with_accents(shelf: Shelf, tmp_path: Path, typed: str, 
     assert [term for term, _ in found[0].matched] == [word]
     for task in ("财务报标", "déclarations", "DÉCLARATIONS", "declarations", "quatrième"):
         assert shelf.find(task).corrections == {}, task
-
-
-def test_a_stem_that_is_near_where_the_word_is_not(shelf: Shelf, tmp_path: Path) -> None:
-    """[LIB: SkillEngine trait (revised)] `server` is no typo of `several`."""
-    skill(tmp_path / "skills", "many", "---\ndescription: Merge several tables\n---\n")
-    assert shelf.find("several")[0].id == "many"
-    assert (shelf.find("server"), shelf.find("server").corrections) == ([], {})
-
-
-def test_a_word_of_what_may_not_be_used(shelf: Shelf) -> None:
-    """[D32] a word that only a hidden skill has is not told."""
-    found = shelf.index.find([shelf.part], "kuberntes", 10, lambda skill_id, needs: skill_id != "k8s")
-    assert (found, found.corrections) == ([], {})
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Homes with agents, real servers, and npm's installer."""
 
+import pytest
+
 from tests.support.agents import here
 from tests.support.git import origin, server, template
 from tests.support.http import stub
@@ -7,3 +9,9 @@ from tests.support.npm import installer
 from tests.support.team import ada, team
 
 __all__ = ["ada", "here", "installer", "origin", "server", "stub", "team", "template"]
+
+
+@pytest.fixture(autouse=True)
+def no_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start no server for each agent that is set up, which takes seconds; tests/mcp does that."""
+    monkeypatch.setattr("skillc.mcp.rehearsal.SESSIONS", {})

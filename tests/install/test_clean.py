@@ -77,14 +77,10 @@ def _age(path: Path) -> None:
 
 
 def test_nothing_to_clean(world: World) -> None:
-    """[SURFACES: Getting skills] an empty home has no waste, and no directory is made."""
+    """[SURFACES: Getting skills] an empty home has no waste, and no directory is made; so without one."""
     assert "Nothing to clean" in world.ok("clean").stdout
     assert _clean(world) == []
     assert not (world.home / ".skillc").exists()
-
-
-def test_no_home(world: World) -> None:
-    """[SURFACES: Getting skills] without a home there is nothing but the project."""
     assert json.loads(world.ok("clean", "--format", "json", env={"HOME": ""}).stdout) == {"entries": []}
 
 

@@ -295,16 +295,14 @@ def test_toml_tables_around_and_below(world: World) -> None:
     assert toml.read_text() == "a = 1\n\n# above\n# below\n\n[z]\nb = nan\n"
 
 
-def test_options_that_exclude_each_other(world: World) -> None:
-    """[RFC-0005] E100 that says what goes with what."""
+def test_options_and_json(world: World) -> None:
+    """[RFC-0005] [SURFACES: Getting skills] E100 that says what goes with what; JSON says which file
+    changed.
+    """
     world.fails("E100", "mcp", "--install", "claude", "--uninstall", "claude")
     world.fails("E100", "mcp", "--force")
     world.fails("E100", "mcp", "--print")
     world.fails("E100", "mcp", "--uninstall", "windsurf", "--project")
-
-
-def test_json(world: World) -> None:
-    """[SURFACES: Getting skills] `--format json` says which file changed, and whether it was written."""
     words = ("claude", "--format", "json")
     results = []
     for option in ("--install", "--install", "--uninstall", "--uninstall"):

@@ -32,7 +32,9 @@ def find(
 
 
 def test_order() -> None:
-    """[SURFACES: Getting skills] skills/, the agents' folders, what plugins name, then anywhere."""
+    """[SURFACES: Getting skills] skills/, agents' folders, plugins, anywhere; the root alone; by name and
+    path.
+    """
     places = [
         "skills/a", ".claude/skills/b", ".agents/skills/c", "plugins/one/skills/d", "extra/e", "z/f", "x/y/g",
     ]  # fmt: skip
@@ -40,13 +42,18 @@ def test_order() -> None:
     plugins = [{"name": "one", "source": "./plugins/one"}, {"name": "two", "skills": ["./extra/e"]}]
     files[".claude-plugin/marketplace.json"] = json.dumps({"plugins": plugins})
     assert [path for _, path in find(files)] == [f"{place}/SKILL.md" for place in places]
-
-
-def test_root() -> None:
-    """[SURFACES: Getting skills] A skill in the root is the only one; those inside it are found by name."""
     files = {"SKILL.md": skill("whole"), "skills/part/SKILL.md": skill("part")}
     assert find(files) == [("whole", "SKILL.md")]
     assert find(files, "part") == [("part", "skills/part/SKILL.md")]
+    files = {"skills/pdf/SKILL.md": skill("pdf"), "old/pdf/SKILL.md": skill("pdf")}
+    assert find(files) == [("pdf", "skills/pdf/SKILL.md")]
+    assert find(files, "pdf") == [("pdf", "skills/pdf/SKILL.md")]
+    assert find(files, "old/pdf") == [("pdf", "old/pdf/SKILL.md")]
+    files = {"x/skills/a/SKILL.md": skill("a"), "x/b/SKILL.md": skill("b"), "xy/SKILL.md": skill("xy")}
+    assert find(files, path="x") == [("a", "x/skills/a/SKILL.md"), ("b", "x/b/SKILL.md")]
+    assert find(files, path="x/b") == [("b", "x/b/SKILL.md")]
+    with pytest.raises(OriginNotFound, match="no skill in 'y'"):
+        find(files, path="y")
 
 
 @each(
@@ -84,16 +91,10 @@ def test_hostile_manifests(text: str) -> None:
     assert find(files) == [("a", "a/SKILL.md")]
 
 
-def test_duplicates() -> None:
-    """[SURFACES: Getting skills] Of two skills with one name the first counts; a path names the other."""
-    files = {"skills/pdf/SKILL.md": skill("pdf"), "old/pdf/SKILL.md": skill("pdf")}
-    assert find(files) == [("pdf", "skills/pdf/SKILL.md")]
-    assert find(files, "pdf") == [("pdf", "skills/pdf/SKILL.md")]
-    assert find(files, "old/pdf") == [("pdf", "old/pdf/SKILL.md")]
-
-
 def test_what_is_no_skill() -> None:
-    """[SURFACES: Getting skills] Packages, compiled skills and what is too deep are left out."""
+    """[SURFACES: Getting skills] packages and compiled skills are left out; names are made; no description
+    is W080.
+    """
     files = {
         "node_modules/x/SKILL.md": skill("x"),
         "a/b/c/d/e/f/g/h/i/j/SKILL.md": skill("j"),
@@ -103,10 +104,6 @@ def test_what_is_no_skill() -> None:
         "good/skill.md": skill("good"),
     }
     assert find(files) == [("good", "good/skill.md")]
-
-
-def test_unusable() -> None:
-    """[SURFACES: Getting skills] A SKILL.md without a description is reported, and the others are found."""
     report: list[Diagnostic] = []
     files = {"a/SKILL.md": "# nothing\n", "b/SKILL.md": skill("b"), "c/SKILL.md": "---\nname: c\n---\n"}
     assert find(files, report=report) == [("b", "b/SKILL.md")]
@@ -114,25 +111,12 @@ def test_unusable() -> None:
         ("W080", "a/SKILL.md"),
         ("W080", "c/SKILL.md"),
     ]
-
-
-def test_names() -> None:
-    """[SURFACES: Getting skills] A name that is none becomes one; a missing one is the folder's."""
     files = {
         "a/SKILL.md": "---\nname: My Skill!\ndescription: x\n---\n",
         "B_c/SKILL.md": "---\ndescription: x\n---\n",
         "evil/SKILL.md": "---\nname: ../../x\ndescription: x\n---\n",
     }
     assert [name for name, _ in find(files)] == ["b-c", "my-skill", "x"]
-
-
-def test_path() -> None:
-    """[SURFACES: Getting skills] Below a path, the same rules hold; nothing beside it is found."""
-    files = {"x/skills/a/SKILL.md": skill("a"), "x/b/SKILL.md": skill("b"), "xy/SKILL.md": skill("xy")}
-    assert find(files, path="x") == [("a", "x/skills/a/SKILL.md"), ("b", "x/b/SKILL.md")]
-    assert find(files, path="x/b") == [("b", "x/b/SKILL.md")]
-    with pytest.raises(OriginNotFound, match="no skill in 'y'"):
-        find(files, path="y")
 
 
 @pytest.mark.slow

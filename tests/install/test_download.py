@@ -188,7 +188,9 @@ def test_sparse(world: World, origin: Origin, server: Server) -> None:
 
 
 def test_lazy(world: World, origin: Origin, address: str) -> None:
-    """[SURFACES: Getting skills] A list first; files come when skills are chosen from it."""
+    """[SURFACES: Getting skills] a list first, then the files of those chosen, by the names in their
+    SKILL.md.
+    """
     origin.write("pdf/more.md", "more")
     origin.push("one")
     with open_download(parse_origin(address, "/"), lazy=True) as found:
@@ -197,10 +199,6 @@ def test_lazy(world: World, origin: Origin, address: str) -> None:
         found.complete(found.candidates[1:2])
         found.complete(found.candidates[1:2])
         assert files_of(found.folder) == ["pdf/SKILL.md", "pdf/more.md"]
-
-
-def test_name_unlike_folder(world: World, origin: Origin, address: str) -> None:
-    """[SURFACES: Getting skills] A skill is found by the name in its SKILL.md, whatever its folder is."""
     origin.write("x/SKILL.md", "---\nname: my-name\ndescription: y\n---\n")
     origin.push()
     assert get(address, "my-name") == {"my-name": ["SKILL.md"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +50,22 @@ def test_every_agent_by_default(world: World, claude: Path) -> None:
     assert not store.exists()
 
 
-def test_agents_that_are_not_there(world: World) -> None:
-    """[SURFACES: Getting skills] an unknown agent is E100 with the nearest; no directory is said."""
+def test_agents_that_are_not_there(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] an unknown agent is E100; `list` says where skills of agents are."""
     assert "did you mean 'claude'" in world.fails("E100", "import", "--from", "cluade", cwd=world.home).stderr
     missing = str(world.home / ".codex/skills")
     assert reasons(world, "--from", "codex") == {missing: "there is no such directory"}
     assert "Nothing to import" in world.ok("import", cwd=world.home).stdout
     world.fails("E022", "import", "./nowhere")
     world.fails("E100", "import", "--global", "--project")
+    assert "'skc init <name>'" in world.ok("list").stdout
+    skill(claude, "pdf")
+    skill(world.home / ".codex/skills", "docx")
+    assert world.ok("list").stdout == (
+        "No skills yet. 2 skills in ~/.claude/skills, ~/.codex/skills came from elsewhere;"
+        " 'skc import' takes them over.\n"
+    )
+    assert json.loads(world.ok("list", "--format", "json").stdout)["skills"] == []
 
 
 def test_reasons(world: World, claude: Path) -> None:
@@ -91,19 +100,6 @@ def test_reasons(world: World, claude: Path) -> None:
     }
 
 
-def test_links_to_what_is_imported(world: World, claude: Path) -> None:
-    """[SURFACES: Getting skills] npm's layout: a folder in .agents/skills, links of other agents to it."""
-    real = skill(world.home / ".agents/skills", "pdf")
-    (claude / "pdf").symlink_to("../../.agents/skills/pdf")
-    assert reasons(world) == {
-        str(claude / "pdf"): f"a link to '{real}', which is imported; it leads to the compiled skill"
-    }
-    world.ok("import", "--yes", cwd=world.home)
-    assert "skc outline" in (claude / "pdf/SKILL.md").read_text()
-    world.ok("remove", "pdf", cwd=world.home)
-    assert not os.path.lexists(claude / "pdf")
-
-
 def test_folders(world: World) -> None:
     """[SURFACES: Getting skills] a folder is a skill, or has some below it: the project gets copies."""
     work = world.root / "work"
@@ -124,11 +120,21 @@ def test_folders(world: World) -> None:
 
 
 def test_a_folder_of_an_agent_is_the_agents(world: World, claude: Path) -> None:
-    """[SURFACES: Getting skills] also by its path: it is moved, and into the home's store."""
+    """[SURFACES: Getting skills] an agent's folder by its path; npm's links to one in .agents/skills."""
     skill(claude, "pdf")
     for words in ((str(claude / "pdf"),), (str(claude),), ("~/.claude/skills",)):
         (entry,) = plan(world, *words, cwd=world.project)["imported"]
         assert (entry["how"], entry["to"]) == ("moved", str(world.global_store / "pdf"))
+    shutil.rmtree(claude / "pdf")
+    real = skill(world.home / ".agents/skills", "pdf")
+    (claude / "pdf").symlink_to("../../.agents/skills/pdf")
+    assert reasons(world) == {
+        str(claude / "pdf"): f"a link to '{real}', which is imported; it leads to the compiled skill"
+    }
+    world.ok("import", "--yes", cwd=world.home)
+    assert "skc outline" in (claude / "pdf/SKILL.md").read_text()
+    world.ok("remove", "pdf", cwd=world.home)
+    assert not os.path.lexists(claude / "pdf")
 
 
 def test_projects_directories(world: World) -> None:
@@ -141,18 +147,6 @@ def test_projects_directories(world: World) -> None:
     assert entry["id"] == "own"
     assert plan(world, cwd=world.project)["imported"] == []
     assert "'skc init'" in world.fails("E100", "import", "--project", cwd=world.root).stderr
-
-
-def test_list_names_the_command(world: World, claude: Path) -> None:
-    """[SURFACES: Getting skills] where no store has a skill and agents have some, `list` says so."""
-    assert "'skc init <name>'" in world.ok("list").stdout
-    skill(claude, "pdf")
-    skill(world.home / ".codex/skills", "docx")
-    assert world.ok("list").stdout == (
-        "No skills yet. 2 skills in ~/.claude/skills, ~/.codex/skills came from elsewhere;"
-        " 'skc import' takes them over.\n"
-    )
-    assert json.loads(world.ok("list", "--format", "json").stdout)["skills"] == []
 
 
 def test_store_that_is_an_agents_directory(world: World) -> None:

@@ -157,13 +157,22 @@ def test_copied(world: World) -> None:
     assert (copy / "SKILL.md").read_text().endswith("New\n")
 
 
-def test_projects_directory(world: World) -> None:
-    """[SURFACES: Getting skills] --project: out of the project's directory, which gets a relative link."""
+def test_other_directories(world: World) -> None:
+    """[SURFACES: Getting skills] --project: relative links; an agent's directory kept elsewhere, as with
+    dotfiles.
+    """
     pdf = skill(world.project / ".claude/skills", "pdf")
     run_import(world, "--project", cwd=world.project)
     assert (world.store / "pdf/SKILL.md").exists()
     assert os.readlink(pdf) == "../../.skillc/runtime/pdf"
     assert (world.project / ".skillc/.gitignore").exists()
+    real = world.root / "dotfiles"
+    skill(real, "pdf")
+    (world.home / ".claude").mkdir()
+    (world.home / ".claude/skills").symlink_to(real)
+    run_import(world, "--from", "claude")
+    assert (real / "pdf").is_symlink()
+    assert (world.global_store / "pdf/SKILL.md").exists()
 
 
 @pytest.mark.parametrize("words", [["--from", "claude", "--project"], ["--project"], [".claude/skills/pdf"]])
@@ -177,17 +186,6 @@ def test_a_directory_that_leads_out_of_a_project(world: World, words: list[str])
     assert ("leads out of the project" in result.stdout) == ("--project" in words)
     assert pdf.is_dir()
     assert not pdf.is_symlink()
-
-
-def test_a_directory_that_is_a_link(world: World) -> None:
-    """[SURFACES: Getting skills] an agent's directory kept elsewhere, as with dotfiles."""
-    real = world.root / "dotfiles"
-    skill(real, "pdf")
-    (world.home / ".claude").mkdir()
-    (world.home / ".claude/skills").symlink_to(real)
-    run_import(world, "--from", "claude")
-    assert (real / "pdf").is_symlink()
-    assert (world.global_store / "pdf/SKILL.md").exists()
 
 
 def test_without_exchange(world: World, claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:

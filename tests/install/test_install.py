@@ -173,7 +173,9 @@ def test_frozen_changes_nothing(world: World, origin: Origin, server: Server) ->
 
 @pytest.mark.slow
 def test_an_entry_of_another_tool(world: World, origin: Origin, server: Server) -> None:
-    """[SURFACES: Lock file] what lacks our part is resolved again with a warning; with --frozen it fails."""
+    """[SURFACES: Lock file] [SURFACES: Getting skills] an entry of another tool is resolved with a
+    warning; --global is the home's lock.
+    """
     (entry,) = lock_skills(world, server.url, "pdf")
     del entry.fields["skillc"]
     path = world.project / "skills-lock.json"
@@ -184,10 +186,6 @@ def test_an_entry_of_another_tool(world: World, origin: Origin, server: Server) 
     assert "the files are the same" in result.stderr
     assert read_lock(str(world.project))["pdf"].commit == origin.git("rev-parse", "HEAD")
     assert install(world, "--frozen")["unchanged"] == ["pdf"]
-
-
-def test_the_home(world: World, origin: Origin, server: Server) -> None:
-    """[SURFACES: Getting skills] outside of projects, and with --global, it is the home's store and lock."""
     lock_skills(world, server.url, "pdf", root=world.home, targets=["claude"])
     elsewhere = world.root / "elsewhere"
     elsewhere.mkdir()
@@ -198,7 +196,9 @@ def test_the_home(world: World, origin: Origin, server: Server) -> None:
 
 
 def test_local_folders(world: World) -> None:
-    """[SURFACES: Getting skills] a folder that changed since is E081; its links become files."""
+    """[SURFACES: Getting skills] a folder that changed is E081, its links become files; no lock removes
+    nothing.
+    """
     mine = skill(world.root / "mine", "pdf")
     (mine / "copy.md").symlink_to("SKILL.md")
     lock_skills(world, str(mine.parent), "pdf")
@@ -209,6 +209,11 @@ def test_local_folders(world: World) -> None:
     (mine / "SKILL.md").write_text("---\nname: pdf\ndescription: Other\n---\nOther\n")
     result = world.fails("E081", "install")
     assert "skc update pdf" in result.stderr
+    (world.project / "skills-lock.json").unlink()
+    world.fails("E071", "install")
+    (world.project / "skills-lock.json").write_text("{")
+    for command in (["install"], ["verify"], ["lock"]):
+        world.fails("E071", *command)
 
 
 @pytest.mark.slow
@@ -258,14 +263,6 @@ def test_hostile_entries(world: World, fields: dict[str, object]) -> None:
     path.write_text(json.dumps({"version": 1, "skills": {"pdf": {**fields, "computedHash": "0" * 64}}}))
     world.fails("E081", "install")
     assert not (world.store / "pdf").exists()
-
-
-def test_no_lock(world: World) -> None:
-    """[SURFACES: Getting skills] without a lock nothing is removed; a damaged one is one coded line."""
-    world.fails("E071", "install")
-    (world.project / "skills-lock.json").write_text("{")
-    for command in (["install"], ["verify"], ["lock"]):
-        world.fails("E071", *command)
 
 
 @pytest.mark.slow

@@ -77,11 +77,20 @@ def test_the_file(world: World) -> None:
     assert sorted(os.listdir(world.project)) == [".skillc", "skills-lock.json"]
 
 
-def test_no_file_for_nothing(world: World) -> None:
-    """[SURFACES: Lock file] taking out what is not there makes no file."""
+def test_as_javascript_writes_it(world: World) -> None:
+    """[SURFACES: Lock file] no file for nothing; else byte for byte what JSON.stringify gives."""
     change_lock(str(world.project), forget=["pdf"])
     assert read_lock(str(world.project)) == {}
     assert not (world.project / "skills-lock.json").exists()
+    names = [
+        *("b", "B", "a", "10", "9", "01", "é", "z\u2028", "\U0001f389", "\uffee", "tab\t", 'q"'),
+        *("__proto__", "\x7f"),
+    ]
+    change_lock(str(world.project), record=[entry(name) for name in names])
+    content = read(world)
+    skills = "Object.fromEntries(Object.keys(value.skills).sort().map(k => [k, value.skills[k]]))"
+    script = f"JSON.stringify({{version: value.version, skills: {skills}}}, null, 2)"
+    assert content == evaluate(script, json.loads(content)) + "\n"
 
 
 def test_what_an_entry_says(world: World) -> None:
@@ -138,19 +147,6 @@ def test_fields_of_others_stay(world: World) -> None:
         root, record=[entry("pdf", Origin("github", "else/where", "https://github.com/else/where.git"))]
     )
     assert "subagents" not in json.loads(read(world))["skills"]["pdf"]
-
-
-def test_as_javascript_writes_it(world: World) -> None:
-    """[SURFACES: Lock file] byte for byte what JSON.stringify gives, also for odd names."""
-    names = [
-        *("b", "B", "a", "10", "9", "01", "é", "z\u2028", "\U0001f389", "\uffee", "tab\t", 'q"'),
-        *("__proto__", "\x7f"),
-    ]
-    change_lock(str(world.project), record=[entry(name) for name in names])
-    content = read(world)
-    skills = "Object.fromEntries(Object.keys(value.skills).sort().map(k => [k, value.skills[k]]))"
-    script = f"JSON.stringify({{version: value.version, skills: {skills}}}, null, 2)"
-    assert content == evaluate(script, json.loads(content)) + "\n"
 
 
 BROKEN = {

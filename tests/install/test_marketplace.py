@@ -228,16 +228,14 @@ def test_plugins_elsewhere_of_a_repository(world: World, origin: Origin, server:
     assert "acme/far" in world.fails("E080", "add", server.url, "--all", "--yes").stderr
 
 
-def test_versions_in_the_names_of_plugins() -> None:
-    """[SURFACES: Registry protocols] the repository of a plugin's version is not taken for a ref."""
+def test_addresses() -> None:
+    """[SURFACES: Registry protocols] [SURFACES: Getting skills] a plugin's version is no ref; the page of
+    the file on a forge is its repository.
+    """
     origin = parse_origin("https://skills.example.com/plugins/payments/refunds@1.0.0.git", "/")
     assert (origin.url.rpartition("/")[2], origin.ref) == ("refunds@1.0.0.git", "")
     origin = parse_origin("https://skills.example.com/plugins/payments/refunds@1.0.0.git@main", "/")
     assert (origin.url.rpartition("/")[2], origin.ref) == ("refunds@1.0.0.git", "main")
-
-
-def test_a_browser_address_of_the_file() -> None:
-    """[SURFACES: Getting skills] the page of the file on a forge means the repository that it is in."""
     origin = parse_origin(f"https://github.com/acme/shop/blob/main{FILE}", "/")
     assert (origin.source, origin.ref, origin.path) == ("acme/shop", "main", "")
     origin = parse_origin("https://github.com/acme/shop/blob/main/sub/.agents/plugins/marketplace.json", "/")

@@ -104,7 +104,9 @@ def test_web(text: str, origin: Origin) -> None:
 
 
 def test_local(tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] A folder or an archive; what is there comes before a repository's name."""
+    """[SURFACES: Getting skills] [SURFACES: Lock file] a folder or an archive, also read back from a lock,
+    and a site's address.
+    """
     (tmp_path / "skills/pdf").mkdir(parents=True)
     (tmp_path / "a.tgz").touch()
     folder = str(tmp_path / "skills/pdf")
@@ -112,6 +114,14 @@ def test_local(tmp_path: Path) -> None:
         assert parse_origin(text, str(tmp_path)) == Origin("local", folder, folder)
     assert parse_origin("a.tgz", str(tmp_path)) == Origin("download", *[str(tmp_path / "a.tgz")] * 2)
     assert parse_origin("other/pdf", str(tmp_path)).type == "github"
+    local = recall_origin({"sourceType": "local", "source": "./skills"}, str(tmp_path))
+    assert local == Origin("local", *[str(tmp_path / "skills")] * 2)
+    site = {
+        "sourceType": "well-known",
+        "source": "wellknown/example.com",
+        "sourceUrl": "https://example.com/a",
+    }
+    assert recall_origin(site, "/") == Origin("well-known", "wellknown/example.com", "https://example.com/a")
 
 
 def test_local_git(tmp_path: Path, origin: GitOrigin) -> None:
@@ -239,15 +249,3 @@ def test_recall(text: str) -> None:
         origin.type, origin.source, origin.url, origin.ref,
     )  # fmt: skip
     assert again.path == "skills/pdf"
-
-
-def test_recall_local_and_site(tmp_path: Path) -> None:
-    """[SURFACES: Lock file] A local source is relative to the lock file; a site's address is sourceUrl."""
-    local = recall_origin({"sourceType": "local", "source": "./skills"}, str(tmp_path))
-    assert local == Origin("local", *[str(tmp_path / "skills")] * 2)
-    site = {
-        "sourceType": "well-known",
-        "source": "wellknown/example.com",
-        "sourceUrl": "https://example.com/a",
-    }
-    assert recall_origin(site, "/") == Origin("well-known", "wellknown/example.com", "https://example.com/a")

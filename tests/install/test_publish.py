@@ -59,7 +59,7 @@ def test_first_version(ada: World, team: Team, folder: Path) -> None:
 
 
 def test_only_what_changed_is_sent(ada: World, team: Team, folder: Path) -> None:
-    """[SURFACES: Registry] of an unchanged file its digest is sent; a renamed one is unchanged, too."""
+    """[SURFACES: Registry] of unchanged files digests are sent, of the same content nothing; --tag is set."""
     publish(ada, "refunds")
     (folder / "data.bin").rename(folder / "other.bin")
     (folder / "scripts" / "pay.sh").write_text("#!/bin/sh\necho twice\n")
@@ -72,24 +72,24 @@ def test_only_what_changed_is_sent(ada: World, team: Team, folder: Path) -> None
     version = team.registry.skill(SYSTEM, "refunds").resolve("0.1.1")
     assert team.registry.read_file(SYSTEM, version, "other.bin") == (folder / "other.bin").read_bytes()
     assert team.registry.read_file(SYSTEM, version, "scripts/pay.sh").endswith(b"twice\n")
-
-
-def test_twice_the_same(ada: World, team: Team, folder: Path) -> None:
-    """[SURFACES: Registry] the same content again is no error, sends nothing, and says so; --tag is set."""
-    publish(ada, "refunds")
     team.requests.clear()
     run = ada.ok("publish", "refunds")
-    assert run.stdout == f"Unchanged: {team.url} has these files as refunds 0.1.0\n"
+    assert run.stdout == f"Unchanged: {team.url} has these files as refunds 0.1.1\n"
     assert team.sent("PUT") == []
-    again = publish(ada, "refunds", "--version", "0.1.0", "--tag", "stable")
-    assert (again["version"], again["uploaded"], again["published"]) == ("0.1.0", 0, False)
-    assert team.registry.skill(SYSTEM, "refunds").tags["stable"] == "0.1.0"
-    team.registry.yank(SYSTEM, "refunds", "0.1.0", "bad")
+    again = publish(ada, "refunds", "--version", "0.1.1", "--tag", "stable")
+    assert (again["version"], again["uploaded"], again["published"]) == ("0.1.1", 0, False)
+    assert team.registry.skill(SYSTEM, "refunds").tags["stable"] == "0.1.1"
+    team.registry.yank(SYSTEM, "refunds", "0.1.1", "bad")
     assert "that version is yanked: bad" in ada.ok("publish", "refunds").stdout
 
 
-def test_numbers_and_tags(ada: World, team: Team, folder: Path) -> None:
-    """[SURFACES: Registry] --version, else metadata.version; a number with other files is E091."""
+def test_ids_numbers_and_tags(ada: World, team: Team, folder: Path) -> None:
+    """[SURFACES: Registry] --id, --version and --tag, else the folder and metadata.version."""
+    ada.skill("payments/chargebacks", TEXT.replace("refunds", "chargebacks"))
+    assert publish(ada, "payments/chargebacks")["id"] == "payments/chargebacks"
+    assert publish(ada, "refunds", "--id", "payments/refunds")["id"] == "payments/refunds"
+    assert publish(ada, "./.skillc/skills/refunds", "--id", "x")["id"] == "x"
+    assert "lower-case" in ada.fails("E070", "publish", "refunds", "--id", "Größe").stderr
     assert publish(ada, "refunds", "--version", "1.0.0-rc.1", "--tag", "next")["version"] == "1.0.0-rc.1"
     (folder / "SKILL.md").write_text(TEXT.replace("\n---\n#", '\nmetadata:\n  version: "2.0"\n---\n#'))
     assert publish(ada, "refunds")["version"] == "2.0.0"
@@ -101,15 +101,6 @@ def test_numbers_and_tags(ada: World, team: Team, folder: Path) -> None:
     assert team.registry.skill(SYSTEM, "refunds").tags["next"] == "1.0.0-rc.1"
     ada.fails("E062", "publish", "refunds", "--version", "one")
     ada.fails("E062", "publish", "refunds", "--version", "3.0.0", "--tag", "No Tag")
-
-
-def test_an_id_of_its_own(ada: World, team: Team, folder: Path) -> None:
-    """[SURFACES: Registry] the ID is the collection and name; --id is another one."""
-    ada.skill("payments/chargebacks", TEXT.replace("refunds", "chargebacks"))
-    assert publish(ada, "payments/chargebacks")["id"] == "payments/chargebacks"
-    assert publish(ada, "refunds", "--id", "payments/refunds")["id"] == "payments/refunds"
-    assert publish(ada, "./.skillc/skills/refunds", "--id", "x")["id"] == "x"
-    assert "lower-case" in ada.fails("E070", "publish", "refunds", "--id", "Größe").stderr
 
 
 def test_dry_run(ada: World, team: Team, folder: Path) -> None:
@@ -221,6 +212,7 @@ def test_the_project_does_not_choose(ada: World, team: Team, folder: Path, stub:
     assert "authorization" not in stub.requests[0].headers
 
 
+@pytest.mark.slow
 def test_large_and_odd_files(ada: World, team: Team, folder: Path) -> None:
     """[SURFACES: Registry] what JSON can't hold is sent as an archive: many bytes, or a skill.md."""
     (folder / "SKILL.md").rename(folder / "skill.md")

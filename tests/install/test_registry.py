@@ -103,14 +103,6 @@ def test_near_misses_of_names(eve: World, team: Team) -> None:
     assert "lists what there is" in eve.fails("E080", "add", f"{team.url}/x", "--yes").stderr
 
 
-def test_near_misses_of_a_yank(eve: World, team: Team) -> None:
-    """[SURFACES: Near misses] the registry itself names the version that may be meant."""
-    team.publish("payments/refunds", version="1.2.3")
-    eve.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("mia", Role.MAINTAINER)})
-    stderr = eve.fails("E001", "yank", "payments/refunds@1.2.4", "--reason", "x").stderr
-    assert "there is no such version; did you mean '1.2.3'?" in stderr
-
-
 def test_the_page_of_a_skill(eve: World, team: Team) -> None:
     """[SURFACES: Registry] the address of a page means its skill; --skill takes an ID or a name."""
     team.publish("payments/refunds", {"a.md": "one"})
@@ -128,7 +120,9 @@ def test_the_page_of_a_skill(eve: World, team: Team) -> None:
 
 
 def test_all_of_it(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] an address without an ID lists what the caller may read, each with its version."""
+    """[SURFACES: Registry] [SURFACES: Near misses] an address lists what the caller may read; the registry
+    names near versions.
+    """
     team.publish("payments/refunds", {"a.md": "one"})
     team.publish("docs/style", version="3.0.0")
     run = eve.fails("E100", "add", team.url)
@@ -140,6 +134,10 @@ def test_all_of_it(eve: World, team: Team) -> None:
     assert "did you mean" in eve.fails("E080", "add", team.url, "--skill", "refund").stderr
     eve.fails("E080", "add", f"{team.url}/payments/refunds@9.9.9")
     eve.fails("E080", "add", f"{team.url}/Not An Id")
+    team.publish("payments/other", version="1.2.3")
+    eve.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("mia", Role.MAINTAINER)})
+    stderr = eve.fails("E001", "yank", "payments/other@1.2.4", "--reason", "x").stderr
+    assert "there is no such version; did you mean '1.2.3'?" in stderr
 
 
 def test_outdated_and_update(eve: World, team: Team) -> None:

@@ -76,28 +76,6 @@ def test_others_go_where_one_is_gone(world: World, pdf: Path) -> None:
     assert told[0] == "warning[W005]: skipped: skill 'gone' not found (E001)"
 
 
-def test_the_way_back(world: World, pdf: Path) -> None:
-    """[D52] the message names the skill as a person does, not its ID in the trash."""
-    shown = world.ok("remove", "pdf", cwd=world.home).stdout
-    assert f"{pdf} is in the trash; 'skc restore pdf' brings it back" in shown
-    world.ok("restore", "pdf", cwd=world.home)
-    assert (pdf / "SKILL.md").exists()
-
-
-def test_asked_for_after_it_was_removed(world: World, pdf: Path) -> None:
-    """[D52] the error says how to bring it back; what another project removed is nothing to this one."""
-    remove(world, "pdf")
-    error = world.fails("E001", "show", "pdf", "--section", "Text", cwd=world.project).stderr
-    command = error.split("hint: it is in the trash; 'skc ")[1].split("' brings it back")[0]
-    world.ok(*command.split())
-    assert (pdf / "SKILL.md").exists()
-    other = world.home / "other"
-    world.skill("csv", store=other / ".skillc/skills")
-    remove(world, "csv", cwd=other)
-    assert "trash" in world.fails("E001", "show", "csv", "--section", "Text", cwd=other).stderr
-    assert "trash" not in world.fails("E001", "show", "csv", "--section", "Text", cwd=world.project).stderr
-
-
 def test_back_again(world: World, pdf: Path) -> None:
     """[D67] `restore` undoes it: agents have the skill again, in the same ways, and the log goes on."""
     world.ok("build", "pdf", "--copy", "--target", "./mine", cwd=world.home)
@@ -157,7 +135,7 @@ def test_back_from_an_update(world: World) -> None:
 
 
 def test_back_as_it_was(world: World, pdf: Path) -> None:
-    """[D67] a skill that was disabled, or never built, is so again."""
+    """[D67] [D52] disabled, or never built, it is so again; one that can't be built is back, too."""
     world.ok("disable", "pdf", "--target", "cursor", cwd=world.home)
     world.skill("plain", store=world.global_store)
     for name in ("pdf", "plain"):
@@ -168,6 +146,11 @@ def test_back_as_it_was(world: World, pdf: Path) -> None:
     assert not (world.home / ".skillc/runtime/plain").exists()
     world.ok("enable", "pdf", cwd=world.home)
     assert (world.home / ".cursor/skills/pdf/SKILL.md").exists()
+    (removal,) = remove(world, "pdf")
+    (Path(removal["trashed"]) / "SKILL.md").write_text("no frontmatter")
+    result = world.fails("E011", "restore", "pdf")
+    assert "Restored" in result.stdout
+    assert (pdf / "SKILL.md").exists()
 
 
 def test_back_where_a_clone_leads_out(world: World) -> None:
@@ -196,15 +179,6 @@ def test_back_from_before(world: World, pdf: Path) -> None:
     assert [record.target for record in read_deployments()] == ["claude"]
 
 
-def test_back_without_a_build(world: World, pdf: Path) -> None:
-    """[D52] a skill that can't be built any more is back, and the error is said."""
-    (removal,) = remove(world, "pdf")
-    (Path(removal["trashed"]) / "SKILL.md").write_text("no frontmatter")
-    result = world.fails("E011", "restore", "pdf")
-    assert "Restored" in result.stdout
-    assert (pdf / "SKILL.md").exists()
-
-
 def test_keep_source_and_purge(world: World, pdf: Path) -> None:
     """[SURFACES: Getting skills] --keep-source leaves the store alone; --purge takes the log as well."""
     (removal,) = remove(world, "pdf", "--keep-source", "--purge")
@@ -215,14 +189,30 @@ def test_keep_source_and_purge(world: World, pdf: Path) -> None:
     assert "1 of 1 skill built" in world.ok("build", "--all", cwd=world.home).stdout
 
 
-def test_dry_run(world: World, pdf: Path) -> None:
-    """[SURFACES: Getting skills] --dry-run says what would go, and takes nothing."""
+def test_the_way_back(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] [D52] --dry-run takes nothing; messages and errors say how to bring a
+    skill back.
+    """
     (removal,) = remove(world, "pdf", "--dry-run")
     assert len(removal["deployments"]) == 2
     assert removal["trashed"] is None
     assert (pdf / "SKILL.md").exists()
     assert (world.home / ".claude/skills/pdf/SKILL.md").exists()
     assert world.ok("trash", "list").stdout == "The trash is empty.\n"
+    shown = world.ok("remove", "pdf", cwd=world.home).stdout
+    assert f"{pdf} is in the trash; 'skc restore pdf' brings it back" in shown
+    world.ok("restore", "pdf", cwd=world.home)
+    assert (pdf / "SKILL.md").exists()
+    remove(world, "pdf")
+    error = world.fails("E001", "show", "pdf", "--section", "Text", cwd=world.project).stderr
+    command = error.split("hint: it is in the trash; 'skc ")[1].split("' brings it back")[0]
+    world.ok(*command.split())
+    assert (pdf / "SKILL.md").exists()
+    other = world.home / "other"
+    world.skill("csv", store=other / ".skillc/skills")
+    remove(world, "csv", cwd=other)
+    assert "trash" in world.fails("E001", "show", "csv", "--section", "Text", cwd=other).stderr
+    assert "trash" not in world.fails("E001", "show", "csv", "--section", "Text", cwd=world.project).stderr
 
 
 def test_copies(world: World, pdf: Path) -> None:
@@ -268,20 +258,17 @@ def test_what_is_in_the_runtime_directory(world: World, pdf: Path) -> None:
 
 
 def test_off_the_record(world: World, pdf: Path) -> None:
-    """[D51] links that a killed command left off the record are found in agents' directories."""
+    """[D51] links off the record are found; a skill whose source is gone loses its deployments."""
     (world.home / ".skillc/deployments.json").unlink()
     (world.home / ".codex/skills").mkdir(parents=True)
     (world.home / ".codex/skills/pdf").symlink_to(pdf)
     (removal,) = remove(world, "pdf")
     assert len(removal["deployments"]) == 3
     assert not os.path.lexists(world.home / ".codex/skills/pdf")
-
-
-def test_ghosts(world: World, pdf: Path) -> None:
-    """[D51] a skill whose source is gone: its deployments go."""
+    world.ok("restore", "pdf")
     shutil.rmtree(pdf)
     (removal,) = remove(world, "pdf")
-    assert len(removal["deployments"]) == 2
+    assert len(removal["deployments"]) == 3
     assert not os.path.lexists(world.home / ".claude/skills/pdf")
     assert world.ok("list", cwd=world.home).stderr == ""
 
@@ -321,17 +308,14 @@ def test_folder_of_that_name(world: World) -> None:
 
 
 def test_path_of_a_locked_skill(world: World) -> None:
-    """[D69] a path to a skill of the store means its name in the lock."""
+    """[D69] [SURFACES: Lock file] a path in the store means its name in the lock, whose entry goes as
+    well.
+    """
     lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
     world.ok("install")
     for command in ("pin", "unpin", "update"):
         world.ok(command, "./.skillc/skills/pdf")
     world.fails("E001", "pin", str(world.root / "work/pdf"))
-
-
-def test_leaves_the_lock(world: World) -> None:
-    """[SURFACES: Lock file] the lock's entry goes as well: 'install' does not bring the skill back."""
-    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
     lock_skills(world, str(skill(world.root / "work", "docx")), "docx")
     world.ok("install")
     remove(world, "pdf", cwd=world.project)

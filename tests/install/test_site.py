@@ -24,8 +24,10 @@ def get(address: str, *wanted: str, hosts: frozenset[str] = frozenset()) -> dict
         return {each.name: sorted(os.listdir(each.folder)) for each in found.candidates}
 
 
-def test_skill_file(world: World, stub: Stub) -> None:
-    """[SURFACES: Well-known discovery] A skill that is one file; its address is relative to the index."""
+def test_files_and_archives(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] [SURFACES: Getting skills] a skill is one file, or an archive at
+    any address.
+    """
     serve(stub, {INDEX: index(entry()), PLACE: MAIN})
     with open_download(parse_origin(stub.url, "/")) as found:
         pdf = found.candidates[0]
@@ -34,14 +36,12 @@ def test_skill_file(world: World, stub: Stub) -> None:
         assert pdf.resolved == f"{stub.url}{PLACE}"
         assert os.listdir(pdf.folder) == ["SKILL.md"]
     assert not os.path.exists(pdf.folder)
-
-
-def test_archive(world: World, stub: Stub) -> None:
-    """[SURFACES: Well-known discovery] A skill that is an archive, also in a folder of its own."""
     plain, wrapped = pack(SKILL_md=MAIN, a_md=b"x"), pack(top__SKILL_md=MAIN, top__b_md=b"x")
     skills = entry(url="/a.zip", data=plain), entry("doc", "/b.zip", wrapped)
     serve(stub, {INDEX: index(*skills), "/a.zip": plain, "/b.zip": wrapped})
     assert get(stub.url) == {"pdf": ["SKILL.md", "a.md"], "doc": ["SKILL.md", "b.md"]}
+    serve(stub, {"/latest": pack(SKILL_md=MAIN)})
+    assert get(f"{stub.url}/latest") == {"pdf": ["SKILL.md"]}
 
 
 def test_only_what_is_wanted(world: World, stub: Stub) -> None:
@@ -66,11 +66,18 @@ def test_wrong_digest(world: World, stub: Stub) -> None:
 
 
 def test_older_form(world: World, stub: Stub) -> None:
-    """[SURFACES: Well-known discovery] Without $schema, the form with `files` is read."""
-    index = {"skills": [{"name": "pdf", "description": "x", "files": ["SKILL.md", "a/b c.md"]}]}
+    """[SURFACES: Well-known discovery] without $schema, the form with `files`; another one is a warning."""
+    older = {"skills": [{"name": "pdf", "description": "x", "files": ["SKILL.md", "a/b c.md"]}]}
     base = "/.well-known/skills/pdf"
-    serve(stub, {OLD: index, f"{base}/SKILL.md": MAIN, f"{base}/a/b%20c.md": b"more"})
+    serve(stub, {OLD: older, f"{base}/SKILL.md": MAIN, f"{base}/a/b%20c.md": b"more"})
     assert get(stub.url) == {"pdf": ["SKILL.md", "a"]}
+    old = {"skills": [{"name": "old", "description": "x", "files": ["SKILL.md"]}]}
+    new = {"$schema": "https://example.com/9.json", "skills": [entry()]}
+    serve(stub, {INDEX: new, OLD: old, "/.well-known/skills/old/SKILL.md": MAIN})
+    reports: list[Diagnostic] = []
+    with open_download(parse_origin(stub.url, "/"), report=reports.append) as found:
+        assert [each.name for each in found.candidates] == ["old"]
+    assert [report.code for report in reports] == ["W082"]
 
 
 @pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a\\b", "nul", ""])
@@ -81,17 +88,6 @@ def test_older_form_is_hostile(world: World, stub: Stub, name: str) -> None:
     with pytest.raises(ArchiveRefused):
         get(stub.url)
     assert os.listdir(world.home / ".skillc/cache/downloads") == []
-
-
-def test_unknown_schema(world: World, stub: Stub) -> None:
-    """[SURFACES: Well-known discovery] Another $schema is a warning, and the index is not read."""
-    old = {"skills": [{"name": "old", "description": "x", "files": ["SKILL.md"]}]}
-    new = {"$schema": "https://example.com/9.json", "skills": [entry()]}
-    serve(stub, {INDEX: new, OLD: old, "/.well-known/skills/old/SKILL.md": MAIN})
-    reports: list[Diagnostic] = []
-    with open_download(parse_origin(stub.url, "/"), report=reports.append) as found:
-        assert [each.name for each in found.candidates] == ["old"]
-    assert [report.code for report in reports] == ["W082"]
 
 
 @pytest.mark.parametrize(
@@ -212,28 +208,20 @@ def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: st
     assert "pdf: 0 blocks" in world.ok("audit", address, "--allow-host", host).stdout
 
 
-def test_too_large(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Well-known discovery] A file over the limit is not read to its end."""
-    monkeypatch.setattr("skillc.remotes.site.MAX_SKILL_FILE", 1 << 20)
-    data = MAIN + bytes(2 << 20)
-    serve(stub, {INDEX: index(entry(data=data)), PLACE: data})
-    with pytest.raises(OriginNotFound, match="over 1 MiB"):
-        get(stub.url)
-
-
-def test_nothing_there(world: World, stub: Stub) -> None:
-    """[SURFACES: Getting skills] A site without an index is E080 and says what was looked for."""
+def test_nothing_there(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Getting skills] [SURFACES: Well-known discovery] a site without an index is E080; a file
+    over the limit is not read whole.
+    """
     serve(stub, {})
     with pytest.raises(OriginNotFound, match="no index of skills, no registry, no git") as error:
         get(stub.url)
     assert "/.well-known/agent-skills/index.json" in error.value.details
     assert not any("secret" in path for path in stub.paths())
-
-
-def test_archive_behind_any_address(world: World, stub: Stub) -> None:
-    """[SURFACES: Getting skills] An address may give an archive whatever its name is."""
-    serve(stub, {"/latest": pack(SKILL_md=MAIN)})
-    assert get(f"{stub.url}/latest") == {"pdf": ["SKILL.md"]}
+    monkeypatch.setattr("skillc.remotes.site.MAX_SKILL_FILE", 1 << 20)
+    data = MAIN + bytes(2 << 20)
+    serve(stub, {INDEX: index(entry(data=data)), PLACE: data})
+    with pytest.raises(OriginNotFound, match="over 1 MiB"):
+        get(stub.url)
 
 
 @pytest.mark.slow

@@ -59,17 +59,6 @@ def test_versions_without_asking(world: World, origin: Path) -> None:
     assert world.ok("list").stdout.splitlines()[1].endswith("  pinned")
 
 
-def test_edits_in_the_store(world: World, origin: Path) -> None:
-    """[SURFACES: Installed skills] a skill that was edited since it was installed; marks of an update."""
-    assert listed(world)["edited"] is False
-    file = world.store / "pdf/SKILL.md"
-    file.write_text(TEXT + "<<<<<<< yours\na\n=======\nb\n>>>>>>> update\n")
-    entry = listed(world)
-    assert (entry["edited"], entry["conflicts"]) == (True, [str(file)])
-    assert "conflict, edited" in world.ok("list").stdout
-    assert "skc verify" in world.ok("info", "pdf").stdout
-
-
 def test_edits_at_agents(world: World) -> None:
     """[D51] [D52] what was edited, replaced or taken away where agents read it."""
     world.skill("pdf")
@@ -94,13 +83,29 @@ def test_edits_at_agents(world: World) -> None:
     assert "SKILL.md' was there and is now in the trash" in world.skc("build", "pdf").stderr
 
 
-def test_two_of_one_name(world: World) -> None:
-    """[D13a] the skill that a name does not mean here says which it does."""
+def test_two_of_one_name(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D13a] [SURFACES: Installed skills] [D60] which a name means; a skill of a repository; a list
+    without time for tokens.
+    """
     near = world.skill("pdf")
     world.skill("pdf", store=world.global_store)
     first, second = json.loads(world.ok("list", "--format", "json").stdout)["skills"]
     assert ("shadowed_by" in first, second["shadowed_by"]) == (False, str(near))
     assert [line.split()[-1] for line in world.ok("list").stdout.splitlines()[1:3]] == ["not-built", "hidden"]
+    skill(world.root / "shelf", "docx")
+    world.ok("repo", "add", "shelf", str(world.root / "shelf"))
+    value = info(world, "docx")
+    assert (value["origin"], value["status"], value["path"]) == (
+        "shelf",
+        "not-built",
+        str(world.root / "shelf/docx"),
+    )
+    shutil.rmtree(world.global_store / "pdf")
+    with monkeypatch.context() as patch:
+        patch.setattr(installed, "TIME_OUT", -1.0)
+        assert listed(world)["tokens"] is None
+        assert world.ok("list").stdout.splitlines()[1].split() == ["pdf", "project", "not-built"]
+    assert listed(world)["tokens"]
 
 
 def test_skills_from_elsewhere(world: World) -> None:
@@ -147,24 +152,26 @@ def test_everything_about_one(world: World, origin: Path) -> None:
     world.fails("E001", "info", "unknown")
 
 
-def test_info_of_a_repository(world: World) -> None:
-    """[SURFACES: Installed skills] a skill of a repository is no less known."""
-    skill(world.root / "shelf", "docx")
-    world.ok("repo", "add", "shelf", str(world.root / "shelf"))
-    value = info(world, "docx")
-    assert (value["origin"], value["status"], value["path"]) == (
-        "shelf",
-        "not-built",
-        str(world.root / "shelf/docx"),
-    )
-
-
 @pytest.mark.slow
-def test_long(world: World, origin: Path) -> None:
-    """[SURFACES: Installed skills] --long has what `info` shows, for each."""
+def test_edits_in_the_store(world: World, origin: Path) -> None:
+    """[SURFACES: Installed skills] [SURFACES: Lock file] --long is `info` for each; edits and conflicts; a
+    damaged lock is a warning.
+    """
     lines = world.ok("info", "pdf").stdout.split("\n\n")[0].splitlines()
     shown = world.ok("list", "--long").stdout.splitlines()
     assert [line for line in lines if not line.startswith("  used")] == shown[: len(lines) - 1]
+    assert listed(world)["edited"] is False
+    file = world.store / "pdf/SKILL.md"
+    file.write_text(TEXT + "<<<<<<< yours\na\n=======\nb\n>>>>>>> update\n")
+    entry = listed(world)
+    assert (entry["edited"], entry["conflicts"]) == (True, [str(file)])
+    assert "conflict, edited" in world.ok("list").stdout
+    assert "skc verify" in world.ok("info", "pdf").stdout
+    (world.project / "skills-lock.json").write_text("{")
+    result = world.ok("list")
+    assert "warning[W071]" in result.stderr
+    assert result.stdout.splitlines()[1].split()[0] == "pdf"
+    assert os.path.isdir(world.store)
 
 
 @pytest.mark.slow
@@ -211,22 +218,3 @@ def test_what_did_not_change_is_not_read_again(world: World, monkeypatch: pytest
     for damage in ("{", "[]", '{"main": 5}'):
         note.write_text(damage)
         assert listed(world)["version"] == "1.2.0"
-
-
-def test_no_time_for_a_large_store(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D60] where there is no time to read all texts, the list is complete without their tokens."""
-    world.skill("pdf")
-    with monkeypatch.context() as patch:
-        patch.setattr(installed, "TIME_OUT", -1.0)
-        assert listed(world)["tokens"] is None
-        assert world.ok("list").stdout.splitlines()[1].split() == ["pdf", "project", "not-built"]
-    assert listed(world)["tokens"]
-
-
-def test_damaged_lock(world: World, origin: Path) -> None:
-    """[SURFACES: Lock file] a lock that can't be read is a warning, and the skills are listed."""
-    (world.project / "skills-lock.json").write_text("{")
-    result = world.ok("list")
-    assert "warning[W071]" in result.stderr
-    assert result.stdout.splitlines()[1].split()[0] == "pdf"
-    assert os.path.isdir(world.store)

@@ -157,7 +157,9 @@ def test_the_state_of_what_fails() -> None:
 
 
 def test_sources_without_names(tmp_path: Path) -> None:
-    """[LIB: Source Precedence & Shadowing] the document's composition: each goes by its kind, once."""
+    """[LIB: Source Precedence & Shadowing] [D33] each source goes by its kind, once; one over a folder can
+    be sent elsewhere.
+    """
     skill(tmp_path / "a", "x")
     skill(tmp_path / "b", "x")
     first, second = FilesystemSkillSource(tmp_path / "a"), FilesystemSkillSource(tmp_path / "b")
@@ -165,6 +167,11 @@ def test_sources_without_names(tmp_path: Path) -> None:
     assert [named.name for named in both.sources] == ["filesystem", "filesystem-2", "memory"]
     assert run(both.states())[1].shadowed == 1
     assert run(both.directory(SkillId("x"))) == str(tmp_path / "a" / "x")
+    skill(tmp_path / "one", "one")
+    source = FilesystemSkillSource(tmp_path / "one", strict=True)
+    run(source.list())
+    again = pickle.loads(pickle.dumps(source))
+    assert (again.strict, [str(s.id) for s in run(again.list())]) == (True, ["one"])
 
 
 @pytest.mark.slow
@@ -207,12 +214,3 @@ def test_errors_survive_the_way_to_another_process() -> None:
         for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
             assert type(again) is type(error)
             assert (again.text(), str(again), again.code) == (error.text(), str(error), error.code)
-
-
-def test_a_folder_for_another_process(tmp_path: Path) -> None:
-    """[D33] a source over a folder can be sent to a pool of processes."""
-    skill(tmp_path, "one")
-    source = FilesystemSkillSource(tmp_path, strict=True)
-    run(source.list())
-    again = pickle.loads(pickle.dumps(source))
-    assert (again.strict, [str(s.id) for s in run(again.list())]) == (True, ["one"])

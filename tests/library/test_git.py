@@ -238,21 +238,18 @@ def old_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Handler, "_backend", without)
 
 
-def test_commit_that_no_ref_leads_to(origin: Origin, server: Server, cache: Path) -> None:
-    """[D29] a commit is asked for by its ID, and what the branch became since does not matter."""
+def test_commit_that_no_ref_leads_to(
+    origin: Origin, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[D29] [LIB: GitSkillSource (feature-gated)] a commit is asked for by its ID; where refs alone are
+    given, all history is fetched.
+    """
     commit = origin.push("old")
     origin.git("commit", "-q", "--amend", "-m", "amended")
     origin.push("new")
     assert "old" in ids(GitSkillSource(GitSkillConfig(server.url, GitRef.commit(commit), cache_dir=cache)))
     assert server.fetches == 1
-
-
-def test_commit_from_a_server_that_gives_only_refs(
-    origin: Origin, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """[LIB: GitSkillSource (feature-gated)] then all history is fetched, to find it there."""
-    commit = origin.git("rev-parse", "HEAD")
-    origin.push("new")
+    commit = origin.git("rev-parse", "v1^{commit}")
     old_protocol(monkeypatch)
     source = GitSkillSource(GitSkillConfig(server.url, GitRef.commit(commit), cache_dir=cache))
     assert ids(source) == ["extraction/email", "pdf"]
@@ -531,8 +528,10 @@ def test_hostile_refs(name: str) -> None:
             make(name)
 
 
-def test_commits_are_hexadecimal() -> None:
-    """[D29] seven to forty digits; names of branches and tags may have slashes and any script."""
+def test_commits_are_hexadecimal(tmp_path: Path) -> None:
+    """[D29] [LIB: GitSkillSource (feature-gated)] commits have seven to forty digits; names any script; a
+    cache can be written.
+    """
     assert GitRef.commit("A1B2C3D4").name == "a1b2c3d4"
     for name in ("main", "123456", "g" * 40, "a" * 41, "HEAD"):
         with pytest.raises(InvalidConfiguration):
@@ -540,6 +539,9 @@ def test_commits_are_hexadecimal() -> None:
     assert GitRef.branch("feature/größe-1.0").name == "feature/größe-1.0"
     with pytest.raises(InvalidConfiguration):
         GitRef("remote", "main")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidConfiguration, match="can't be written"):
+        GitSkillSource(GitSkillConfig("https://host/x", cache_dir=tmp_path / "file" / "below"))
 
 
 BAD_ADDRESSES = (
@@ -594,13 +596,6 @@ def test_settings_that_make_no_sense(settings: dict[str, Any]) -> None:
     """[LIB: GitSkillSource (feature-gated)] are refused at construction."""
     with pytest.raises(InvalidConfiguration):
         GitSkillConfig("https://host/x", **settings)
-
-
-def test_cache_that_cannot_be_written(tmp_path: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] is refused at construction."""
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidConfiguration, match="can't be written"):
-        GitSkillSource(GitSkillConfig("https://host/x", cache_dir=tmp_path / "file" / "below"))
 
 
 def test_links(origin: Origin, cache: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

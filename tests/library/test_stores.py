@@ -82,7 +82,7 @@ def test_folder_without_skill_md_is_e010(world: World, where: str) -> None:
 
 
 def test_nothing_is_e001(world: World) -> None:
-    """[RFC-0005] E001 where no directory has it; a file of that name is none."""
+    """[RFC-0005] [D13a] E001 where no directory has it; the index is in the project, then in the home."""
     (world.project / "pdf").touch()
     (world.store / "pdf").touch()
     (world.project / "broken").symlink_to("nowhere")
@@ -90,6 +90,12 @@ def test_nothing_is_e001(world: World) -> None:
         line, hint = world.fails("E001", "outline", name).stderr.splitlines()
         assert line == f"error[E001]: skill '{name}' not found"
         assert hint.startswith("hint: 'skc list'")
+    (world.store / "pdf").unlink()
+    world.skill("pdf")
+    world.skill("everywhere", store=world.global_store)
+    home = world.home / ".skillc" / "runtime"
+    assert found(world, "./.skillc/skills/pdf").runtimes() == [str(world.runtime / "pdf"), str(home / "pdf")]
+    assert found(world, "everywhere").runtimes() == [str(home / "everywhere")]
 
 
 @pytest.mark.parametrize("path", ["{}", "{}/", "{}//", "{}/.", "{}/../pdf", "sub/../{}", "./{}"])
@@ -192,15 +198,6 @@ def test_linked_store(world: World) -> None:
     assert (skill.source, skill.runtime()) == (str(shared / "pdf"), str(world.runtime / "pdf"))
     world.ok("build", "pdf")
     assert (world.runtime / "pdf" / "SKILL.md").exists()
-
-
-def test_runtime_places(world: World) -> None:
-    """[D13a] a project skill's index is looked for in the project, then in the home; a global one's there."""
-    world.skill("pdf")
-    world.skill("everywhere", store=world.global_store)
-    home = world.home / ".skillc" / "runtime"
-    assert found(world, "pdf").runtimes() == [str(world.runtime / "pdf"), str(home / "pdf")]
-    assert found(world, "everywhere").runtimes() == [str(home / "everywhere")]
 
 
 def test_stored_skills(world: World) -> None:

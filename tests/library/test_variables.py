@@ -84,11 +84,16 @@ def test_reason_says_what_to_run(world: World, stub: Stub, mine: None) -> None:
 
 
 def test_required_fails(world: World, stub: Stub, mine: None) -> None:
-    """[D24] [D57] one that is required fails the command."""
+    """[D24] [D57] a required one fails the command; `skc trust` allows only what the file asks for."""
     file = configure(world.project, stub.url)
     file.write_text(file.read_text().replace('name = "theirs"', 'name = "theirs"\nrequired = true'))
     assert "skc trust allow" in world.fails("E200", "browse", env=SECRET).stderr
     assert stub.requests == []
+    configure(world.project, stub.url)
+    run = world.fails("E100", "trust", "allow", "--variable", "OTHER", "--host", stub.url)
+    assert f"it uses GITHUB_TOKEN for {stub.url}" in run.stderr
+    world.fails("E100", "trust", "allow", "--variable", "GITHUB_TOKEN")
+    world.fails("E100", "trust", "deny", "--variable", "GITHUB_TOKEN", "--host", stub.url)
 
 
 @pytest.mark.slow
@@ -133,15 +138,6 @@ def test_asked_on_a_terminal(world: World, stub: Stub, mine: None) -> None:
     assert set(tokens(stub)) == {"Bearer ghp_0123456789"}
     _, _, shown = on_terminal(world, "", "browse", env=SECRET)
     assert "(y/N)" not in shown
-
-
-def test_trust_knows_what_is_used(world: World, stub: Stub, mine: None) -> None:
-    """[D24] `skc trust` allows only what the project's file asks for, and says what that is."""
-    configure(world.project, stub.url)
-    run = world.fails("E100", "trust", "allow", "--variable", "OTHER", "--host", stub.url)
-    assert f"it uses GITHUB_TOKEN for {stub.url}" in run.stderr
-    world.fails("E100", "trust", "allow", "--variable", "GITHUB_TOKEN")
-    world.fails("E100", "trust", "deny", "--variable", "GITHUB_TOKEN", "--host", stub.url)
 
 
 def load(file: Path) -> SkillsConfig:

@@ -74,7 +74,7 @@ def test_lines() -> None:
 
 
 def test_order(world: World) -> None:
-    """[RFC-0008] SKILL.md first, then by file, line and rule."""
+    """[RFC-0008] [D7] SKILL.md first; compiled skills are skipped, or linted after SKL001 with force."""
     found = report(
         world,
         front("name: Pdf", "description: x") + "### Deep\n[b](b.md) [A](A.md) [no](no.md)\n",
@@ -82,6 +82,12 @@ def test_order(world: World) -> None:
     ).findings
     places = [(f.file, f.line, f.rule.id) for f in found]
     assert places == sorted(places, key=lambda place: (place[0] != "SKILL.md", *place))
+    folder = put(world, front("name: pdf", "description: x"), {".skillc-meta/manifest.json": "{}"})
+    skipped = lint_skill(at_path(str(folder)))
+    assert (skipped.skipped, skipped.findings, skipped.tokens) == (True, (), None)
+    for choice, severity in ((Choice(), "warning"), (Choice(strict=True), "error")):
+        found = lint_skill(at_path(str(folder)), force=True, choice=choice).findings
+        assert [(f.rule.id, f.severity) for f in found] == [("SKL001", "warning"), ("SKL108", severity)]
 
 
 def test_json(world: World) -> None:
@@ -123,16 +129,6 @@ def test_json(world: World) -> None:
             "total": 9,
         },
     }
-
-
-def test_compiled_and_strict(world: World) -> None:
-    """[RFC-0008] [D7] skipped, or with force linted after SKL001; strict makes other warnings errors."""
-    folder = put(world, front("name: pdf", "description: x"), {".skillc-meta/manifest.json": "{}"})
-    skipped = lint_skill(at_path(str(folder)))
-    assert (skipped.skipped, skipped.findings, skipped.tokens) == (True, (), None)
-    for choice, severity in ((Choice(), "warning"), (Choice(strict=True), "error")):
-        found = lint_skill(at_path(str(folder)), force=True, choice=choice).findings
-        assert [(f.rule.id, f.severity) for f in found] == [("SKL001", "warning"), ("SKL108", severity)]
 
 
 # SARIF

@@ -97,15 +97,11 @@ def test_useless_comments(world: World, comment: str, expected: str) -> None:
 
 
 def test_partly_used(world: World) -> None:
-    """[RFC-0008] SKL002: each rule of a comment must be worth it; a misspelt one is not taken for all."""
+    """[RFC-0008] SKL002: each rule of a comment must be worth it, but for rules that are off."""
     text = DEEP.format("<!-- skilllint-disable SKL205, SKL301, heading-hierarch -->", "")
     assert told(world, text) == ["SKL002 SKILL.md:7", "SKL003 SKILL.md:7"]
     found = findings(world, text)
     assert "SKL301" in found[0].message
     assert "did you mean SKL205 heading-hierarchy?" in found[1].message
-
-
-def test_rules_that_are_off_need_no_suppression(world: World) -> None:
-    """[RFC-0008] SKL002: nobody knows what a rule that is off would have found."""
     skill = at_path(str(put(world, DEEP.format("<!-- skilllint-disable SKL205 -->", ""))))
     assert lint_skill(skill, settings=Settings(severities={"SKL205": "off"})).findings == ()

@@ -77,8 +77,8 @@ def test_declined_and_nobody_to_ask(era: str, hello: Path) -> None:
 
 
 @pytest.mark.slow
-def test_allowed_before(world: World, hello: Path) -> None:
-    """[D46] what `skc trust` allowed needs no question, and what it denied is not asked about."""
+def test_allowed_before_and_failing(world: World, hello: Path) -> None:
+    """[D46] [D43] an exit code is a result that is logged; what `skc trust` decided needs no question."""
     digest = world.ok("trust", "show", "hello", "--format", "json").stdout
     world.ok("trust", "allow", "hello", "--digest", json.loads(digest)["digest"])
     assert call("legacy", CALL).structured_content["success"]
@@ -86,6 +86,13 @@ def test_allowed_before(world: World, hello: Path) -> None:
     asked: list[str] = []
     assert call("legacy", CALL, elicitation_callback=answering(YES, asked)).is_error
     assert asked == []
+    world.ok("trust", "prune", "hello")
+    (hello / "scripts" / "greet.sh").write_text("#!/bin/sh\necho no >&2\nexit 3\n")
+    result = call("legacy", CALL, elicitation_callback=answering(YES, []))
+    assert result.is_error
+    assert result.structured_content["exit_code"] == 3
+    told = json.loads(world.ok("stats", "hello", "--group-by", "commands", "--format", "json").stdout)
+    assert told["data"] == {"run": 3}
 
 
 @pytest.mark.slow
@@ -138,13 +145,3 @@ def test_what_can_not_run(hello: Path, change: dict[str, Any], code: str) -> Non
         assert envelope["error"] in result.content[0].text
     else:
         assert result.structured_content["error"]["code"] == code
-
-
-def test_a_command_that_fails(world: World, hello: Path) -> None:
-    """[D43] an exit code is a result with isError and the envelope; it is logged, and the question is not."""
-    (hello / "scripts" / "greet.sh").write_text("#!/bin/sh\necho no >&2\nexit 3\n")
-    result = call("legacy", CALL, elicitation_callback=answering(YES, []))
-    assert result.is_error
-    assert result.structured_content["exit_code"] == 3
-    told = json.loads(world.ok("stats", "hello", "--group-by", "commands", "--format", "json").stdout)
-    assert told["data"] == {"run": 1}

@@ -109,13 +109,16 @@ def test_entries_are_complete_and_true(library: World, era: str) -> None:
 
 
 def test_resources_are_listed(library: World) -> None:
-    """[SEP-2640: server] every file is a resource; SKILL.md with the frontmatter's name and description."""
+    """[SEP-2640: server] [RFC-0007] every file is a resource; one that is read is an `open` in the log."""
     found = {resource.uri: resource for resource in talk(Client.list_resources).resources}
     main = found["skill://pdf/SKILL.md"]
     assert (main.name, main.description, main.mime_type) == ("pdf", "Forms", "text/markdown")
     assert found["skill://acme/billing/refunds/logo.png"].mime_type == "image/png"
     assert not any(".secret" in uri for uri in found)
     assert "skillc://inventory" in found
+    talk(lambda client: client.read_resource("skill://pdf/SKILL.md"))
+    told = library.ok("stats", "pdf", "--group-by", "files", "--format", "json").stdout
+    assert '"file": "SKILL.md"' in told
 
 
 def test_pages(world: World) -> None:
@@ -411,13 +414,6 @@ def test_prompts_and_completion(library: World) -> None:
     assert inventory in found
     assert completed == ["acme/billing/refunds", "acme/support/refunds"]
     assert '<skill id="pdf">' in inventory
-
-
-def test_reading_is_logged(library: World) -> None:
-    """[RFC-0007] a file that is read as a resource is an `open` in the skill's log."""
-    talk(lambda client: client.read_resource("skill://pdf/SKILL.md"))
-    told = library.ok("stats", "pdf", "--group-by", "files", "--format", "json").stdout
-    assert '"file": "SKILL.md"' in told
 
 
 @pytest.mark.slow

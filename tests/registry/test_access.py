@@ -21,8 +21,8 @@ def test_narrow_is_both(one: Permission, other: Permission, role: Role, path: st
     assert allowed == (one.includes(role, path) and other.includes(role, path))
 
 
-def test_refusal_names_the_role() -> None:
-    """[SURFACES: Registry model] E090 says which role is missing where."""
+def test_roles_and_tokens() -> None:
+    """[SURFACES: Registry model] E090 names the role that is missing; tokens are random, and hashed."""
     caller = Caller("ana", (Permission(Role.PUBLISHER, "payments"),))
     caller.require(Role.READER, "payments/refunds")
     with pytest.raises(RegistryRefused) as caught:
@@ -31,17 +31,9 @@ def test_refusal_names_the_role() -> None:
     assert caught.value.line() == f"{expected}; ana has: publisher below payments, no role elsewhere"
     with pytest.raises(RegistryRefused, match="the whole registry"):
         caller.require(Role.ADMIN, "")
-
-
-def test_callers_without_a_token() -> None:
-    """[SURFACES: Registry model] the operator may do everything, the public may read."""
     assert SYSTEM.allows(Role.ADMIN, "")
     assert PUBLIC.allows(Role.READER, "")
     assert not PUBLIC.allows(Role.PUBLISHER, "a")
-
-
-def test_tokens_are_random_and_hashed() -> None:
-    """[SURFACES: Registry model] 256 random bits, of which the hash alone is stored."""
     token_id, text, hash = create_secret()
     assert split_token(text) == (token_id, hash)
     assert hash not in text

@@ -194,11 +194,16 @@ def count_changes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_a_new_process_goes_on(
-    finder: Finder, registry: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_only_what_is_new_is_read(
+    finder: Finder, registry: Team, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """[SURFACES: Registry model] an index on the disk is not made again: only what is new is read."""
+    """[SURFACES: Registry model] nothing, where the latest text stays, or in a new process."""
     counts = count_changes(monkeypatch)
+    registry.set_tag(SYSTEM, "payments/refunds", "stable", "0.1.0")
+    registry.release("0.0.5", "payments/refunds")
+    finder.refresh()
+    assert counts == [0]
+    counts.clear()
     with finding(registry, tmp_path / "index") as second:
         second.refresh()
         assert counts == []
@@ -208,15 +213,6 @@ def test_a_new_process_goes_on(
         finder.refresh()
         assert counts == [1]
         assert ids(finder.find(SYSTEM, "coins")) == ["payments/new"]
-
-
-def test_what_changed_nothing(finder: Finder, registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Registry model] a change that leaves the latest text as it is indexes nothing."""
-    counts = count_changes(monkeypatch)
-    registry.set_tag(SYSTEM, "payments/refunds", "stable", "0.1.0")
-    registry.release("0.0.5", "payments/refunds")
-    finder.refresh()
-    assert counts == [0]
 
 
 def test_another_store(finder: Finder, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,10 +45,20 @@ def skill(*numbers: str, tags: dict[str, str] | None = None, yanked: str = "") -
     return Skill(identity, (*reversed(made),), tags or {})
 
 
-def test_order() -> None:
-    """[SURFACES: Registry model] versions are ordered as their standard says."""
+def test_numbers_and_prefixes() -> None:
+    """[SURFACES: Registry model] [D74] versions are ordered, up to a last one; prefixes are whole
+    segments.
+    """
     keys = [*map(precedence, ORDER)]
     assert all(one < other for one, other in pairwise(keys))
+    assert next_patch(["1.0.999999998"]) == "1.0.999999999"
+    with pytest.raises(VersionTooLarge):
+        next_patch(["1.0.999999999"])
+    assert is_below("payments/refunds", "")
+    assert is_below("payments/refunds", "payments")
+    assert is_below("payments", "payments")
+    assert not is_below("payments-old/refunds", "payments")
+    assert not is_below("payments", "payments/refunds")
 
 
 @given(versions, versions)
@@ -98,13 +108,6 @@ def test_no_version(text: str) -> None:
     assert len(caught.value.message) < 300
 
 
-def test_no_next_number() -> None:
-    """[D74] what follows the last number is not chosen: the publisher names another one."""
-    assert next_patch(["1.0.999999998"]) == "1.0.999999999"
-    with pytest.raises(VersionTooLarge):
-        next_patch(["1.0.999999999"])
-
-
 @each("text", ["", "1.0.0", "Beta", "-x", "a/b", "a b", "a" * 65, "é", "beta\n"])
 def test_no_tag(text: str) -> None:
     """[SURFACES: Registry model] a tag never looks like a version."""
@@ -112,8 +115,8 @@ def test_no_tag(text: str) -> None:
         parse_tag(text)
 
 
-def test_texts() -> None:
-    """[SURFACES: Registry model] notes and names are what every store can hold."""
+def test_texts_and_roles() -> None:
+    """[SURFACES: Registry model] texts are what every store can hold; roles have those before them."""
     assert parse_text("several\nlines é 🦊", "note") == "several\nlines é 🦊"
     for text in ("x" * 2001, "a\0b", "\udc80"):
         with pytest.raises(InvalidParameter):
@@ -122,19 +125,6 @@ def test_texts() -> None:
     for text in ("", " ", "a\nb", "\u202eana", "x" * 201):
         with pytest.raises(InvalidParameter):
             parse_name(text, "subject")
-
-
-def test_prefixes_are_whole_segments() -> None:
-    """[SURFACES: Registry model] a prefix covers itself and what is below it, not what starts alike."""
-    assert is_below("payments/refunds", "")
-    assert is_below("payments/refunds", "payments")
-    assert is_below("payments", "payments")
-    assert not is_below("payments-old/refunds", "payments")
-    assert not is_below("payments", "payments/refunds")
-
-
-def test_roles() -> None:
-    """[SURFACES: Registry model] four roles, each with those before it."""
     names = [role.label for role in sorted(Role)]
     assert names == ["reader", "publisher", "maintainer", "admin"]
     assert [Role.parse(name) for name in names] == [*Role]

@@ -29,7 +29,7 @@ def folder(root: Path) -> Path:
 
 
 def test_same_files_same_bytes(tmp_path: Path) -> None:
-    """[SURFACES: Registry model] an archive depends on names, bytes and execute permission alone."""
+    """[SURFACES: Registry model] names, bytes and execute permission, of any length, come back."""
     one = read_package("pdf", str(folder(tmp_path / "one")))
     other = folder(tmp_path / "other")
     os.utime(other / "SKILL.md", (0, 0))
@@ -37,6 +37,14 @@ def test_same_files_same_bytes(tmp_path: Path) -> None:
     assert read_package("pdf", str(other)).archive == one.archive
     (other / "SKILL.md").chmod(0o700)
     assert read_package("pdf", str(other)).archive != one.archive
+    made = read_package("pdf", str(folder(tmp_path / "pdf")))
+    unpack_data(made.archive, str(tmp_path / "unpacked"), "pdf.tar.gz")
+    again = read_package("pdf", str(tmp_path / "unpacked"))
+    assert (again.files, again.archive) == (made.files, made.archive)
+    name = "/".join(["données" * 10] * 9) + ".md"
+    long = make_package("pdf", {"SKILL.md": MAIN, name: b"x"})
+    with tarfile.open(fileobj=io.BytesIO(long.archive)) as archive:
+        assert archive.getnames() == ["SKILL.md", name]
 
 
 def test_archive(tmp_path: Path) -> None:
@@ -57,22 +65,6 @@ def test_archive(tmp_path: Path) -> None:
     ]
     pairs = [(file.path, hashlib.sha256(made.contents[file.path]).hexdigest()) for file in made.files]
     assert made.digest == f"sha256:{hash_source(pairs)}"  # as lock files have it
-
-
-def test_the_installer_takes_it(tmp_path: Path) -> None:
-    """[SURFACES: Registry model] what a registry packs, `skc add` unpacks, execute permission included."""
-    made = read_package("pdf", str(folder(tmp_path / "pdf")))
-    unpack_data(made.archive, str(tmp_path / "unpacked"), "pdf.tar.gz")
-    again = read_package("pdf", str(tmp_path / "unpacked"))
-    assert (again.files, again.archive) == (made.files, made.archive)
-
-
-def test_long_names(tmp_path: Path) -> None:
-    """[SURFACES: Registry model] a long path in any script comes back as it was."""
-    name = "/".join(["données" * 10] * 9) + ".md"
-    made = make_package("pdf", {"SKILL.md": MAIN, name: b"x"})
-    with tarfile.open(fileobj=io.BytesIO(made.archive)) as archive:
-        assert archive.getnames() == ["SKILL.md", name]
 
 
 @each(

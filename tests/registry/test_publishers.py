@@ -72,7 +72,7 @@ def test_jobs_that_do_not_fit(registry: Team, clock: Clock) -> None:
 
 
 def test_ref_and_environment(registry: Team, clock: Clock) -> None:
-    """[SURFACES: Sign-in] where a trusted publisher names a ref or an environment, a job has it."""
+    """[SURFACES: Sign-in] a ref and an environment fit; of several prefixes the job names one."""
     trust(registry, ref="refs/tags/v*", environment="release")
     for changes in (
         {},
@@ -84,6 +84,23 @@ def test_ref_and_environment(registry: Team, clock: Clock) -> None:
         with pytest.raises(RegistryRefused, match="no trusted publisher fits"):
             admit(registry, clock, **changes)
     admit(registry, clock, ref="refs/tags/v1.0.0", environment="Release")
+    trust(registry)
+    trust(registry, "billing")
+    trust(registry, "billing", ref="refs/heads/main")
+    with pytest.raises(RegistryRefused, match="name one of the prefixes billing, payments"):
+        admit(registry, clock)
+    assert registry.publishers.admit(job(clock), "billing").publisher.prefix == "billing"
+    with pytest.raises(RegistryRefused, match="no trusted publisher for 'other' fits"):
+        registry.publishers.admit(job(clock), "other")
+
+
+def test_repository_that_was_made_anew(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a repository of the same name and another ID is refused."""
+    trust(registry)
+    admit(registry, clock)
+    with pytest.raises(RegistryRefused, match="is another repository"):
+        admit(registry, clock, pin="75")
+    admit(registry, clock)
 
 
 def test_once(registry: Team, clock: Clock) -> None:
@@ -103,15 +120,6 @@ def test_once(registry: Team, clock: Clock) -> None:
     registry.publishers.admit(job(clock, id="one", issuer="https://gitlab.com"))
 
 
-def test_repository_that_was_made_anew(registry: Team, clock: Clock) -> None:
-    """[SURFACES: Sign-in] a repository of the same name and another ID is refused."""
-    trust(registry)
-    admit(registry, clock)
-    with pytest.raises(RegistryRefused, match="is another repository"):
-        admit(registry, clock, pin="75")
-    admit(registry, clock)
-
-
 def test_once_at_once(registry: Team, clock: Clock) -> None:
     """[SURFACES: Sign-in] an ID token that is sent several times at once gives one token."""
     trust(registry)
@@ -127,18 +135,6 @@ def test_once_at_once(registry: Team, clock: Clock) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(send, range(8))) == 1
-
-
-def test_several_prefixes(registry: Team, clock: Clock) -> None:
-    """[SURFACES: Sign-in] where several trusted publishers fit, the job names the prefix."""
-    trust(registry)
-    trust(registry, "billing")
-    trust(registry, "billing", ref="refs/heads/main")
-    with pytest.raises(RegistryRefused, match="name one of the prefixes billing, payments"):
-        admit(registry, clock)
-    assert registry.publishers.admit(job(clock), "billing").publisher.prefix == "billing"
-    with pytest.raises(RegistryRefused, match="no trusted publisher for 'other' fits"):
-        registry.publishers.admit(job(clock), "other")
 
 
 def test_a_path_below_a_prefix(registry: Team, clock: Clock) -> None:

@@ -128,7 +128,7 @@ def test_findings_wait(registry: Team) -> None:
 
 
 def test_reports(registry: Team) -> None:
-    """[SURFACES: Registry model] the report of an audit is stored with its version, and can be made anew."""
+    """[SURFACES: Registry model] a report is stored with its version, made anew, or cut."""
     first = registry.publish(SYSTEM, package(), audit=BLOCK)
     assert (first.audit, registry.audit(READER, first)) == ("block", BLOCK)
     second = registry.publish(SYSTEM, package(text="Other."))
@@ -141,6 +141,12 @@ def test_reports(registry: Team) -> None:
         registry.set_audit(ANA, "payments/refunds", second.version, {})
     with pytest.raises(RegistryRefused):
         registry.audit(Caller("none"), again)
+    findings = [{"level": "note", "message": "x" * 200}] * 3000 + [{"level": "block"}]
+    long = registry.publish(SYSTEM, package("a/long"), audit={"findings": findings})
+    report = registry.audit(SYSTEM, long)
+    assert long.audit == "block"
+    assert report is not None
+    assert 0 < len(report["findings"]) < 3000
 
 
 @each(
@@ -159,13 +165,3 @@ def test_a_hostile_report(registry: Team, report: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter, match="audit"):
         registry.publish(SYSTEM, package(), audit=report)
     assert registry.skills(SYSTEM) == []
-
-
-def test_a_long_report(registry: Team) -> None:
-    """[SURFACES: Registry model] of too many findings the first are kept; the level is that of all."""
-    findings = [{"level": "note", "message": "x" * 200}] * 3000 + [{"level": "block"}]
-    version = registry.publish(SYSTEM, package(), audit={"findings": findings})
-    report = registry.audit(SYSTEM, version)
-    assert version.audit == "block"
-    assert report is not None
-    assert 0 < len(report["findings"]) < 3000

@@ -104,15 +104,6 @@ def test_a_file_that_others_can_read(world: World, mode: int) -> None:
         find_token(TEAM)
 
 
-def test_a_request_tells_of_a_file_that_is_not_used(world: World, stub: Stub) -> None:
-    """[SURFACES: Registry] a request that would look for a token in it says so, and is not sent."""
-    store_credential(Credential(TEAM, "one"))
-    file(world).chmod(0o644)
-    with pytest.raises(InvalidConfiguration, match="chmod 600"):
-        Session(stub.url, logins=True).get(stub.url, 99)
-    assert stub.requests == []
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -213,11 +204,16 @@ def repository(world: World, url: str) -> SkillsConfig:
 
 
 def test_repository_of_a_project(world: World, stub: Stub) -> None:
-    """[SURFACES: Registry] an HTTP repository, also a project's, sends the token of its own registry."""
+    """[SURFACES: Registry] a repository sends the token of its registry; a file that others read is told."""
     store_credential(Credential(stub.url, "mine"))
     stub.gives(page(LIST))
     run(source_of(repository(world, stub.url).repositories[0]).list())
     assert stub.requests[0].headers["authorization"] == "Bearer mine"
+    before = [*stub.requests]
+    file(world).chmod(0o644)
+    with pytest.raises(InvalidConfiguration, match="chmod 600"):
+        Session(stub.url, logins=True).get(stub.url, 99)
+    assert stub.requests == before
 
 
 def test_not_after_a_redirect(world: World, stub: Stub) -> None:

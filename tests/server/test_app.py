@@ -87,7 +87,9 @@ def test_list(api: httpx2.Client) -> None:
 
 
 def test_pages(api: httpx2.Client) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] page by page it is the same list; limits are checked."""
+    """[LIB: Wire Format (Meerkat Skills API)] pages make the same list; `%2F` and `/` are the same; 404
+    and 400.
+    """
     found: list[str] = []
     cursor: str | None = ""
     while cursor is not None:
@@ -99,10 +101,6 @@ def test_pages(api: httpx2.Client) -> None:
     for bad in ("0", "-1", "x", "1001", "99999999999", "1.5", "٣"):
         error(api.get("/skills", params={"limit": bad}), 400, "E100")
     error(api.get("/skills?cursor=../x"), 400, "E070")
-
-
-def test_one_skill(api: httpx2.Client) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] `%2F` and `/` are the same; unknown 404, no ID 400."""
     one = api.get("/skills/extraction%2Fmedical%2Fdiagnosis")
     assert one.json()["body"] == "# diagnosis\n\nBody.\n"
     assert one.content == api.get("/skills/extraction/medical/diagnosis").content
@@ -243,7 +241,9 @@ def test_switched_off(world: World) -> None:
 
 
 def test_none_and_empty_mean_none(api: httpx2.Client) -> None:
-    """[LIB: Wire format alignment] null, [] and nothing at all are the same."""
+    """[LIB: Wire format alignment] [D31] null, [] and nothing are the same; half a character is answered,
+    too.
+    """
     given: list[dict[str, Any]] = [
         {},
         {"preload_skills": None, "skill_references": None},
@@ -253,6 +253,7 @@ def test_none_and_empty_mean_none(api: httpx2.Client) -> None:
     assert len(answers) == 1
     turn = json.loads(answers.pop())
     assert (turn["message"], turn["events"], turn["notices"]) == ("go", [], [])
+    assert api.post("/turns", content=b'{"message": "a\\ud800b"}').json()["message"] == "a?b"
 
 
 @pytest.mark.parametrize(
@@ -276,11 +277,6 @@ def test_bad_turns(api: httpx2.Client, content: bytes, status: int) -> None:
     """[LIB: Wire format alignment] not JSON 400, not the right shape 422, too much 413."""
     error(api.post("/turns", content=content), status, "E100")
     assert api.get("/healthz").json() == {"status": "ok"}
-
-
-def test_half_characters(api: httpx2.Client) -> None:
-    """[D31] a message that JSON can hold and UTF-8 can't is answered all the same."""
-    assert api.post("/turns", content=b'{"message": "a\\ud800b"}').json()["message"] == "a?b"
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def collect(team: Team, limit: int, prefix: str = "", sort: str = "") -> list[st
 
 
 def test_lists(team: Team) -> None:
-    """[SURFACES: Registry protocols] pages with a cursor and prefixes of slugs give each skill once."""
+    """[SURFACES: Registry protocols] pages and prefixes give each skill once; other paths are 404."""
     ids = ["a", "a-b", "a/b", "a/c/d", "b/a", "payments", "payments-old", "payments/refunds", "z"]
     for skill_id in ids:
         team.publish(skill_id, "1.0.0")
@@ -175,6 +175,9 @@ def test_lists(team: Team) -> None:
             path = prefix.replace(".", "/")
             assert collect(team, limit, prefix) == sorted(each for each in ids if each.startswith(path))
     assert [collect(team, 5, prefix) for prefix in ("%00", "\0", "Ä")] == [[], [], []]
+    for path in ("/stars/pdf", "/packages", "/skills/pdf/verify", "/trending"):
+        assert ask(team, path, status=404).startswith("Not found")
+    assert client(team).post(f"{API}/stars/pdf").status_code == 404
 
 
 def test_newest_first(tmp_path: Path) -> None:
@@ -352,10 +355,3 @@ def test_bounds(team: Team) -> None:
         assert writer.post(f"{API}/skills", headers=headers, content=b"--y\r\n").status_code == 400
     for limit in ("0", "-1", "x", "1" * 20):
         assert ask(team, "/skills", status=400, limit=limit)
-
-
-def test_what_is_not_there(team: Team) -> None:
-    """[SURFACES: Registry protocols] what else its clients ask for is 404 in plain text."""
-    for path in ("/stars/pdf", "/packages", "/skills/pdf/verify", "/trending"):
-        assert ask(team, path, status=404).startswith("Not found")
-    assert client(team).post(f"{API}/stars/pdf").status_code == 404

@@ -168,8 +168,12 @@ def test_a_lost_token(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
-    """[SURFACES: Registry] of several processes one may die: it is started again, and answers go on."""
-    with serving(tmp_path, "--workers", "2") as server:
+    """[SURFACES: Registry] READY=1 when it answers; of several processes one may die; it is started again."""
+    receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    receiver.bind(str(tmp_path / "notify"))
+    receiver.settimeout(30)
+    with receiver, serving(tmp_path, "--workers", "2", NOTIFY_SOCKET=str(tmp_path / "notify")) as server:
+        assert receiver.recv(100) == b"READY=1"
         before = children(server)
         assert len(before) == 2
         os.kill(before[0], signal.SIGKILL)
@@ -207,15 +211,6 @@ def test_reload(tmp_path: Path) -> None:
         with server.client() as other:
             assert other.get("/skills/payments/refunds", headers=headers).status_code == 404
         assert server.stop() == 0
-
-
-def test_systemd_is_told(tmp_path: Path) -> None:
-    """[SURFACES: Registry] a service of the type notify says READY=1 when it answers."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
-        receiver.bind(str(tmp_path / "notify"))
-        receiver.settimeout(30)
-        with serving(tmp_path, "--workers", "2", NOTIFY_SOCKET=str(tmp_path / "notify")):
-            assert receiver.recv(100) == b"READY=1"
 
 
 def test_workers_end_with_their_parent(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def test_signals_end_it(library: World, number: signal.Signals) -> None:
         assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_a_port_that_is_taken(library: World) -> None:
-    """[D21] one coded line, for a port in use and for an address that is not ours."""
+def test_a_port_that_is_taken(library: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D21] one coded line for a port in use; E100 for ports that are none, and wrong options."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         error = fails("--read-only", "--port", port)
@@ -102,6 +102,11 @@ def test_a_port_that_is_taken(library: World) -> None:
         f"error[E999]: cannot listen on 127.0.0.1 port {port}: Address already in use;"
         " choose another port with --port"
     )
+    for port in ("x", "-1", "65536", "1e3", "٣", ""):
+        assert isinstance(fails("--read-only", f"--port={port}"), InvalidOption)
+    assert isinstance(fails("--read-only", "--public-read"), InvalidOption)
+    monkeypatch.setenv("SKILLC_SERVE_TOKEN", "t")
+    assert "cannot listen on 203.0.113.1" in fails("--read-only", "--host", "203.0.113.1").message
 
 
 @pytest.mark.slow
@@ -165,12 +170,3 @@ def fails(*words: str) -> SkillcError:
     with pytest.raises(SkillcError) as caught:
         command.run(parse(command.COMMAND, words))
     return caught.value
-
-
-def test_options(library: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D21] E100 for ports that are none, and for options of a registry with --read-only."""
-    for port in ("x", "-1", "65536", "1e3", "٣", ""):
-        assert isinstance(fails("--read-only", f"--port={port}"), InvalidOption)
-    assert isinstance(fails("--read-only", "--public-read"), InvalidOption)
-    monkeypatch.setenv("SKILLC_SERVE_TOKEN", "t")
-    assert "cannot listen on 203.0.113.1" in fails("--read-only", "--host", "203.0.113.1").message

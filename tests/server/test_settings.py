@@ -114,17 +114,13 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new
 
 
 def test_files(tmp_path: Path) -> None:
-    """[SURFACES: Sign-in] a file that is missing, or no file, is E071."""
+    """[SURFACES: Sign-in] a missing file, or no file, is E071; policies and the like are in the same one."""
     for path in (tmp_path / "missing.toml", tmp_path):
         with pytest.raises(InvalidConfiguration):
             read_configuration(str(path))
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidConfiguration):
         read_configuration(str(tmp_path / "binary.toml"))
-
-
-def test_one_file(tmp_path: Path) -> None:
-    """[SURFACES: Sign-in] policies, reviews and mirrors are in the same file; each reader knows both."""
     path = tmp_path / "registry.toml"
     tables = '[policy]\nminimum_age = "3d"\n[review]\nprefixes = ["payments"]\n'
     path.write_text(f"{WHOLE}\n{tables}")

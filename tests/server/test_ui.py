@@ -98,7 +98,7 @@ def test_pages(site: httpx2.Client) -> None:
 
 
 def test_agents(site: httpx2.Client) -> None:
-    """[SURFACES: Registry] `skc ui` shows what agents see of each skill, and the commands that change it."""
+    """[SURFACES: Registry] `skc ui` shows what agents see; own skills can only be read."""
     page = site.get("/agents").text
     assert "Claude Code" in page
     assert "theirs" in page
@@ -111,6 +111,13 @@ def test_agents(site: httpx2.Client) -> None:
         assert f"<code data-copy>skc {command} pdf</code>" in own
     assert "<code data-copy>skc listing set pdf demand</code>" in own
     assert "skc remove" not in site.get("/s/git").text  # comes with skc, and is in no store
+    for path in ("/", "/s/pdf", "/files/pdf", "/audit/pdf", "/statistics", "/agents"):
+        assert 'method="post"' not in site.get(path).text
+    headers = {"Accept": "text/html", "Origin": str(site.base_url).rstrip("/")}
+    for path in ("/account", "/publish", "/versions/nothing", "/s/.hidden", "/s/pdf@latest/.hidden"):
+        assert site.get(path, headers=headers).status_code in (400, 404)
+    assert site.post("/publish", headers=headers).status_code == 404
+    assert site.get("/raw/pdf@latest/..%2f..%2f..%2fconfig.toml").status_code == 404
 
 
 def test_overflow(world: World) -> None:
@@ -160,17 +167,6 @@ def test_barriers(world: World) -> None:
         finally:
             process.terminate()
     assert barriers == []
-
-
-def test_no_changes(site: httpx2.Client) -> None:
-    """[SURFACES: Registry] own skills can only be read: no account, no form that changes something."""
-    for path in ("/", "/s/pdf", "/files/pdf", "/audit/pdf", "/statistics", "/agents"):
-        assert 'method="post"' not in site.get(path).text
-    headers = {"Accept": "text/html", "Origin": str(site.base_url).rstrip("/")}
-    for path in ("/account", "/publish", "/versions/nothing", "/s/.hidden", "/s/pdf@latest/.hidden"):
-        assert site.get(path, headers=headers).status_code in (400, 404)
-    assert site.post("/publish", headers=headers).status_code == 404
-    assert site.get("/raw/pdf@latest/..%2f..%2f..%2fconfig.toml").status_code == 404
 
 
 def test_key_and_host(site: httpx2.Client) -> None:

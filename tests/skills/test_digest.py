@@ -97,13 +97,19 @@ def test_whatever_is_installed(folder: Path, command: str) -> None:
     assert digest_skill(str(folder), before=before) == after
 
 
-def test_what_is_never_installed(folder: Path) -> None:
-    """[D64] folders of version control, of Python and of skc are not in the digest."""
+def test_what_counts(folder: Path, tmp_path: Path) -> None:
+    """[D64] no folders of version control; a file's name is bytes; a copy is the same."""
     before = digest_skill(str(folder))
     for name in LEFT_OUT:
         (folder / name).mkdir(parents=True)
         (folder / name / "hook.sh").write_text("echo evil\n")
     assert digest_skill(str(folder)).digest == before.digest
+    before = digest_skill(str(folder))
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff")).touch()
+    assert digest_skill(str(folder)).changes_since(before.files) == [("added", "\udcff")]
+    subprocess.run(["cp", "-rL", str(folder / "scripts"), str(tmp_path / "one")], check=True)
+    subprocess.run(["cp", "-r", str(folder / "scripts"), str(tmp_path / "other")], check=True)
+    assert digest_skill(str(tmp_path / "one")) == digest_skill(str(tmp_path / "other"))
 
 
 def test_programs_that_the_digest_leaves_out(world: World) -> None:
@@ -137,13 +143,6 @@ def test_compiled_python_is_not_read(world: World) -> None:
     assert start_run(prepare(call)).output == "good\n"
 
 
-def test_the_same_elsewhere(folder: Path, tmp_path: Path) -> None:
-    """[D64] a copy has the same digest: owner, times and place are not part of it."""
-    subprocess.run(["cp", "-rL", str(folder / "scripts"), str(tmp_path / "one")], check=True)
-    subprocess.run(["cp", "-r", str(folder / "scripts"), str(tmp_path / "other")], check=True)
-    assert digest_skill(str(tmp_path / "one")) == digest_skill(str(tmp_path / "other"))
-
-
 def test_file_systems_without_modes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D64] where every new file is executable, the modes are those that are given; else they count."""
     before = digest_skill(str(folder))
@@ -170,13 +169,6 @@ def test_a_link_that_leads_out(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     with pytest.raises(PathEscapes):
         digest_skill(str(folder))
-
-
-def test_names_that_are_not_text(folder: Path) -> None:
-    """[D64] a file's name is bytes."""
-    before = digest_skill(str(folder))
-    Path(os.fsdecode(os.fsencode(folder) + b"/\xff")).touch()
-    assert digest_skill(str(folder)).changes_since(before.files) == [("added", "\udcff")]
 
 
 def test_too_much(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

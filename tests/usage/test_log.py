@@ -175,7 +175,7 @@ def test_what_meets_no_skill(world: World, skill: Path, code: str, words: list[s
 
 
 def test_run_id(world: World, skill: Path) -> None:
-    """[RFC-0007] SKC_RUN_ID names the session; an empty one does not."""
+    """[RFC-0007] SKC_RUN_ID names the session; a log that was removed or replaced is noticed."""
     world.ok("outline", "pdf", env={"SKC_RUN_ID": "my session"})
     world.ok("outline", "pdf", env={"SKC_RUN_ID": ""})
     world.ok("outline", "pdf", env={"SKC_RUN_ID": os.fsdecode(b"bytes \xff")})
@@ -183,6 +183,14 @@ def test_run_id(world: World, skill: Path) -> None:
     assert first == "my session"
     assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{4}", second)
     assert third == "bytes \\udcff"
+    found = resolve("pdf", str(world.project))
+    for path in primary(world).parent.glob("logs.db*"):
+        path.unlink()
+    for _ in range(3):
+        assert record_access(found, "show", {}, None, str(world.project)) == ()
+        assert len(rows(primary(world))) == 1
+        for path in primary(world).parent.glob("logs.db*"):
+            path.unlink()
 
 
 def test_canonical_paths(world: World, skill: Path) -> None:
@@ -546,16 +554,6 @@ def test_killed_while_logging(world: World, skill: Path) -> None:
     assert noted + 1 <= kept <= noted + 1 + 40  # a row may be there whose writer could not say so
     assert counted(primary(world)) == kept
     assert not (world.project / ".skillc" / "logs").exists()
-
-
-def test_a_log_that_is_replaced(world: World, skill: Path) -> None:
-    """[RFC-0007] a process that lives long notices that its log was removed, or is another one."""
-    found = resolve("pdf", str(world.project))
-    for _ in range(3):
-        assert record_access(found, "show", {}, None, str(world.project)) == ()
-        assert len(rows(primary(world))) == 1
-        for path in primary(world).parent.glob("logs.db*"):
-            path.unlink()
 
 
 def test_never_raises(world: World, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,11 +196,20 @@ def test_nothing_and_little(world: World) -> None:
     assert " two 2 SKILL.md 2 Same Usage Made by skc " in seen
 
 
+@pytest.mark.slow
 def test_filters_are_told() -> None:
-    """[RFC-0003] what the page leaves out, it says."""
+    """[RFC-0003] what a page leaves out, it says: filters, and rows that would be too much."""
     found = Filters.parse("/", "2026-03-01", "2026-04-01", ["/a<b>", "/c"])
     seen = check(render_page("x", answers(["a"], found), [], {})).seen()
     assert "only accesses since 2026-03-01T00:00:00Z, until 2026-04-01T00:00:00Z, in /a<b> or /c" in seen
+    page = check(render_page("x", answers([f"Section {n}" for n in range(600)]), [], {}))
+    assert "588 more" in page.seen()
+    assert "and 100 more" in page.seen()
+    assert "Section 499" in page.seen()
+    assert "Section 500" not in page.seen()
+    dead = {"x": {f"{n}.md": [(1, f"Heading {n}")] for n in range(501)}}
+    folded = check(render_page("x", answers(["a"]), [], dead))
+    assert [attributes for tag, attributes in folded.tags if tag == "details"] == [{}] * 501
 
 
 @pytest.mark.slow
@@ -243,19 +252,6 @@ def test_hostile_skill(world: World) -> None:
     page = check((world.project / "page.html").read_text())
     assert page.seen().count(evil) >= 6
     assert "<img src=x onerror=y>.md" in page.seen()
-
-
-@pytest.mark.slow
-def test_five_hundred_sections() -> None:
-    """[RFC-0003] charts show the first, fold the rest away, and count what would be too much."""
-    page = check(render_page("x", answers([f"Section {n}" for n in range(600)]), [], {}))
-    assert "588 more" in page.seen()
-    assert "and 100 more" in page.seen()
-    assert "Section 499" in page.seen()
-    assert "Section 500" not in page.seen()
-    dead = {"x": {f"{n}.md": [(1, f"Heading {n}")] for n in range(501)}}
-    folded = check(render_page("x", answers(["a"]), [], dead))
-    assert [attributes for tag, attributes in folded.tags if tag == "details"] == [{}] * 501
 
 
 @each(

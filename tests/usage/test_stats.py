@@ -334,12 +334,18 @@ def test_projects(world: World, skill: Skill) -> None:
     assert stderr == "error[E031]: invalid filter: 'a project is a directory, not nothing'\n"
 
 
-def test_a_project_in_no_encoding(world: World, skill: Skill) -> None:
-    """[RFC-0003] the filter and the log write such a directory alike."""
+def test_odd_directories_and_logs(world: World, skill: Skill) -> None:
+    """[RFC-0003] [RFC-0005] the filter and the log write such a directory alike; a broken log is told."""
     strange = world.project / os.fsdecode(b"caf\xe9")
     strange.mkdir()
     world.ok("outline", "pdf", cwd=strange)
     assert answer(world, "pdf", "--group-by", "commands", "--project", str(strange))["data"] == {"outline": 1}
+    for path in log_of(skill).parent.glob("logs.db-*"):
+        path.unlink()
+    log_of(skill).write_bytes(b"garbage " * 999)
+    result = world.ok("stats", "pdf")
+    assert result.stderr == f"warning[W005]: skipped: {log_of(skill)} (it can't be read as an access log)\n"
+    assert "total accesses          0" in result.stdout
 
 
 # Every count against a plain one
@@ -533,14 +539,6 @@ def test_read_only_logs(
     pruned = world.skc("stats", "pdf", "--prune", "1d", prefix=unprivileged)
     assert pruned.returncode == 1
     assert re.fullmatch(r"error\[E999\]: '.*logs.db' can't be pruned: .*\n", pruned.stderr)
-
-
-def test_what_can_not_be_read_is_told(world: World, skill: Skill) -> None:
-    """[RFC-0005] an empty answer for the lack of a readable log is not given in silence."""
-    log_of(skill).write_bytes(b"garbage " * 999)
-    result = world.ok("stats", "pdf")
-    assert result.stderr == f"warning[W005]: skipped: {log_of(skill)} (it can't be read as an access log)\n"
-    assert "total accesses          0" in result.stdout
 
 
 # Whose accesses

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -270,16 +271,6 @@ def test_skills_that_vanished(world: World) -> None:
     assert rows(fallback(world.project, "pdf")) == [entry(0)]
 
 
-def test_skills_of_one_name(world: World) -> None:
-    """[RFC-0007] entries of two skills in one local log go to the log of each."""
-    mine = world.skill("pdf")
-    theirs = world.skill("pdf", store=world.global_store)
-    leave(world.project, "pdf", [entry(0, folder=str(mine)), entry(1, folder=str(theirs))])
-    assert world.ok("sync").stdout == "Synced 2 entries for 'pdf' (local logs removed)\n"
-    assert rows(primary(world.runtime)) == [entry(0, folder=str(mine))]
-    assert rows(primary(world.home / ".skillc" / "runtime")) == [entry(1, folder=str(theirs))]
-
-
 def test_a_linked_skill(world: World) -> None:
     """[RFC-0007] a store's link to a folder elsewhere: the log is the store's."""
     folder = world.skill("pdf", store=world.root / "lib")
@@ -292,14 +283,21 @@ def test_a_linked_skill(world: World) -> None:
     assert len(rows(primary(world.runtime))) == 2
 
 
-def test_the_runtime_in_use(world: World) -> None:
-    """[D13a] [RFC-0007] a project's skill that was built for all has its log there."""
+def test_skills_of_one_name(world: World) -> None:
+    """[D13a] [RFC-0007] entries go to the log of each skill, which is where its runtime is."""
     world.skill("pdf")
     world.ok("build", "pdf", "--global")
     leave(world.project, "pdf", [entry(0)])
     world.ok("sync")
     assert entry(0) in rows(primary(world.home / ".skillc" / "runtime"))
     assert not primary(world.runtime).exists()
+    shutil.rmtree(world.home / ".skillc" / "runtime")
+    mine = world.skill("pdf")
+    theirs = world.skill("pdf", store=world.global_store)
+    leave(world.project, "pdf", [entry(0, folder=str(mine)), entry(1, folder=str(theirs))])
+    assert world.ok("sync").stdout == "Synced 2 entries for 'pdf' (local logs removed)\n"
+    assert rows(primary(world.runtime)) == [entry(0, folder=str(mine))]
+    assert rows(primary(world.home / ".skillc" / "runtime")) == [entry(1, folder=str(theirs))]
 
 
 def test_into_a_log_of_others(world: World) -> None:

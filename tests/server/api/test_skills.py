@@ -38,16 +38,14 @@ def test_text(client: Client) -> None:
 
 
 def test_near_misses(client: Client) -> None:
-    """[SURFACES: Near misses] [SURFACES: Registry] a problem names the version that may be meant."""
+    """[SURFACES: Near misses] [SURFACES: Registry] [LIB: Wire Format (Meerkat Skills API)] a problem names
+    the version that may be meant; other fields are `extensions`.
+    """
     publish(client, version="1.2.3")
     for query, question in (({"version": "1.2.4"}, "1.2.3"), ({"tag": "lates"}, "latest")):
         problem = client.get(PATH, params=query).json()
         assert problem["detail"].endswith(f"; did you mean '{question}'?")
     assert client.get(PATH, params={"version": "4"}).json()["detail"].endswith("; there is 1.2.3")
-
-
-def test_extensions(client: Client) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] other fields of the frontmatter are `extensions`."""
     text = skill_md(license="MIT", requires_capabilities="[shell]")
     client.put(PATH, json={"skill_md": text})
     value = client.get(PATH).json()
@@ -109,7 +107,7 @@ def test_list(client: Client, registry: Registry) -> None:
 
 
 def test_versions(client: Client) -> None:
-    """[SURFACES: Registry] versions, newest first, with their tags and why they were yanked."""
+    """[SURFACES: Registry] versions, newest first; an archive of one is cacheable, the latest is not."""
     publish(client, text="One.", version="1.0.0", note="first")
     publish(client, text="Two.", version="2.0.0")
     client.post(f"{PATH}/versions/2.0.0/yank", json={"reason": "wrong sums"})
@@ -117,6 +115,15 @@ def test_versions(client: Client) -> None:
     assert (two["version"], two["yanked"], two["tags"]) == ("2.0.0", "wrong sums", [])
     assert (one["version"], one["note"], one["tags"]) == ("1.0.0", "first", ["latest"])
     assert one["published_by"] == "admin"
+    publish(client, files={"run.sh": b"echo\n"}, executable=["run.sh"], version="3.0.0")
+    response = client.get(f"{PATH}/archive.tar.gz")
+    assert response.headers["Content-Type"] == "application/gzip"
+    assert response.headers["Cache-Control"] == "no-cache"
+    fixed = client.get(f"{PATH}/archive.tar.gz", params={"version": "3.0.0"})
+    assert "immutable" in fixed.headers["Cache-Control"]
+    assert fixed.content == response.content
+    with tarfile.open(fileobj=io.BytesIO(response.content)) as archive:
+        assert {member.name: member.mode for member in archive} == {"SKILL.md": 0o644, "run.sh": 0o755}
 
 
 def test_files(client: Client) -> None:
@@ -153,19 +160,6 @@ def test_what_is_sent_is_data(client: Client) -> None:
         assert headers["Content-Disposition"].startswith("attachment")
         assert headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
         assert headers["X-Content-Type-Options"] == "nosniff"
-
-
-def test_archive(client: Client) -> None:
-    """[SURFACES: Registry] an archive of a version is cacheable, the latest one is not."""
-    publish(client, files={"run.sh": b"echo\n"}, executable=["run.sh"], version="1.0.0")
-    response = client.get(f"{PATH}/archive.tar.gz")
-    assert response.headers["Content-Type"] == "application/gzip"
-    assert response.headers["Cache-Control"] == "no-cache"
-    fixed = client.get(f"{PATH}/archive.tar.gz", params={"version": "1.0.0"})
-    assert "immutable" in fixed.headers["Cache-Control"]
-    assert fixed.content == response.content
-    with tarfile.open(fileobj=io.BytesIO(response.content)) as archive:
-        assert {member.name: member.mode for member in archive} == {"SKILL.md": 0o644, "run.sh": 0o755}
 
 
 @pytest.mark.parametrize("name", ["versions", "files", "restore", "tags"])

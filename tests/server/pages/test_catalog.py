@@ -25,7 +25,7 @@ def find(person: Person, query: str) -> list[str]:
 
 
 def test_blocked_skills(local_registry: Registry) -> None:
-    """[SURFACES: Registry] what the audit blocks is marked at its name, in lists and searches too."""
+    """[SURFACES: Registry] blocked skills are marked at their name; hidden characters are named."""
     publish_thief(local_registry)
     person = Person(local_registry, public_read=True)
     for path in (
@@ -38,15 +38,9 @@ def test_blocked_skills(local_registry: Registry) -> None:
         assert person.get(path).text.count(BLOCKED) == 1
     assert "The audit blocks this skill" in person.get("/files/finance/wallet-helper").text
     assert BLOCKED not in person.get("/s/payments/refunds").text
-
-
-def test_hidden_characters(local_registry: Registry) -> None:
-    """[SURFACES: Registry] characters that a browser does not show are named, with what they spell."""
-    publish_thief(local_registry)
     description = "Pay\u200bments, and more."
     text = f"---\nname: x\ndescription: {description}\n---\n"
     publish(local_registry, "x", {"SKILL.md": text.encode(), "a.sh": "echo pass\u200bword\n".encode()})
-    person = Person(local_registry, public_read=True)
     assert "U+E0073 and 8 more: send keys</span>" in person.get("/s/finance/wallet-helper").text
     for path in ("/", "/s/x", "/find?q=and+more", "/s/x@0.1.0/a.sh"):
         assert ">U+200B</span>" in person.get(path).text, path

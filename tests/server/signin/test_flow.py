@@ -13,18 +13,16 @@ from skillc.server.signin.flow import Directory
 MODULE = "skillc.server.signin.issuers"
 
 
-def test_one_for_each_address() -> None:
-    """[SURFACES: Sign-in] an issuer keeps its keys as long as the server runs."""
+def test_one_for_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Sign-in] an issuer keeps its keys; without the extra it is E201 that says what to
+    install.
+    """
     directory = Directory(lambda: datetime.now(UTC))
     issuer = directory.get("https://login.example.com")
     assert directory.get("https://login.example.com") is issuer
     assert directory.get("https://login.example.com/") is not issuer
     with pytest.raises(InvalidParameter):
         directory.get("http://login.example.com")
-
-
-def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Sign-in] without the extra it is E201, which says what to install."""
     monkeypatch.delitem(sys.modules, MODULE, raising=False)
     monkeypatch.setitem(sys.modules, "joserfc", None)
     with pytest.raises(MissingExtra, match=r"joserfc: .*'skillc\[sso\]'"):
