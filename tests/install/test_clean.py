@@ -317,14 +317,18 @@ def test_leftovers(world: World) -> None:
     young = own / ".new.123-0123abcd.tmp"
     inside = own / "skills" / "pdf" / "docs" / name  # in a skill: the user's
     inside.parent.mkdir()
-    for path in (*old, young, inside):
+    lock = world.home / ".agents" / "..skill-lock.json.123-0123abcd.tmp"
+    locks = [lock, world.project / ".skills-lock.json.123-0123abcd.tmp"]
+    other = lock.with_name(name)  # beside a lock, but none
+    lock.parent.mkdir()
+    for path in (*old, *locks, young, inside, other):
         save(path, "half")
-    for path in (*old, inside):
+    for path in (*old, *locks, inside, other):
         _age(path)
     results = {entry["path"]: entry["result"] for entry in _clean(world, "--yes")}
-    assert results == {str(old[0]): "removed"} | {str(path): "trashed" for path in old[1:]}
-    assert young.exists()
-    assert inside.exists()
+    gone, trashed = [str(path) for path in (old[0], *locks)], [str(path) for path in old[1:]]
+    assert results == dict.fromkeys(gone, "removed") | dict.fromkeys(trashed, "trashed")
+    assert all(path.exists() for path in (young, inside, other))
 
 
 @pytest.mark.slow

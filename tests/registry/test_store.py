@@ -219,6 +219,13 @@ def test_backup_and_restore(kind: str, tmp_path: Path, request: pytest.FixtureRe
 # Outages
 
 
+def test_postgresql_that_is_down(cluster: Cluster, capfd: pytest.CaptureFixture[str]) -> None:
+    """[SURFACES: Registry model] at the start, one error says why there is no connection."""
+    with pytest.raises(RegistryUnavailable, match="Connection refused"):
+        open_store("postgresql://me@127.0.0.1:1/x")
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.slow
 def test_postgresql_stops_and_starts(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -29,6 +29,7 @@ from skillc.compiler import (
 )
 from skillc.contract import HIDDEN, KEY, optional
 from skillc.errors import unexpected
+from skillc.install.lock import global_lock_file, lock_file
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
 from skillc.text import one_line
 
@@ -151,6 +152,11 @@ def find_leftovers(cwd: str) -> Iterator[Waste]:
             yield from _find_parts(directory)
     for directory in existing_directories(cwd):
         yield from _find_parts(directory)
+    projects = [lock_file(root) for scope, root in roots(cwd) if scope != GLOBAL]
+    for lock in filter(None, [*projects, global_lock_file()]):
+        for path in _temporary_files(os.path.dirname(lock)):
+            if os.path.basename(path).startswith(f".{os.path.basename(lock)}."):  # of ours alone
+                yield make_waste(LEFTOVER, "part of a write that was cut off", path)
 
 
 def _own_folders(cwd: str) -> Iterator[str]:

@@ -100,6 +100,7 @@ class PostgresStore:
         )
         try:
             if prepare:
+                self.watch().close()  # whose error says why there is no database, and once
                 migrate(self)
         except BaseException:
             self.close()
