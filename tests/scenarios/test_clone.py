@@ -190,6 +190,20 @@ def test_build_through_a_link(world: World, place: str) -> None:
     assert sorted(p.name for p in elsewhere.iterdir()) == [".notes.tmp", "SKILL.md", "pdf"]
 
 
+@pytest.mark.parametrize("target", ["../../home/victim.toml", "../.git/config"])
+def test_repositories_through_a_link(world: World, target: str) -> None:
+    """[D11] [D63] 'repo add' and 'repo remove' write no file that a clone's link leads to."""
+    file = world.project / ".skillc/skills.toml"
+    file.symlink_to(target)
+    victim = Path(os.path.normpath(file.parent / target))
+    victim.parent.mkdir(exist_ok=True)
+    victim.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "."\n')
+    before = victim.read_text()
+    world.fails("E012", "repo", "add", "more", str(world.home), "--type", "filesystem")
+    world.fails("E012", "repo", "remove", "own")
+    assert victim.read_text() == before
+
+
 # --- Another user's directories ----------------------------------------------------------------------
 
 needs_root = pytest.mark.skipif(not ROOT, reason="only root can give a directory away")

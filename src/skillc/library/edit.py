@@ -69,12 +69,18 @@ class RepositoryRemoval:
 
 
 def file_to_edit(cwd: str, for_all: bool = False) -> str:
-    """Return the project's file in force, else a new one in the nearest project; or that of the home."""
+    """Return the project's file in force, else a new one in the nearest project; or that of the home.
+
+    Raises ProjectFolderEscapes for a project's that is, or lies behind, a link out of it.
+    """
     roots = [paths.require_home()] if for_all else list(paths.library_roots(cwd))
     if not roots:
         raise InvalidOption("there is no project here; make one with 'skc init', or use --global")
-    files = (path for root in roots if (path := config.find_skills_file(root)))
-    return next(files, os.path.join(roots[0], paths.DIRECTORY, config.FILE))
+    files = ((root, path) for root in roots if (path := config.find_skills_file(root)))
+    root, file = next(files, (roots[0], os.path.join(roots[0], paths.DIRECTORY, config.FILE)))
+    if not for_all:
+        paths.require_inside(file, root)
+    return file
 
 
 def names_in(file: str) -> list[str]:
