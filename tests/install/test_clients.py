@@ -315,3 +315,12 @@ def test_options_and_json(world: World) -> None:
         results.append((value["changed"], value["written"]))
     assert results == [(True, True), (False, False)] * 2
     world.fails("E100", "mcp", "--format", "json")
+
+
+def test_a_projects_file_that_leads_out(world: World) -> None:
+    """[D63] a clone's link in place of a project's file of servers: nothing is written where it leads."""
+    victim = world.home / ".claude.json"
+    save(victim, "{}")
+    (world.project / ".mcp.json").symlink_to(victim)
+    world.fails("E012", "mcp", "--install", "claude", "--project")
+    assert victim.read_text() == "{}"

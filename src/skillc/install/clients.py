@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillc import atomic, trash
+from skillc import atomic, paths, trash
 from skillc.compiler import agents_by_name, unknown_agent
 from skillc.errors import InvalidOption, SkillcError
 from skillc.jsonc import count_comments, cut_value, parse_jsonc, put_value
@@ -202,11 +202,16 @@ def find_client(name: str, option: str) -> tuple[str, Agent | None]:
 
 
 def place_client(name: str, agent: Agent, cwd: str, project: bool) -> str:
-    """Return the file of an agent's servers, of the project or of the user."""
+    """Return the file of an agent's servers, of the project or of the user.
+
+    Raises ProjectFolderEscapes for a project's that leads out of it.
+    """
     if project:
         if not agent.project:
             raise InvalidOption(f"{name} has no configuration of a project; leave --project out")
-        return os.path.join(cwd, agent.project)
+        path = os.path.join(cwd, agent.project)
+        paths.require_inside(path, cwd)
+        return path
     return agent_file(agent.user)
 
 
