@@ -80,6 +80,7 @@ def test_pages(site: httpx2.Client) -> None:
     """[SURFACES: Registry] `skc ui` shows text, files, what a skill asks for, and its use."""
     home = site.get("/").text
     assert "Your skills" in home
+    assert "no skills of yours" not in home
     assert 'href="/s/billing/refunds"' in home
     assert 'href="/c/billing"' in home
     page = site.get("/s/pdf").text
@@ -118,6 +119,24 @@ def test_agents(site: httpx2.Client) -> None:
         assert site.get(path, headers=headers).status_code in (400, 404)
     assert site.post("/publish", headers=headers).status_code == 404
     assert site.get("/raw/pdf@latest/..%2f..%2f..%2fconfig.toml").status_code == 404
+
+
+def test_nothing_yet(world: World) -> None:
+    """[SURFACES: Registry] without skills of one's own, the first page and that of use say how to begin."""
+    with start_skc(
+        ["ui", "--no-open"], cwd=world.project, env=world.env, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().split()[-1]
+            with httpx2.Client(follow_redirects=True, timeout=30, trust_env=False, verify=False) as client:
+                home = client.get(address).text
+                usage = client.get(f"{address.partition('/?')[0]}/statistics").text
+        finally:
+            process.terminate()
+    assert 'href="/s/git"' in home
+    assert "<code data-copy>skc import --dry-run</code>" in home
+    assert "<code>skc setup</code>" in usage
 
 
 def test_overflow(world: World) -> None:

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from skillc.library.mcp import McpSkillSource
     from skillc.library.memory import recall_skills
     from skillc.library.repositories import (
+        EMBEDDED,
         EmbeddedSkillSource,
         Refresh,
         choose_repositories,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from pathlib import Path
 
 import pytest
 
-from skillc.registry import Registry
+from skillc.registry import Registry, open_registry
 from skillc.server.pages.code_colours import colour_code, colour_lines, reveal_hidden
 from tests.server.pages.conftest import Person
 from tests.support.growth import grows_too_fast
@@ -44,6 +45,16 @@ def test_blocked_skills(local_registry: Registry) -> None:
     assert "U+E0073 and 8 more: send keys</span>" in person.get("/s/finance/wallet-helper").text
     for path in ("/", "/s/x", "/find?q=and+more", "/s/x@0.1.0/a.sh"):
         assert ">U+200B</span>" in person.get(path).text, path
+
+
+def test_empty(tmp_path: Path) -> None:
+    """[SURFACES: Registry] a registry without skills and without counts says what brings some in."""
+    with open_registry(str(tmp_path / "registry.db")) as registry:
+        person = Person(registry, public_read=True)
+        home = person.get("/").text
+        assert re.search(r"<code>skc publish ./my-skill --to http", home)
+        assert 'href="/login' in home
+        assert re.search(r"<code>skc sync --to http", person.get("/statistics").text)
 
 
 def test_filters_and_order(local_registry: Registry) -> None:

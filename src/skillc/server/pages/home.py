@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from skillc.errors import EmptyQuery, SkillcError, SkillNotFound
 from skillc.index.skills import FoundSkill, FoundSkills, Scope
+from skillc.library import EMBEDDED
 from skillc.registry import Skill
 from skillc.server.pages.agents import list_overflows
 from skillc.server.pages.markdown import PREFIX, slugify
@@ -55,10 +56,16 @@ def _show(visit: Visit, path: str, template: str) -> Response:
         collections=list(inside.items())[:MAX_COLLECTIONS],
         more_collections=max(0, len(inside) - MAX_COLLECTIONS),
         skills=skills[:PAGE],
+        is_empty=not after and not (skills if visit.site.is_registry else list(filter(_is_own, skills))),
         overflows=[] if visit.site.is_registry or path or after else list_overflows(visit),
         next_after=skills[PAGE - 1].id if len(skills) > PAGE else "",
         after=after,
     )
+
+
+def _is_own(skill: Skill) -> bool:
+    """Return whether a skill of this machine is none of those that come with skc."""
+    return skill.latest is None or skill.latest.published_by != EMBEDDED
 
 
 def _is_in(name: str, path: str) -> bool:
