@@ -175,6 +175,18 @@ def test_other_version(world: World, home: Path, outside: Path, origin: Origin) 
     assert world.ok(*words, cwd=outside).stdout.startswith("Unchanged: 'pdf'")
 
 
+def test_the_folder_of_a_repository(world: World, home: Path, outside: Path, origin: Origin) -> None:
+    """[D77] the folder of the repository that a skill came from: E050 names the way to its last commit."""
+    origin.push(tag="one")
+    add(world, f"{origin.work}@one", "--skill", "pdf", cwd=outside)
+    origin.skill("pdf", "New body.")
+    origin.push()
+    error = world.fails("E050", "add", str(origin.work), "--skill", "pdf", "--yes", cwd=outside).stderr
+    assert "'skc update pdf@HEAD' takes the last commit there, 'skc remove pdf' takes it out" in error
+    world.ok("update", "pdf@HEAD", cwd=outside)
+    assert "New body." in (world.global_store / "pdf" / "SKILL.md").read_text()
+
+
 @pytest.mark.slow
 def test_from_elsewhere(world: World, home: Path, outside: Path, origin: Origin) -> None:
     """[SURFACES: Getting skills] E050 where a skill of that name came from elsewhere, or is one's own."""

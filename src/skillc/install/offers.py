@@ -20,7 +20,7 @@ from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, describe_origin, hash_folder
 from skillc.install.lock import lock_folder, read_lock, require_intact
 from skillc.install.marketplace import Marketplace, Plugin, find_marketplace, keep_skills
-from skillc.install.origin import Origin
+from skillc.install.origin import FILE, Origin
 from skillc.install.places import Candidate, Download
 from skillc.install.store import Store
 from skillc.library import is_compiled, read_deployments, read_import
@@ -259,6 +259,8 @@ def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntr
     require_intact([entry] if entry is not None else [])
     if entry is not None and not _is_same(entry, origin, candidate, store):
         way = f"'skc remove {candidate.name}' takes it out"
+        if origin.type == "local" and entry.text("source") == f"{FILE}{origin.source}":
+            way = f"'skc update {candidate.name}@HEAD' takes the last commit there, {way}"
         raise SkillExists(candidate.name, f"hint: it came from {entry.text('source')}; {way}")
     if not there:
         return False
