@@ -40,7 +40,7 @@ def test_quoted_without_end_and_in_an_index() -> None:
     schema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
     index = read_index({"$schema": schema, "skills": [entry]}, "https://host/index.json")
     assert index is not None
-    assert (index.entries, index.omissions) == ((), 1)
+    assert (index.skills, index.omissions) == ((), 1)
 
 
 @each(

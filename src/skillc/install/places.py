@@ -172,7 +172,7 @@ def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | No
         elif words := names or ([origin.ref] if origin.ref else []):
             skills = {word: remote.resolve(word, "") for word in words}
         else:
-            skills = {skill.entry[0].slug: skill for skill in remote.list().value.skills.values()}
+            skills = {skill.entry.slug: skill for skill in remote.list().value.skills.values()}
     choose_by_name(origin, skills, ())  # there is one
     parts = urlsplit(origin.url)
     site = f"{parts.scheme}://{parts.netloc}" if base else origin.url

@@ -303,7 +303,9 @@ class ClawHubSkillSource(FolderSource):
             report=lambda diagnostic: log.warning("%s", diagnostic.line()),
         )
         path = os.path.join(folders.root, LIST_FILE)
-        self._copy = DiskCopy(path, remote.dump, lambda data: remote.read(data).with_descriptions())
+        self._copy = DiskCopy(
+            path, lambda listing: listing.raw, lambda data: remote.read(data).with_descriptions()
+        )
         return remote
 
     def _key(self, session: Session) -> str:

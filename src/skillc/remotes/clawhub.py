@@ -16,7 +16,7 @@ import re
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
@@ -61,49 +61,39 @@ _INSIDE = re.compile(rf"/({'|'.join(map(re.escape, DISCOVERY))}|{API})$")
 
 @dataclass(frozen=True, slots=True)
 class HubSkill:
-    """A skill at a version, as a list has it; `owner` is empty unless the list names one."""
+    """A skill at a version, as a list has it; `owner` is empty unless the list names one.
 
+    `base` is the address of the API.
+    """
+
+    base: str
     slug: str
-    version: str
+    version: str = ""
     summary: str = ""
     owner: str = ""
 
     @classmethod
-    def parse(cls, name: str, version: str = "") -> HubSkill:
+    def parse(cls, name: str, base: str) -> HubSkill:
         """Return a skill by its slug, before which its owner may stand: `owner/slug`."""
         owner, _, slug = name.rpartition("/")
-        return cls(slug, version, "", owner)
+        return cls(base, slug, owner=owner)
 
     def label(self) -> str:
         return f"{self.owner}/{self.slug}" if self.owner else self.slug
 
-    def download_address(self, base: str) -> str:
-        words = {"slug": self.slug, "version": self.version} | self._owner()
-        return f"{base}/download?{urlencode(words)}"
+    def address(self, path: str = "") -> str:
+        """Return where the registry tells of the skill, or of something below it."""
+        query = f"?{urlencode({'ownerHandle': self.owner})}" if self.owner else ""
+        return f"{self.base}/skills/{quote(self.slug, safe='')}{path}{query}"
 
-    def address(self, base: str) -> str:
-        """Return where the registry tells of the skill."""
-        return f"{base}/skills/{quote(self.slug, safe='')}{self._query()}"
-
-    def version_address(self, base: str) -> str:
+    def version_address(self) -> str:
         """Return where the registry tells of the version and its files."""
-        path = f"{quote(self.slug, safe='')}/versions/{quote(self.version, safe='')}"
-        return f"{base}/skills/{path}{self._query()}"
+        return self.address(f"/versions/{quote(self.version, safe='')}")
 
-    def _query(self) -> str:
-        return f"?{urlencode(self._owner())}" if self.owner else ""
-
-    def _owner(self) -> dict[str, str]:
-        return {"ownerHandle": self.owner} if self.owner else {}
-
-
-@dataclass(frozen=True, slots=True)
-class Catalog:
-    """A list as a registry gave it; `is_cut` if there is more than is taken."""
-
-    base: str
-    skills: Sequence[HubSkill]
-    is_cut: bool = False
+    def download_address(self) -> str:
+        words = {"slug": self.slug, "version": self.version}
+        words |= {"ownerHandle": self.owner} if self.owner else {}
+        return f"{self.base}/download?{urlencode(words)}"
 
 
 class ClawHubRemote(Remote):
@@ -122,42 +112,56 @@ class ClawHubRemote(Remote):
         self._checked: set[str] = set()  # addresses of skills that their registry does not hold for malicious
 
     def list(self, last: Answer | None = None) -> Answer:
-        return Answer(to_listing(self.catalog()))
-
-    def dump(self, listing: Listing) -> Any:
-        """Return what a copy of a list on disk holds; `read` makes a list of it again."""
-        catalog: Catalog = listing.raw
-        skills = [astuple(skill) for skill in catalog.skills]
-        return {"base": catalog.base, "is_cut": catalog.is_cut, "skills": skills}
-
-    def read(self, data: Any) -> Listing:
-        skills = [HubSkill(*map(text_of, words)) for words in data["skills"]]
-        return to_listing(Catalog(text_of(data["base"]), skills, data["is_cut"] is True))
-
-    def catalog(self) -> Catalog:
-        """Return the whole list, page by page; raises Failure."""
+        """Return the whole list, page by page; what it was made from can be kept as JSON, for `read`."""
         end = time.monotonic() + self._patience
         try:
-            return self._read_pages(end)
+            return Answer(self.read(self._read_pages(end)))
         except Failure:
             if time.monotonic() < end:
                 raise
         raise Failure(f"no whole list in {self._patience:g} s")
 
-    def _read_pages(self, end: float) -> Catalog:
+    def read(self, data: Any) -> Listing:
+        """Return a list with the skills that can be fetched; the others are left out with the reason.
+
+        A slug is an ID with dots for slashes. Raises KeyError or TypeError for what is none of ours.
+        """
+        base, is_cut = text_of(data["base"]), data["is_cut"] is True
+        skills = [HubSkill(base, *map(text_of, words)) for words in data["skills"]]
+        seen: set[SkillId] = set()
+
+        def read() -> Iterator[RemoteSkill | Omission]:
+            for skill in skills:
+                skill_id = _to_id(skill.slug)
+                problem = _find_problem(skill, skill_id, seen)
+                if problem or skill_id is None:
+                    yield Omission(cut(one_line(skill.slug), 80), "E011" if skill_id else "E010", problem)
+                    continue
+                seen.add(skill_id)
+                yield to_skill(skill)
+            if is_cut:
+                message = f"it has more than the {len(skills)} skills that are listed; 'skc add' takes others"
+                yield Omission("", "E200", message, "warning")
+
+        return make_listing(read(), raw=data)
+
+    def _read_pages(self, end: float) -> dict[str, Any]:
+        """Return what the pages say, as JSON: the base of the API, and each skill as a list of texts."""
         session = copy(self.session)  # other threads use this one, which has more time
         if self._patience < inf:
             session.whole = self._patience
         base = self._default_base
         if session.address != base:  # else it is the address of the API itself
             base = self.find_base(session) or base
-        skills: list[HubSkill] = []
+        skills: list[list[str]] = []
         cursors = [""]
+        is_cut = False
         left = MAX_LIST
         while len(cursors) <= MAX_PAGES and len(skills) < MAX_SKILLS:
             if self._patience < inf:
                 session.whole = max(end - time.monotonic(), 0.001)
-            response = session.get_file(list_address(base, cursors[-1]), MAX_ANSWER)
+            words = {"limit": str(PAGE)} | ({"cursor": cursors[-1]} if cursors[-1] else {})
+            response = session.get_file(f"{base}/skills?{urlencode(words)}", MAX_ANSWER)
             left -= len(response.data)
             page = table_of(response.json())
             items = page.get("items")
@@ -172,19 +176,21 @@ class ClawHubRemote(Remote):
                 raise Failure("the pages of the list lead in a circle")
             cursors.append(cursor)
         else:
-            return Catalog(base, skills[:MAX_SKILLS], is_cut=True)
-        return Catalog(base, skills[:MAX_SKILLS], len(skills) > MAX_SKILLS)
+            is_cut = True
+        is_cut = is_cut or len(skills) > MAX_SKILLS
+        return {"base": base, "is_cut": is_cut, "skills": skills[:MAX_SKILLS]}
 
     @property
     def _default_base(self) -> str:
-        return api_base(registry_root(self.session.address))
+        """The address of the API below that of a registry, which may be that of its discovery or its API."""
+        return f"{_INSIDE.sub('', self.session.address.rstrip('/'))}/{API}"
 
     def find_base(self, session: Session | None = None) -> str:
         """Return where the host says that its API is; empty where it says nothing."""
         session = session or self.session
-        bases = (
-            read_base(session.get_json(a, MAX_DISCOVERY), a) for a in discovery_addresses(session.address)
-        )
+        parts = urlsplit(session.address)
+        addresses = [f"{parts.scheme}://{parts.netloc}/{name}" for name in DISCOVERY]  # the likeliest first
+        bases = (read_base(session.get_json(address, MAX_DISCOVERY), address) for address in addresses)
         self._base = next(filter(None, bases), "")
         return self._base
 
@@ -194,8 +200,8 @@ class ClawHubRemote(Remote):
         Raises Failure where the registry has no such skill.
         """
         base = self._base or self.find_base() or self._default_base
-        hub = HubSkill.parse(name)
-        data = self._about(hub, base)
+        hub = HubSkill.parse(name, base)
+        data = self._about(hub)
         fields = table_of(data.get("skill"))
         latest = text_of(table_of(data.get("latestVersion")).get("version"))
         tags = {"latest": latest} | {
@@ -205,7 +211,7 @@ class ClawHubRemote(Remote):
         numbers = dict.fromkeys(filter(None, (latest, *tags.values())))
         skills = [replace(hub, version=number, summary=read_summary(fields)) for number in numbers]
         return [
-            to_skill(skill, base, tuple(tag for tag, number in tags.items() if number == skill.version))
+            to_skill(skill, tuple(tag for tag, number in tags.items() if number == skill.version))
             for skill in skills
         ]
 
@@ -216,18 +222,17 @@ class ClawHubRemote(Remote):
             if (ref or "latest") in skill.tags:
                 return skill
         if versions and _NUMBER.fullmatch(ref):  # the registry names those with a tag alone
-            hub, base = versions[0].entry
-            return to_skill(replace(hub, version=ref.removeprefix("v")), base)
+            return to_skill(replace(versions[0].entry, version=ref.removeprefix("v")))
         what = f"no version or tag '{ref}'" if ref else "no version that can be downloaded"
         near = near_miss(ref, dict.fromkeys(["latest", *(tag for each in versions for tag in each.tags)]))
-        raise Failure(f"'{HubSkill.parse(name).label()}' has {what} in the registry{near}")
+        raise Failure(f"'{HubSkill.parse(name, '').label()}' has {what} in the registry{near}")
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
         """Write a version into a new folder; its files are compared with what the registry says of them."""
-        hub, base = skill.entry
-        if hub.address(base) not in self._checked:
-            self._about(hub, base)
-        data = self.session.get_json(hub.version_address(base), MAX_ANSWER)
+        hub: HubSkill = skill.entry
+        if hub.address() not in self._checked:
+            self._about(hub)
+        data = self.session.get_json(hub.version_address(), MAX_ANSWER)
         version = table_of(table_of(data).get("version"))
         if not version:
             raise Failure(f"'{hub.slug}' has no version '{hub.version}' in the registry")
@@ -239,12 +244,12 @@ class ClawHubRemote(Remote):
             _verify(hub.slug, temporary, version)
         return response.address
 
-    def _about(self, skill: HubSkill, base: str) -> Mapping[str, Any]:
+    def _about(self, skill: HubSkill) -> Mapping[str, Any]:
         """Return what the registry tells of a skill; refuse what it holds for malicious (E084).
 
         A registry that is not sure is reported (W083). Raises Failure where it has no such skill.
         """
-        address = skill.address(base)
+        address = skill.address()
         data = table_of(self.session.get_json(address, MAX_ANSWER))
         if not table_of(data.get("skill")):
             raise Failure(f"there is no skill '{skill.label()}' in the registry")
@@ -258,78 +263,34 @@ class ClawHubRemote(Remote):
         return data
 
 
-def registry_root(url: str) -> str:
-    """Return the address of a registry, from that of its discovery or of its API, too."""
-    return _INSIDE.sub("", url.rstrip("/"))
-
-
-def discovery_addresses(url: str) -> list[str]:
-    """Return where a host says where its API is, the likeliest first."""
-    parts = urlsplit(url)
-    return [f"{parts.scheme}://{parts.netloc}/{name}" for name in DISCOVERY]
-
-
 def read_base(data: Any, address: str) -> str:
     """Return the base of the API from the JSON of a discovery; empty if it says nothing."""
     base = text_of(table_of(data).get("apiBase")) or text_of(table_of(data).get("registry"))
     try:
-        return api_base(urljoin(urljoin(address, "/"), base)) if base else ""
+        return f"{urljoin(urljoin(address, '/'), base).rstrip('/')}/{API}" if base else ""
     except ValueError:
         return ""
 
 
-def api_base(registry: str) -> str:
-    return f"{registry.rstrip('/')}/{API}"
-
-
-def list_address(base: str, cursor: str = "") -> str:
-    words = {"limit": str(PAGE)} | ({"cursor": cursor} if cursor else {})
-    return f"{base}/skills?{urlencode(words)}"
-
-
-def _read_item(value: object) -> HubSkill:
+def _read_item(value: object) -> list[str]:
     item = table_of(value)
     version = text_of(table_of(item.get("latestVersion")).get("version"))
-    return HubSkill(text_of(item.get("slug")), version, read_summary(item), text_of(item.get("ownerHandle")))
+    return [text_of(item.get("slug")), version, read_summary(item), text_of(item.get("ownerHandle"))]
 
 
 def read_summary(item: Mapping[str, Any]) -> str:
     return text_of(item.get("summary")) or text_of(item.get("displayName"))
 
 
-def to_listing(catalog: Catalog) -> Listing:
-    """Return a list with the skills that can be fetched; the others are left out with the reason.
-
-    A slug is an ID with dots for slashes.
-    """
-    seen: set[SkillId] = set()
-
-    def read() -> Iterator[RemoteSkill | Omission]:
-        for skill in catalog.skills:
-            skill_id = _to_id(skill.slug)
-            problem = _find_problem(skill, skill_id, seen)
-            if problem or skill_id is None:
-                yield Omission(cut(one_line(skill.slug), 80), "E011" if skill_id else "E010", problem)
-                continue
-            seen.add(skill_id)
-            yield to_skill(skill, catalog.base)
-        if catalog.is_cut:
-            count = len(catalog.skills)
-            message = f"it has more than the {count} skills that are listed; 'skc add' takes others"
-            yield Omission("", "E200", message, "warning")
-
-    return make_listing(read(), raw=catalog)
-
-
-def to_skill(skill: HubSkill, base: str, tags: tuple[str, ...] = ()) -> RemoteSkill:
+def to_skill(skill: HubSkill, tags: tuple[str, ...] = ()) -> RemoteSkill:
     """Return a skill at its version as one of a remote."""
     return RemoteSkill(
         _to_id(skill.slug) or SkillId(to_segment(skill.slug)),
         utf8_text(skill.summary, "replace"),
         sha256_hex(f"{skill.owner}/{skill.slug}@{skill.version}".encode())[:32],
-        entry=(skill, base),
+        entry=skill,
         version=skill.version,
-        address=skill.download_address(base),
+        address=skill.download_address(),
         tags=tags,
     )
 

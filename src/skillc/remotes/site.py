@@ -10,7 +10,7 @@ written; in the older form there are none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
@@ -47,22 +47,13 @@ MAX_BYTES = 64 << 20  # of all of them
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A skill in an index: `kind` is `skill-md`, `archive`, or `files` in the older form."""
-
-    name: str
-    description: str
-    kind: str
-    url: str
-    digest: str = ""
-    files: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SiteIndex:
-    """What an index has: its skills, and how many of its entries break the format."""
+    """What an index has: its skills, and how many of its entries break the format.
 
-    entries: tuple[Entry, ...] = ()
+    The entry of a skill is its type, `skill-md` or `archive`, or in the older form the names of its files.
+    """
+
+    skills: tuple[RemoteSkill, ...] = ()
     omissions: int = 0
     other_schema: object = None  # of a version that is not known; there are no entries then
 
@@ -101,12 +92,12 @@ def read_index(data: Any, address: str) -> SiteIndex | None:
         return SiteIndex(other_schema=schema)
     read = _read_file_entry if schema is None else _read_entry
     items = data["skills"]
-    entries = tuple(entry for item in items[:MAX_SKILLS] if (entry := read(item, address)) is not None)
-    return SiteIndex(entries, len(items) - len(entries))
+    skills = tuple(skill for item in items[:MAX_SKILLS] if (skill := read(item, address)) is not None)
+    return SiteIndex(skills, len(items) - len(skills))
 
 
-def _read_entry(item: Any, index: str) -> Entry | None:
-    """Return an entry of version 0.2.0; None for one that breaks the format."""
+def _read_entry(item: Any, index: str) -> RemoteSkill | None:
+    """Return a skill of version 0.2.0; None for an entry that breaks the format."""
     if not isinstance(item, dict):
         return None
     name, kind, url, digest = (item.get(key) for key in ("name", "type", "url", "digest"))
@@ -121,11 +112,12 @@ def _read_entry(item: Any, index: str) -> Entry | None:
         urlsplit(address).port  # noqa: B018 - raises for an address that is none
     except ValueError:
         return None
-    return Entry(name, text_of(item.get("description")), str(kind), address, digest)
+    key = digest.partition(":")[2]
+    return RemoteSkill(SkillId(name), _describe(item), key, entry=str(kind), digest=digest, address=address)
 
 
-def _read_file_entry(item: Any, index: str) -> Entry | None:
-    """Return an entry of the older form; None for one that breaks the format."""
+def _read_file_entry(item: Any, index: str) -> RemoteSkill | None:
+    """Return a skill of the older form; None for an entry that breaks the format."""
     name, files = (item.get("name"), item.get("files")) if isinstance(item, dict) else (None, None)
     if not isinstance(name, str) or not is_name(name) or not isinstance(files, list):
         return None
@@ -136,9 +128,11 @@ def _read_file_entry(item: Any, index: str) -> Entry | None:
         or len(names) > MAX_FILES
     ):
         return None
-    return Entry(
-        name, text_of(item.get("description")), "files", urljoin(index, f"{name}/"), files=tuple(names)
-    )
+    return RemoteSkill(SkillId(name), _describe(item), entry=tuple(names), address=urljoin(index, f"{name}/"))
+
+
+def _describe(item: dict[str, Any]) -> str:
+    return utf8_text(text_of(item.get("description")), "replace")
 
 
 class SiteRemote(Remote):
@@ -177,30 +171,27 @@ class SiteRemote(Remote):
         raise Absent(reason)
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
-        entry: Entry = skill.entry
-        address = entry.url
+        url, is_file = skill.address, skill.entry == "skill-md"
         with write_folder(folder) as temporary:
-            if entry.kind == "files":
-                for path, data in self._get_files(entry):
+            if isinstance(skill.entry, tuple):
+                for path, data in self._get_files(url, skill.entry):
                     write_file(temporary, path, data)
-                return address
-            limit = MAX_SKILL_FILE if entry.kind == "skill-md" else MAX_PACKED
-            response = self.session.get_file(entry.url, limit)
-            address = response.address
-            check_digest(entry.name, entry.url, entry.digest, digest_of(response.data))
-            if entry.kind == "skill-md":
+                return url
+            response = self.session.get_file(url, MAX_SKILL_FILE if is_file else MAX_PACKED)
+            check_digest(skill.id, url, skill.digest, digest_of(response.data))
+            if is_file:
                 write_file(temporary, "SKILL.md", response.data)
             else:
-                unpack_skill(response.data, temporary, entry.url)
+                unpack_skill(response.data, temporary, url)
             if not has_main_file(temporary):
-                raise Failure(f"'{entry.url}' has no SKILL.md")
-        return address
+                raise Failure(f"'{url}' has no SKILL.md")
+        return response.address
 
-    def _get_files(self, entry: Entry) -> Iterator[tuple[str, bytes]]:
+    def _get_files(self, url: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         left = MAX_BYTES
-        for name in entry.files:
-            words = split_name(name, entry.url)
-            data = self.session.get_file(urljoin(entry.url, quote("/".join(words))), left).data
+        for name in names:
+            words = split_name(name, url)
+            data = self.session.get_file(urljoin(url, quote("/".join(words))), left).data
             left -= len(data)
             is_main = len(words) == 1 and words[0].lower() == "skill.md"
             yield "SKILL.md" if is_main else "/".join(words), data
@@ -210,17 +201,10 @@ def _skills(index: SiteIndex, address: str) -> Iterator[RemoteSkill | Omission]:
     if index.omissions:
         message = f"{count_of(index.omissions, 'entry', 'entries')} left out, not in the format of an index"
         yield Omission(address, "E010", message)
-    names: set[str] = set()
-    for entry in index.entries:
-        if entry.name in names:
-            yield Omission(entry.name, "E011", "listed twice; the first counts")
-            continue
-        names.add(entry.name)
-        yield RemoteSkill(
-            SkillId(entry.name),
-            utf8_text(entry.description, "replace"),
-            entry.digest.partition(":")[2],
-            entry=entry,
-            digest=entry.digest,
-            address=entry.url,
-        )
+    seen: set[SkillId] = set()
+    for skill in index.skills:
+        if skill.id in seen:
+            yield Omission(skill.id, "E011", "listed twice; the first counts")
+        else:
+            seen.add(skill.id)
+            yield skill
