@@ -79,51 +79,22 @@ def verify_file(file: RemoteFile, data: bytes) -> None:
         raise McpRefusal(f"'{file.path}' has another digest than was announced")
 
 
-@dataclass(frozen=True, slots=True)
-class SkillEntry:
-    """A skill as a server announced it. `path` is the part of its ID after the server's label."""
+def main_of(skill: RemoteSkill) -> RemoteFile:
+    """Return the SKILL.md among the files of a skill."""
+    return next(file for file in skill.files if file.path == SKILL_FILE)
 
-    path: SkillId
-    uri: str
-    frontmatter: dict[str, Any]
-    files: tuple[RemoteFile, ...]
 
-    @property
-    def main(self) -> RemoteFile:
-        return next(file for file in self.files if file.path == SKILL_FILE)
-
-    @property
-    def digest(self) -> str:
-        """The digest that an approval is bound to: it changes whenever a file or its name does."""
-        pairs = sorted((file.uri, file.digest.removeprefix("sha256:")) for file in self.files)
-        return sha256_hex("".join(f"{uri}\0{digest}\0" for uri, digest in pairs).encode())
-
-    def to_skill(self) -> RemoteSkill:
-        """Return the skill with what its frontmatter says; `entry` is this one."""
-        metadata, needs = self.frontmatter.get("metadata"), self.frontmatter.get("requires_capabilities")
-        return RemoteSkill(
-            self.path,
-            " ".join(str(self.frontmatter["description"]).split()),
-            self.digest[:32],
-            capabilities=tuple(map(str, needs)) if isinstance(needs, list) else (),
-            metadata={str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, dict) else {},
-            entry=self,
-            digest=self.digest,
-            address=self.uri,
-            files=self.files,
-        )
-
-    def verify_main(self, data: bytes) -> None:
-        """Raise McpRefusal unless a SKILL.md is the announced one, frontmatter included."""
-        verify_file(self.main, data)
-        document = parse(data)
-        fields = document.frontmatter.fields if document.frontmatter else {}
-        for key in sorted({*fields, *self.frontmatter}):
-            both = key in fields and key in self.frontmatter
-            if not both or not _equal_json(fields[key], self.frontmatter[key]):
-                name = _quote(key)
-                raise McpRefusal(f"the frontmatter of its {SKILL_FILE} has another '{name}' than announced")
-        read_metadata(document, self.path.name)
+def verify_main(skill: RemoteSkill, data: bytes) -> None:
+    """Raise McpRefusal unless a SKILL.md is the announced one, frontmatter included."""
+    verify_file(main_of(skill), data)
+    document, announced = parse(data), skill.entry
+    fields = document.frontmatter.fields if document.frontmatter else {}
+    for key in sorted({*fields, *announced}):
+        both = key in fields and key in announced
+        if not both or not _equal_json(fields[key], announced[key]):
+            name = _quote(key)
+            raise McpRefusal(f"the frontmatter of its {SKILL_FILE} has another '{name}' than announced")
+    read_metadata(document, skill.id.name)
 
 
 def _equal_json(one: Any, other: Any) -> bool:
@@ -137,8 +108,11 @@ def _equal_json(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def read_entry(data: Any) -> SkillEntry:
-    """Read an entry that a server sent; raise McpRefusal for an invalid one."""
+def read_entry(data: Any) -> RemoteSkill:
+    """Read the entry of a skill that a server sent; raise McpRefusal for an invalid one.
+
+    Its ID is the part after the server's label, and its `entry` the frontmatter that was announced.
+    """
     if not isinstance(data, dict):
         raise McpRefusal("the entry is not an object")
     uri, frontmatter = data.get("uri"), data.get("frontmatter")
@@ -150,7 +124,22 @@ def read_entry(data: Any) -> SkillEntry:
         raise McpRefusal(f"its name {_quote(name)!r} is not the last part of its URI, or not valid")
     if not isinstance(description, str) or not description.strip() or len(description) > MAX_DESCRIPTION:
         raise McpRefusal("its description is missing or too long")
-    return SkillEntry(path, uri, frontmatter, _read_files(data.get("resources"), root, uri))
+    files = _read_files(data.get("resources"), root, uri)
+    metadata, needs = frontmatter.get("metadata"), frontmatter.get("requires_capabilities")
+    # What an approval is bound to: it changes whenever a file or its name does.
+    pairs = sorted((file.uri, file.digest.removeprefix("sha256:")) for file in files)
+    digest = sha256_hex("".join(f"{uri}\0{digest}\0" for uri, digest in pairs).encode())
+    return RemoteSkill(
+        path,
+        " ".join(description.split()),
+        digest[:32],
+        capabilities=tuple(map(str, needs)) if isinstance(needs, list) else (),
+        metadata={str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, dict) else {},
+        entry=frontmatter,
+        digest=digest,
+        address=uri,
+        files=files,
+    )
 
 
 def _split_uri(uri: str) -> tuple[str, SkillId]:
@@ -244,20 +233,20 @@ def _quote(value: Any) -> str:
 
 def read_listing(answers: list[Any]) -> Listing:
     """Read the entries by path; refuse both of two with one path."""
-    entries: dict[SkillId, RemoteSkill] = {}
+    skills: dict[SkillId, RemoteSkill] = {}
     refusals: dict[str, Omission] = {}
     for number, answer in enumerate(answers):
         try:
-            entry = read_entry(answer)
+            skill = read_entry(answer)
         except McpRefusal as error:
             uri = answer.get("uri") if isinstance(answer, dict) else None
             where = one_line(uri)[:200] if isinstance(uri, str) else f"skills[{number}]"
             path = where.removeprefix("skill://").removesuffix(f"/{SKILL_FILE}")  # the one to load it by
             refusals[path] = Omission(path, "E010", str(error))
             continue
-        if entry.path in entries or entry.path in refusals:
-            entries.pop(entry.path, None)
-            refusals[entry.path] = Omission(entry.path, "E010", "two skills have this path")
+        if skill.id in skills or skill.id in refusals:
+            skills.pop(skill.id, None)
+            refusals[skill.id] = Omission(skill.id, "E010", "two skills have this path")
         else:
-            entries[entry.path] = entry.to_skill()
-    return make_listing([*entries.values(), *refusals.values()])
+            skills[skill.id] = skill
+    return make_listing([*skills.values(), *refusals.values()])

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc.paths import SKILL_FILE
 from skillc.remotes.folders import SkillFolders
-from skillc.remotes.mcp.entries import McpRefusal, McpServer, SkillEntry, read_entry, read_listing
+from skillc.remotes.mcp.entries import (
+    McpRefusal,
+    McpServer,
+    main_of,
+    read_entry,
+    read_listing,
+    verify_main,
+)
 from skillc.remotes.protocol import Answer, Failure, Remote, RemoteFile, RemoteSkill
 from skillc.skills import SkillId
 
@@ -45,43 +52,44 @@ class McpRemote(Remote):
         """
         if skill is not None:
             with suppress(McpRefusal):
-                return skill, self._read_entry(skill.entry, whole)[skill.entry.main.digest]
+                return skill, self._read_all(skill, whole)[main_of(skill).digest]
         uri = skill.address if skill else f"skill://{path}/{SKILL_FILE}"
 
-        async def ask(skills: Skills) -> tuple[SkillEntry, Files] | None:
+        async def ask(skills: Skills) -> tuple[RemoteSkill, Files] | None:
             answer = await skills.get(uri)
             if answer is None:
                 return None
-            entry = read_entry(answer)
-            if entry.uri != uri:
+            new = read_entry(answer)
+            if new.address != uri:
                 raise McpRefusal("another skill was sent than was asked for")
-            return entry, await self._read(skills, entry, _select(entry, whole))
+            return new, await self._read(skills, new, _select(new, whole))
 
         content = self._talk(ask)
         if content is None:
             return None
-        entry, files = content
-        entry.verify_main(files[entry.main.digest])
-        return entry.to_skill(), files[entry.main.digest]
+        skill, files = content
+        main = files[main_of(skill).digest]
+        verify_main(skill, main)
+        return skill, main
 
     def fetch(self, skill: RemoteSkill, folder: str) -> str:
-        self._folders.write(folder, skill.files, self._read_entry(skill.entry, whole=True))
+        self._folders.write(folder, skill.files, self._read_all(skill, whole=True))
         return skill.address
 
-    def _read_entry(self, entry: SkillEntry, whole: bool) -> Files:
-        """Return the files of an entry, from disk if they are there; raises McpRefusal for other ones."""
-        files = _select(entry, whole)
-        data = self._folders.collect(entry.path, files)
+    def _read_all(self, skill: RemoteSkill, whole: bool) -> Files:
+        """Return the files of a skill, from disk if they are there; raises McpRefusal for other ones."""
+        files = _select(skill, whole)
+        data = self._folders.collect(skill.id, files)
         if any(file.digest not in data for file in files):
-            data = self._talk(lambda skills: self._read(skills, entry, files))
-        entry.verify_main(data[entry.main.digest])
+            data = self._talk(lambda skills: self._read(skills, skill, files))
+        verify_main(skill, data[main_of(skill).digest])
         return data
 
-    async def _read(self, skills: Skills, entry: SkillEntry, files: Sequence[RemoteFile]) -> Files:
+    async def _read(self, skills: Skills, skill: RemoteSkill, files: Sequence[RemoteFile]) -> Files:
         """Return the verified bytes of files, from disk or from the server."""
-        contents = self._folders.collect(entry.path, files)
+        contents = self._folders.collect(skill.id, files)
         async for file, data in skills.read([file for file in files if file.digest not in contents]):
-            self._folders.put(entry.path, file.digest, data)
+            self._folders.put(skill.id, file.digest, data)
             contents[file.digest] = data
         return contents
 
@@ -93,5 +101,5 @@ class McpRemote(Remote):
         return talk(self._server, question, self._time_out)
 
 
-def _select(entry: SkillEntry, whole: bool) -> Sequence[RemoteFile]:
-    return entry.files if whole else [entry.main]
+def _select(skill: RemoteSkill, whole: bool) -> Sequence[RemoteFile]:
+    return skill.files if whole else [main_of(skill)]
