@@ -15,6 +15,7 @@ import pytest
 
 from skillc.library import change_listing_record
 from skillc.listing import start_update
+from skillc.listing.offer_record import mark_files
 from skillc.text import visible
 from tests.conftest import World
 from tests.listing.offers import (
@@ -220,6 +221,32 @@ def test_what_the_audit_blocks(world: World) -> None:
     world.ok("enable", "pdf-forms", cwd=world.home)
     let_start(world)
     assert names(wait_for(world)) == ["pdf-forms"]
+
+
+def test_a_large_skill_that_changes(world: World) -> None:
+    """[SURFACES: What agents see] a change is seen however many files come before it; with too many, none."""
+    put_library(world.global_store)
+    skill = world.global_store / "pdf-forms"
+    for number in range(1100):
+        (skill / f"A{number:04d}").touch()
+    update(world)
+    assert names(ask(world)) == ["pdf-forms"]
+    put_skill(world.global_store, "pdf-forms", f"{PDF} {INJECTION}")
+    assert ask(world) == ""
+    update(world)
+    assert ask(world) == ""
+    put_skill(world.global_store, "pdf-forms", PDF)
+    for number in range(3000):
+        (skill / f"B{number:04d}").touch()
+    update(world)
+    assert ask(world) == ""
+
+
+def test_a_skill_that_can_not_be_read(library: World) -> None:
+    """[SURFACES: What agents see] it has no mark: the answer is about the others."""
+    skill = library.global_store / "pdf-forms"
+    assert mark_files(str(skill), "x")[0]
+    assert mark_files(str(skill / "gone"), "x") == ("", 0)
 
 
 def test_policy_of_the_user(library: World) -> None:

@@ -133,6 +133,8 @@ class Offer:
         if real in place.disabled or not _is_plain(skill.directory, place):
             return False
         mark, _ = mark_files(skill.directory, self._basis)
+        if not mark:
+            return False
         is_of_project = any(paths.is_inside(skill.directory, root) for root in place.projects)
         if is_of_project and place.trusted.get(real) != mark:
             return False

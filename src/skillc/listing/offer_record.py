@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of the tables
 OK, HIDDEN, BLOCKED = "ok", "hidden", "blocked"  # hidden: its author wants no model to call it
-MAX_ENTRIES = 1000  # of a skill's files that its mark is made of
+MAX_ENTRIES = 4000  # files of a skill; one with more has no mark, and is not offered
 MAX_PLACES = 200  # at the limit all are dropped
 BUSY_SECONDS = 0.05  # to wait for a process that writes
 WRITE_SECONDS = 10.0
@@ -170,16 +170,23 @@ def basis() -> object:
 def mark_files(directory: str, basis: object) -> tuple[str, int]:
     """Return a mark that changes with the files of a skill, and when they changed last, in nanoseconds.
 
-    It is made of their names, sizes and times, and of where links lead; of a large skill, of the first.
+    It is made of their names, sizes and times, and of where links lead. It is empty where there are too many,
+    or where they can't be read.
     """
     parts: list[object] = [basis]
-    newest = 0
+    newest = count = 0
     folders = [directory]
-    while folders and len(parts) < MAX_ENTRIES:
+    while folders:
         folder = folders.pop()
-        with os.scandir(folder) as entries:
-            found = sorted((entry for entry in entries), key=lambda entry: entry.name)
-        for entry in found[: MAX_ENTRIES - len(parts)]:
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            return "", 0
+        count += len(found)
+        if count > MAX_ENTRIES:
+            return "", 0
+        for entry in found:
             is_link = entry.is_symlink()
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)

@@ -168,7 +168,7 @@ def _find_trusted(roots: Sequence[str]) -> dict[str, str]:
         if any(paths.is_inside(path, root) for root in roots) and os.path.isdir(path):
             mark, _ = mark_files(path, basis())
             verdict = store.verdict(path, digest_skill(path))
-            if verdict not in (None, "deny") and mark == mark_files(path, basis())[0]:
+            if mark and verdict not in (None, "deny") and mark == mark_files(path, basis())[0]:
                 trusted[path] = mark
     return trusted
 
@@ -222,7 +222,7 @@ def _audit(record: OfferRecord, directories: Iterable[str], agent: str, until: f
         try:
             mark, newest = mark_files(directory, now)
             known = record.find_verdict(directory)
-            if known is not None and known[0] == mark:
+            if not mark or (known is not None and known[0] == mark):
                 continue
             _settle(newest)
             verdict = _judge(directory, policy)
