@@ -22,7 +22,7 @@ TIME = 30.0  # seconds for all of them; they run at once
 OK, ERROR = "ok", "error"
 
 _ADVICE = {
-    "store": "check --store (SKILLC_STORE), its password, and that it runs and can be reached from here",
+    "store": "check --store (SKILLC_STORE), its rights and, of PostgreSQL, its password, and that it runs",
     "blobs": "check --blobs (SKILLC_BLOBS), its rights and, for a bucket, its keys, region and endpoint",
     "sign-in": "check [oidc] issuer in --config, and that it can be reached from here",
     "folder": "set SKILLC_HOME to a folder that the server can write",
