@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # reading commands do without it
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 # Spaces of every width, and the joiners of letters and emoji: they belong to the words and do no harm.
 _SPACES = (
@@ -35,6 +35,16 @@ def count_of(number: int, what: str, plural: str = "") -> str:
     ('1 skill', '1,200 entries')
     """
     return f"{number:,} {what if number == 1 else plural or f'{what}s'}"
+
+
+def first_of(names: Sequence[str], limit: int) -> str:
+    """Return the first of some names, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{', '.join(names[:limit])}{more}"
 
 
 def size_of(number: int) -> str:

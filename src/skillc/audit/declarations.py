@@ -12,6 +12,7 @@ from skillc.audit.findings import Asks, Trace, line_of
 from skillc.audit.packages import check_source
 from skillc.audit.patterns import check_setting, load_pattern, word_set
 from skillc.skills import Document, find_blocks
+from skillc.text import first_of
 
 MAX_VALUES = 5000  # of a file of settings
 _SETTINGS = load_pattern("settings")
@@ -141,5 +142,4 @@ def _split_tools(declaration: Any) -> Iterator[tuple[str, str]]:
 
 
 def _list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
+    return first_of(names, MAX_NAMES)

@@ -17,7 +17,7 @@ from skillc.library import allowed_variables, read_switches
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.remotes import read_credentials
-from skillc.text import count_of, size_of
+from skillc.text import count_of, first_of, size_of
 from skillc.tools import TrustStore
 
 PRIVATE = (
@@ -103,10 +103,8 @@ def _check_owners(own: str) -> Iterator[Check]:
         return
     foreign = [path for path in _walk(own, DEPTH) if os.lstat(path).st_uid != os.geteuid()]
     if foreign:
-        more = f" and {len(foreign) - MAX_OWNERS} more" if len(foreign) > MAX_OWNERS else ""
-        listing = ", ".join(f"'{short(path)}'" for path in foreign[:MAX_OWNERS])
-        fix = f'sudo chown -R "$(id -u)" {shell_quote(own)}'
-        yield fail(f"another user owns {listing}{more}", fix)
+        listing = first_of([f"'{short(path)}'" for path in foreign], MAX_OWNERS)
+        yield fail(f"another user owns {listing}", f'sudo chown -R "$(id -u)" {shell_quote(own)}')
 
 
 def _walk(path: str, depth: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from importlib import metadata
 
@@ -35,21 +36,19 @@ from skillc.text import count_of
 from skillc.tools import describe_sandbox
 
 MAX_NAMES = 3  # of skills, in one line
+PATIENCE = 10.0  # seconds for a repository to answer
+GRACE = 2.0  # seconds more, so that a source can say itself what is wrong
 _PROFILES = {"zsh": "~/.zprofile", "bash": "~/.bash_profile", "fish": "~/.config/fish/config.fish"}
 
 
 def check_versions(place: Place) -> Iterator[Check]:
-    connection = sqlite.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE t USING fts5(a)")
-        has_index = True
-    except sqlite.Error:
-        has_index = False
-    finally:
-        connection.close()
     text = f"skc {__version__}, Python {platform.python_version()}, SQLite {sqlite.sqlite_version}"
-    need = f"{text} without FTS5, which builds need; use another Python"
-    yield ok(f"{text} with FTS5") if has_index else fail(need)
+    with closing(sqlite.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5(a)")
+            yield ok(f"{text} with FTS5")
+        except sqlite.Error:
+            yield fail(f"{text} without FTS5, which builds need; use another Python")
 
 
 def check_libraries(place: Place) -> Iterator[Check]:
@@ -72,10 +71,8 @@ def check_sandbox(place: Place) -> Iterator[Check]:
     level, obstacles = describe_sandbox()
     reasons = "; ".join(obstacles)
     if level == "none":
-        message = f"no sandbox works here, so tools of skills that are not trusted do not run: {reasons}"
-        yield warn(message)
-    else:
-        yield ok(f"{level} ({reasons})" if reasons else level)
+        yield warn(f"no sandbox works here, so tools of skills that are not trusted do not run: {reasons}")
+    yield ok(f"{level} ({reasons})" if reasons else level)
 
 
 def check_path(place: Place) -> Iterator[Check]:
@@ -114,10 +111,6 @@ def _link_command(script: str, path: str, home: str | None) -> str | None:
     line = f'export PATH="{own}:$PATH"'
     profile = _PROFILES.get(os.path.basename(os.environ.get("SHELL", "")), "~/.profile")
     return f"mkdir -p {shell_quote(own)} && {link} && echo {shell_quote(line)} >> {profile}"
-
-
-PATIENCE = 10.0  # seconds for a repository to answer
-GRACE = 2.0  # seconds more, so that a source can say itself what is wrong
 
 
 def check_configuration(place: Place) -> Iterator[Check]:

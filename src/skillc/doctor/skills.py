@@ -57,7 +57,7 @@ from skillc.listing import list_agents
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.skills import parse, read_main_file, read_metadata
-from skillc.text import count_of
+from skillc.text import count_of, first_of
 
 MAX_NAMES = 8  # agents, or disabled skills, that are named
 MAX_READ = 10_000  # SKILL.md files that are read for their names
@@ -72,14 +72,11 @@ def check_names(place: Place) -> Iterator[Check]:
     for skills in by_name.values():
         if len(skills) > 1:
             first, *others = (f"'{short(skill.source)}'" for skill in skills)
-            text = f"{first} is used here and hides {', '.join(others)}: rename or remove one"
-            yield warn(text)
+            yield warn(f"{first} is used here and hides {', '.join(others)}: rename or remove one")
     names = set(by_name)
     for directory in existing_directories(place.cwd):
-        folders = [
-            os.path.join(directory, name) for name in paths.list_names(directory) if not name.startswith(".")
-        ]
-        folders = [folder for folder in folders if is_skill(folder)][:MAX_READ]
+        places = [os.path.join(directory, name) for name in paths.list_names(directory) if name[0] != "."]
+        folders = [folder for folder in places if is_skill(folder)][:MAX_READ]
         names.update(os.path.basename(folder).casefold() for folder in folders)
         yield from _find_doubles(directory, folders)
         yield from _find_rivals(folders, by_name)
@@ -94,10 +91,8 @@ def _find_doubles(directory: str, folders: list[str]) -> Iterator[Check]:
     for name, names in by_name.items():
         if len(names) > 1:
             listing = ", ".join(f"'{short(each)}'" for each in names)
-            text = (
-                f"{listing} in '{short(directory)}' all have the name '{short(name)}': rename or remove one"
-            )
-            yield warn(text)
+            where = f"{listing} in '{short(directory)}'"
+            yield warn(f"{where} all have the name '{short(name)}': rename or remove one")
 
 
 def _find_rivals(folders: list[str], by_name: dict[str, list[Skill]]) -> Iterator[Check]:
@@ -106,9 +101,8 @@ def _find_rivals(folders: list[str], by_name: dict[str, list[Skill]]) -> Iterato
     for folder in folders:
         skills = by_name.get(os.path.basename(folder).casefold(), [])
         if skills and folder not in deployments and not os.path.islink(folder) and not is_compiled(folder):
-            text = (
-                f"'{short(folder)}' is not the skill of that name in the store, '{short(skills[0].source)}'"
-            )
+            other = short(skills[0].source)
+            text = f"'{short(folder)}' is not the skill of that name in the store, '{other}'"
             yield warn(text, f"skc import {shell_quote(folder)}")
 
 
@@ -165,8 +159,7 @@ def check_disabled(place: Place) -> Iterator[Check]:
             text = f"'{record.skill}' is disabled, but '{short(record.path)}' is there"
             yield warn(text, f"skc disable {shell_quote(record.source)}")
     names = [f"{os.path.basename(source)} ({switch.text})" for source, switch in switches.items()]
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    yield ok(f"{', '.join(names[:MAX_NAMES])}{more}" if names else "no skill is disabled")
+    yield ok(first_of(names, MAX_NAMES) or "no skill is disabled")
 
 
 def check_locks(place: Place) -> Iterator[Check]:
@@ -204,18 +197,15 @@ def check_agents(place: Place) -> Iterator[Check]:
         elif not os.access(target, os.W_OK | os.X_OK):
             text = f"'{short(target)}' of {displays[name]} can't be written"
             yield warn(text, f"chmod u+rwx {shell_quote(target)}")
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    summary = f"found {', '.join(names[:MAX_NAMES])}{more}" if names else "no agent has a directory here"
-    yield ok(summary)
+    yield ok(f"found {first_of(names, MAX_NAMES)}" if names else "no agent has a directory here")
 
 
 def check_listings(place: Place) -> Iterator[Check]:
     """Say which agents cut what they tell their model of skills."""
     for each in list_agents(place.cwd).agents:
         if each.overflows:
-            text = (
-                f"{each.display} shows {each.whole} of {each.listed} descriptions whole: its listing is full"
-            )
+            share = f"{each.whole} of {each.listed} descriptions whole"
+            text = f"{each.display} shows {share}: its listing is full"
             yield warn(text, f"skc listing fit --agent {each.agent}")
         elif each.misfits:
             count = count_of(each.misfits, "description")
@@ -236,10 +226,8 @@ def check_servers(place: Place) -> Iterator[Check]:
         elif os.path.isabs(entry.program) and not os.access(entry.program, os.X_OK):
             text = f"'{short(entry.path)}' starts '{short(entry.program)}', which does not exist any more"
             yield fail(text, fix)
-    if not registrations:
-        yield ok("no agent is configured to start 'skc mcp'")
-    else:
-        yield ok(f"'skc mcp' is in {count_of(len(registrations), 'configuration')}")
+    where = f"'skc mcp' is in {count_of(len(registrations), 'configuration')}"
+    yield ok(where if registrations else "no agent is configured to start 'skc mcp'")
 
 
 def check_hooks(place: Place) -> Iterator[Check]:
@@ -250,10 +238,8 @@ def check_hooks(place: Place) -> Iterator[Check]:
             text = f"the hook in '{short(path)}' starts '{short(program)}', which does not exist any more"
             yield warn(text, f"skc setup {agent}")
         if is_ignored:
-            text = (
-                f"'{short(path)}' has comments or a comma too many, so that {agent} ignores it with its hooks"
-            )
-            yield warn(text)
+            what = f"'{short(path)}' has comments or a comma too many"
+            yield warn(f"{what}, so that {agent} ignores it with its hooks")
     agents = ", ".join(dict.fromkeys(agent for agent, *_ in hooks))
     yield ok(f"set up for {agents}" if agents else "no agent has a hook of skc's")
 
@@ -306,11 +292,9 @@ def check_deployments(place: Place) -> Iterator[Check]:
         if state is DeploymentState.GONE and os.path.isdir(os.path.dirname(record.path)):
             yield warn(f"{what} is not there any more", build)
         elif state is DeploymentState.OTHER:
-            text = f"{what} is something else now; --force moves that to the trash"
-            yield warn(text, force)
+            yield warn(f"{what} is something else now; --force moves that to the trash", force)
         elif state is DeploymentState.EDITED:
-            text = f"{what} was edited there; --force moves that to the trash and deploys again"
-            yield warn(text, force)
+            yield warn(f"{what} was edited there; --force moves that to the trash and deploys again", force)
         elif state is DeploymentState.FOLDER and _is_older(record):
             yield warn(f"{what} is of an older build", build, partial(redeploy, record, place.cwd))
     yield ok(f"{count_of(len(records), 'deployment')} as they were made")

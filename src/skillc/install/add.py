@@ -7,7 +7,6 @@ again finishes the rest.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,20 +24,19 @@ from skillc.compiler import (
 from skillc.contract import HIDDEN, hidden
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
-from skillc.install.lock import lock_folder, read_lock
+from skillc.install.lock import lock_folder, read_lock, skill_of, target_scope
 from skillc.install.offers import Offer, OfferMaker, check_offers, describe_offers, is_there
 from skillc.install.origin import parse_origin
 from skillc.install.outdated import Latest
 from skillc.install.store import (
     FetchedSkill,
-    Store,
-    choose_store,
+    choose_root,
     in_batches,
     put_skill,
     record_entries,
 )
-from skillc.install.update import Updates, apply_versions
-from skillc.library import GLOBAL, Skill, is_path_target, lock_store
+from skillc.install.update import Updater
+from skillc.library import is_path_target, lock_store
 from skillc.listing import describe_targets
 from skillc.settings import Settings
 from skillc.surface import Here, Person, Steps
@@ -107,15 +105,19 @@ def add_skills(
     if everything and skills:
         raise InvalidOption("--all and --skill exclude each other")
     settings = here.settings()
-    store = choose_store(here.cwd, scope)
-    places = _find_targets(here, targets, store, settings)
+    root = choose_root(here.cwd, scope)
+    if targets is not None:
+        places: Sequence[Target] = find_targets(targets, target_scope(root), here.cwd)
+    else:
+        places, diagnostics = default_targets(settings, target_scope(root), root)
+        here.tell(diagnostics)
     with ExitStack() as stack:
         origins = [parse_origin(text, here.cwd, frozenset(hosts)) for text in sources]
-        offers = OfferMaker(here, store, stack, everything).make(origins, list(skills))
-        lines = list(describe_offers(offers, store, places))
+        offers = OfferMaker(here, root, stack, everything).make(origins, list(skills))
+        lines = list(describe_offers(offers, root, places))
         text = "\n".join(lines)
         try:
-            check_offers(offers, store, places, accept=accept_blocks)
+            check_offers(offers, root, places, accept=accept_blocks)
         except AuditBlocked:
             here.person.show(text)
             raise
@@ -129,20 +131,11 @@ def add_skills(
         else:
             places = _agree(here.person, text, offers, places)
         with here.progress.steps(2 * len(offers), "steps") as steps:
-            adding = _Adding(here, store, places, copy, steps, is_alone=len(offers) == 1)
+            adding = _Adding(here, root, places, copy, steps, is_alone=len(offers) == 1)
             for batch in in_batches(adding.move(offers, accept=accept_blocks)):
                 adding.publish(adding.put(batch), settings)
     here.renew_listings()
     return _make_result(adding.additions, adding.failures)
-
-
-def _find_targets(here: Here, names: str | None, store: Store, settings: Settings) -> Sequence[Target]:
-    scope = "user" if store.scope == GLOBAL else "project"
-    if names is not None:
-        return find_targets(names, scope, here.cwd)
-    targets, diagnostics = default_targets(settings, scope, store.root)
-    here.tell(diagnostics)
-    return targets
 
 
 def _refuse_moves(offers: Sequence[Offer]) -> None:
@@ -173,7 +166,7 @@ class _Adding:
     """Puts offers into a store and its lock, then builds and deploys them."""
 
     here: Here
-    store: Store
+    root: str
     targets: Sequence[Target]
     copy: bool
     steps: Steps
@@ -187,23 +180,23 @@ class _Adding:
         Return all that are to be built.
         """
         moves = {
-            each.id: Latest.of(self.store.root, each.last, each.download, each.candidate, True)
+            each.id: Latest.of(self.root, each.last, each.download, each.candidate, True)
             for each in offers
             if each.last is not None
         }
         if not moves:
             return list(offers)
-        updates = Updates()
-        names = {e.name for e in apply_versions(self.store.root, [*moves.values()], updates, accept=accept)}
-        self.here.tell(updates.diagnostics)
-        self.failures.extend(updates.failures)
-        if self.is_alone and updates.failures:
-            raise updates.failures[0]
+        updater = Updater(self.root, accept=accept)
+        names = {entry.name for entry in updater.apply([*moves.values()])}
+        self.here.tell(updater.result.diagnostics)
+        self.failures.extend(updater.result.failures)
+        if self.is_alone and self.failures:
+            raise self.failures[0]
         return [each for each in offers if each.id not in moves or each.id in names]
 
     def put(self, offers: Sequence[Offer]) -> list[Offer]:
         """Put skills into the store, and then all of them into the lock; return those that are there."""
-        root = self.store.root
+        root = self.root
         successes: list[Offer] = []
         changes: list[LockEntry] = []
         check_store(root)
@@ -221,8 +214,8 @@ class _Adding:
 
     def _put(self, offer: Offer, last: LockEntry | None) -> Sequence[LockEntry]:
         """Put a skill into the store; return its entry, unless the lock has it already."""
-        store, candidate = self.store, offer.candidate
-        has_it = is_there(candidate, offer.origin, store, last)  # another process may have been faster
+        candidate = offer.candidate
+        has_it = is_there(candidate, offer.origin, self.root, last)  # another process may have been faster
         if has_it is None:
             raise SkillExists(offer.id, f"hint: 'skc update {offer.id}' brings it up to date")
         # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
@@ -232,7 +225,7 @@ class _Adding:
         if has_it and is_same and last and offer.origin.ref in ("", last.text("ref")):
             return ()
         entry = make_entry(
-            lock_folder(store.root),
+            lock_folder(self.root),
             offer.download,
             candidate,
             offer.hashes,
@@ -242,17 +235,16 @@ class _Adding:
             audit=offer.report,
         )
         skill = FetchedSkill(entry, candidate.folder, offer.origin.label())
-        self.here.tell(put_skill(store.root, skill, REASON, is_there=has_it))
+        self.here.tell(put_skill(self.root, skill, REASON, is_there=has_it))
         return (entry,)
 
     def publish(self, offers: Sequence[Offer], settings: Settings) -> None:
         """Build and deploy skills that were put into the store."""
-        store, options = self.store, PublishOptions(tuple(self.targets), copy=self.copy)
+        options = PublishOptions(tuple(self.targets), copy=self.copy)
         with record_publications(self.here.tell) as publications:
             for offer in offers:
                 self.steps.step(offer.id)
-                source = os.path.realpath(os.path.join(store.folder, offer.id))
-                skill = Skill(offer.id, source, store.scope, store.root, is_stored=True)
+                skill = skill_of(self.root, offer.id)
                 with self._failures_of(offer):
                     publication = publish_skill(skill, options, settings, self.here.cwd, record=False)
                     publications.append(publication)

@@ -11,10 +11,9 @@ import os
 from collections.abc import Iterable, Sequence
 
 from skillc import atomic
-from skillc.audit import audit_folder, read_policy
 from skillc.compiler import check_store
-from skillc.errors import LockUnsatisfied, SkillcError, unexpected, warning
-from skillc.install.audit import check_blocks
+from skillc.errors import LockUnsatisfied, warning
+from skillc.install.audit import admit
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetch, fetch_entries
 from skillc.install.lock import change_lock, lock_folder, read_lock, skill_of, store_folder
@@ -30,7 +29,6 @@ from skillc.install.store import (
 )
 from skillc.install.versions import find_version, installed_versions, note_versions
 from skillc.library import deployments_by_source, lock_store
-from skillc.skills import digest_skill
 from skillc.surface import Steps
 
 REASON = "replaced by 'skc install'"
@@ -40,7 +38,7 @@ def apply_plan(
     root: str, plan: InstallPlan, steps: Steps, *, frozen: bool, accept: bool, hosts: Iterable[str]
 ) -> InstallResult:
     """Install what is missing, complete entries, deploy what is idle and remove what left the lock."""
-    result = InstallResult([], sorted(entry.name for entry in plan.same), [], [], [])
+    result = InstallResult(unchanged=sorted(entry.name for entry in plan.same))
     check_store(root)
     check_targets(root, (*plan.additions, *plan.idle, *plan.loose))
     total = 2 * len(plan.additions) + len(plan.idle)  # to fetch, and to build
@@ -50,14 +48,21 @@ def apply_plan(
 
     with fetch_entries(lock_folder(root), [*plan.additions, *plan.loose], hosts, tell_step) as fetch:
         _note_failures(plan, fetch, result)
-        skills = [skill for skill in fetch.skills if _may_install(skill.entry, skill.folder, accept, result)]
-        idle = [e for e in plan.idle if _may_install(e, store_folder(root, e.name), accept, result)]
+        skills, idle = [], []
+        for skill in fetch.skills:
+            with result.attempt():
+                admit(skill.entry.name, skill.folder, skill.entry.content, accept=accept)
+                skills.append(skill)
+        for entry in plan.idle:
+            with result.attempt():
+                admit(entry.name, store_folder(root, entry.name), entry.content, accept=accept)
+                idle.append(entry)
         if frozen and result.failures:
             raise result.failures[0]
         with lock_store(root):
             entries = _apply(root, plan, skills, result)
             _remove_all(root, plan.removals, result)
-    publish_entries(root, [*entries, *idle], result.diagnostics, result.failures, tell_step)
+    publish_entries(root, [*entries, *idle], result, tell_step)
     return result
 
 
@@ -70,19 +75,6 @@ def _note_failures(plan: InstallPlan, fetch: Fetch, result: InstallResult) -> No
             result.diagnostics.append(warning("W086", error.skill, error.reason))
         else:
             result.failures.append(error)
-
-
-def _may_install(entry: LockEntry, folder: str, accept: bool, result: InstallResult) -> bool:
-    """Return whether the audit lets a skill in, as it does with 'skc add'; note the error if not."""
-    try:
-        audit = audit_folder(folder, entry.name, policy=read_policy())
-        # A lock from before, or of another tool, has no digest that an acceptance could be for.
-        digest = entry.content or digest_skill(folder).digest
-        check_blocks(entry.name, digest, audit, accept=accept)
-    except (SkillcError, OSError) as error:
-        result.failures.append(unexpected(error))
-        return False
-    return True
 
 
 def _apply(
@@ -100,25 +92,19 @@ def _apply(
             continue
         if name not in additions and skill.entry.hash != before[name].hash:
             continue  # its origin has other files now; those that are there are as locked
-        try:
+        with result.attempt():
             is_there = has_skill(root, skill.entry)
             result.diagnostics.extend(put_skill(root, skill, REASON, is_there=is_there))
-        except (SkillcError, OSError) as error:
-            result.failures.append(unexpected(error))
-            continue
-        entries.append(skill.entry)
+            entries.append(skill.entry)
     entries = _with_targets(root, entries)
     result.diagnostics.extend(change_lock(root, record=[e for e in entries if e != before[e.name]]))
-    note_versions(root, {entry.name: entry.content for entry in (*_find_unnoted(root, plan.same), *entries)})
+    # Versions may be kept and not noted, because a process was killed between the two.
+    notes = installed_versions(root)
+    unnoted = [each for each in plan.same if each.content and notes.get(each.name) != each.content]
+    kept = [each for each in unnoted if find_version(each.content, each.executables) is not None]
+    note_versions(root, {entry.name: entry.content for entry in (*kept, *entries)})
     result.installed.extend(sorted(entry.name for entry in entries if entry.name in additions))
     return [entry for entry in entries if entry.name in additions]
-
-
-def _find_unnoted(root: str, entries: Iterable[LockEntry]) -> list[LockEntry]:
-    """Return entries whose versions are kept and not noted, because a process was killed between the two."""
-    notes = installed_versions(root)
-    others = [each for each in entries if each.content and notes.get(each.name) != each.content]
-    return [entry for entry in others if find_version(entry.content, entry.executables) is not None]
 
 
 def _with_targets(root: str, entries: Iterable[LockEntry]) -> list[LockEntry]:
@@ -139,7 +125,7 @@ def _remove_all(root: str, names: Sequence[str], result: InstallResult) -> None:
         path = store_folder(root, name)
         if name in now or not os.path.lexists(path):
             continue
-        try:
+        with result.attempt():
             has_edits = is_edited(path)
             removal = remove_skill(skill_of(root, name), root, keep_source=not has_edits, is_locked=True)
             result.diagnostics.extend(removal.diagnostics)
@@ -149,6 +135,4 @@ def _remove_all(root: str, names: Sequence[str], result: InstallResult) -> None:
                 atomic.discard(path)
             change_lock(root, forget=[name])  # the npm package's global file may still have it
             result.removed.append(name)
-        except (SkillcError, OSError) as error:
-            result.failures.append(unexpected(error))
     note_versions(root, {}, forget=[name for name in names if name not in now])

@@ -23,6 +23,7 @@ from skillc.audit import (
     Baseline,
     Policy,
     ask_judge,
+    audit_folder,
     audit_folders,
     parse_judge,
     read_baseline,
@@ -36,6 +37,7 @@ from skillc.install.origin import parse_origin
 from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
 from skillc.records import Record
+from skillc.skills import digest_skill
 from skillc.surface import Here, Progress
 
 Job = tuple[str, str]  # folder and name
@@ -169,6 +171,16 @@ def _audit(
             failures.append(result)
             steps.say(result.line())
     return audits, failures
+
+
+def admit(name: str, folder: str, digest: str = "", *, accept: bool) -> Audit:
+    """Return the audit of a skill that is to come in; raises AuditBlocked (E084) as `check_blocks`.
+
+    A lock from before, or of another tool, has no digest that an acceptance could be for.
+    """
+    audit = audit_folder(folder, name, policy=read_policy())
+    check_blocks(name, digest or digest_skill(folder).digest, audit, accept=accept)
+    return audit
 
 
 def check_blocks(

@@ -30,12 +30,12 @@ from skillc.compiler import (
 from skillc.contract import HIDDEN, KEY, optional
 from skillc.errors import unexpected
 from skillc.install.lock import global_lock_file, lock_file
+from skillc.install.versions import DAMAGE, list_records
 from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
 from skillc.text import one_line
 
 CACHE, ORPHAN, GHOST, LEFTOVER = "cache", "orphan", "ghost", "leftover"  # kinds of waste
 MAX_NOTE = 1 << 16  # bytes of a note on an import
-MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
 _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 
@@ -290,22 +290,17 @@ def _find_versions(own: str) -> Iterator[Waste]:
     An update is merged against these versions. So all stay if one note can't be read, and those of the last
     hour, which an install writes before its note.
     """
-    notes, versions = os.path.join(own, "installed"), os.path.join(own, "versions")
+    try:
+        notes = list_records()
+    except DAMAGE:
+        return
     references: set[str] = set()
-    for name in paths.list_names(notes):
-        path = os.path.join(notes, name)
-        if not name.endswith(".json"):
-            continue
-        try:
-            note = json.loads(paths.read_regular(path, MAX_INSTALLED))
-            root, digests = str(note["root"]), set(map(str, note["skills"].values()))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return
+    for path, root, digests in notes:
         if os.path.isabs(root) and not os.path.isdir(root) and _is_old(path):
             yield make_waste(ORPHAN, "note on installed skills", path, origin=root)
         else:
             references |= digests
-    for folder in list_folders(versions):
+    for folder in list_folders(os.path.join(own, "versions")):
         if os.path.basename(folder) not in references and _is_old(folder) and not folder.endswith(".tmp"):
             yield make_waste(ORPHAN, "version that is installed nowhere", folder)
 

@@ -18,6 +18,7 @@ from skillc.install.origin import Origin
 from skillc.install.places import Candidate, not_there
 from skillc.paths import DIRECTORY, SKILL_FILES
 from skillc.skills import is_name, parse, read_metadata, to_segment
+from skillc.text import first_of
 
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
 MAX_SKILLS = 20_000
@@ -75,9 +76,8 @@ def discover(
 
 def _name_plugins(plugins: Sequence[Plugin]) -> str:
     """Return a hint with the places of plugins that are elsewhere; empty without any."""
-    places = [f"'{plugin.name}' ('skc add {plugin.place}')" for plugin in plugins[:MAX_PLACES]]
-    more = f" and {len(plugins) - MAX_PLACES} more" if len(plugins) > MAX_PLACES else ""
-    return f"hint: its marketplace has plugins in other places: {', '.join(places)}{more}" if places else ""
+    places = first_of([f"'{plugin.name}' ('skc add {plugin.place}')" for plugin in plugins], MAX_PLACES)
+    return f"hint: its marketplace has plugins in other places: {places}" if places else ""
 
 
 def _choose(skills: Sequence[Candidate], names: Sequence[str]) -> tuple[list[Candidate], list[str]]:

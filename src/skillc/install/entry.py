@@ -44,11 +44,11 @@ class LockEntry:
 
     def text(self, key: str) -> str:
         """Return a field; an empty text where it is missing or something else."""
-        return _text(self.fields.get(key))
+        return text if isinstance(text := self.fields.get(key), str) else ""
 
     def own_text(self, key: str) -> str:
         """Return a field of ours."""
-        return _text(self.own.get(key))
+        return text if isinstance(text := self.own.get(key), str) else ""
 
     @property
     def own(self) -> Fields:
@@ -259,10 +259,6 @@ def _portable(source: str, base: str) -> str:
     return relative if relative in (".", "..") or relative.startswith("../") else f"./{relative}"
 
 
-def _text(content: object) -> str:
-    return content if isinstance(content, str) else ""
-
-
 def hash_folder(
     folder: str, links: Collection[str] = (), executables: Collection[str] | None = None
 ) -> FolderHashes:
@@ -276,9 +272,7 @@ def hash_folder(
 
 def compute_hash(folder: str, links: Collection[str] = ()) -> str:
     """Return the `computedHash` of a skill's folder; `links` are names that were links where it came from."""
-    names = dict(_walk_files(folder))
-    if links:
-        names = {name: path for name, path in names.items() if not _is_below(name, links)}
+    names = {name: path for name, path in _walk_files(folder) if not _is_below(name, links)}
     whole = new_sha256(MUCH)
     for name in sort_names(names):
         whole.update(name.encode("utf-8", "replace"))
@@ -289,7 +283,7 @@ def compute_hash(folder: str, links: Collection[str] = ()) -> str:
 
 
 def _is_below(name: str, links: Collection[str]) -> bool:
-    words = name.split("/")
+    words = name.split("/") if links else []
     return any("/".join(words[: count + 1]) in links for count in range(len(words)))
 
 

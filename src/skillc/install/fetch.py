@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -18,19 +18,15 @@ from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
 from skillc.install.origin import Origin, check_ref
 from skillc.install.places import Candidate, Download
-from skillc.install.store import FetchedSkill
+from skillc.install.plan import Outcome
+from skillc.install.store import FetchedSkill, TellStep, ignore_step
 
 COMMIT = re.compile("[0-9a-f]{40}")
 
-TellStep = Callable[[str], None]
 Refs = Mapping[str, str]  # the version, tag, branch or commit that is asked for, by the name of a skill
 NO_REFS: Refs = {}
 Match = tuple[Download, Candidate]  # a download and a skill in it
 Result = tuple[LockEntry, Match | SkillcError]
-
-
-def ignore_step(name: str) -> None:
-    """Show no progress."""
 
 
 class Origins(ExitStack):
@@ -148,12 +144,10 @@ def warn_of_yank(name: str, version: str, candidate: Candidate) -> Iterator[Diag
 
 
 @dataclass(slots=True)
-class Fetch:
-    """What was fetched, while it is open; errors are those of single skills."""
+class Fetch(Outcome):
+    """What was fetched, while it is open."""
 
-    diagnostics: list[Diagnostic]
     skills: list[FetchedSkill] = field(default_factory=list)
-    failures: list[SkillcError] = field(default_factory=list)
 
 
 @contextmanager
@@ -167,12 +161,10 @@ def fetch_entries(
         fetch.diagnostics += [warning("W089", name) for name in packages]
         others = [entry for entry in entries if entry.name not in packages]
         for entry, result in origins.open(others, is_exact=True):
-            try:
+            with fetch.attempt():
                 if isinstance(result, SkillcError):
                     raise LockUnsatisfied(entry.name, reason_of(result), result.details)
                 fetch.skills.append(_verify(base, entry, *result, fetch.diagnostics))
-            except SkillcError as error:
-                fetch.failures.append(error)
         yield fetch
 
 
@@ -191,16 +183,11 @@ def _verify(
     if entry.own:
         diagnostics.append(warning("W096", entry.name))
     else:
-        diagnostics.append(warning("W086", entry.name, _compare(entry, candidate, hashes)))
+        has_hash = entry.hash or (entry.text("wellKnownDigest") and candidate.digest)
+        same = "the files are the same" if has_hash else "it has no hash, so the files may be others"
+        is_locked = _is_locked(entry, candidate, hashes)
+        diagnostics.append(warning("W086", entry.name, same if is_locked else "and they are other files now"))
     return FetchedSkill(make_entry(base, download, candidate, hashes, last=entry), candidate.folder, label)
-
-
-def _compare(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> str:
-    """Say how a folder compares with an entry of another tool."""
-    if not _is_locked(entry, candidate, hashes):
-        return "and they are other files now"
-    has_hash = entry.hash or (entry.text("wellKnownDigest") and candidate.digest)
-    return "the files are the same" if has_hash else "it has no hash, so the files may be others"
 
 
 def _is_locked(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> bool:

@@ -15,22 +15,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from skillc import paths
-from skillc.audit import audit_folder, read_policy
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
-from skillc.install.audit import check_blocks
+from skillc.install.audit import admit
 from skillc.install.entry import OWN, VERSION, LockEntry, compute_hash, hash_folder, make_entry
 from skillc.install.fetch import COMMIT, Match, Origins, reason_of
 from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
 from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
 from skillc.install.origin import CLAWHUB, REGISTRY
 from skillc.install.places import Candidate, Download
-from skillc.install.store import FetchedSkill, Store, has_skill, put_skill, record_entries
-from skillc.library import GLOBAL, PROJECT, is_compiled, lock_store
+from skillc.install.store import FetchedSkill, has_skill, put_skill, record_entries
+from skillc.library import GLOBAL, is_compiled, lock_store
 from skillc.surface import Here
 
 MAX_BYTES = 16 << 20
@@ -86,7 +85,7 @@ def read_pins(path: str) -> list[Pin]:
         raise InvalidConfiguration(path, f"it is no lock file that is known; those are {kinds}")
     try:
         skills = json.loads(paths.read_regular(path, MAX_BYTES))["skills"]
-        return [_make_pin(entry, path) for entry in reader(path, skills)]
+        return [_make_pin(reader(path, name, fields), path) for name, fields in skills.items()]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise InvalidConfiguration(path, f"it can't be read as a lock file: {reason}") from None
@@ -104,29 +103,26 @@ def _make_pin(entry: LockEntry, file: str) -> Pin:
     return Pin(entry, file, origin.label(), problem)
 
 
-def _read_npm(path: str, skills: dict[str, Any]) -> Iterator[LockEntry]:
-    """Read skills-lock.json: a hash of the files, and the commit where skc noted one."""
-    for name, fields in skills.items():
-        yield _entry(name, fields, commit=LockEntry(name, fields).commit)
+def _read_npm(path: str, name: str, fields: dict[str, Any]) -> LockEntry:
+    """Read an entry of skills-lock.json: a hash of the files, and the commit where skc noted one."""
+    return _entry(name, fields, commit=LockEntry(name, fields).commit)
 
 
-def _read_global(path: str, skills: dict[str, Any]) -> Iterator[LockEntry]:
-    """Read .skill-lock.json: the folder's git tree, or a hash of the files if it is not from GitHub."""
-    for name, fields in skills.items():
-        version = str(fields.get("skillFolderHash") or "")
-        files_hash = version if len(version) == 64 else ""
-        tree = version if COMMIT.fullmatch(version) else ""
-        yield _entry(name, {**fields, "computedHash": files_hash}, tree=tree)
+def _read_global(path: str, name: str, fields: dict[str, Any]) -> LockEntry:
+    """Read one of .skill-lock.json: the folder's git tree, or a hash of the files where it has none."""
+    version = str(fields.get("skillFolderHash") or "")
+    files_hash = version if len(version) == 64 else ""
+    tree = version if COMMIT.fullmatch(version) else ""
+    return _entry(name, {**fields, "computedHash": files_hash}, tree=tree)
 
 
-def _read_clawhub(path: str, skills: dict[str, Any]) -> Iterator[LockEntry]:
-    """Read .clawhub/lock.json; which registry a skill is from stands in the folder of the skill."""
-    folder = os.path.join(os.path.dirname(os.path.dirname(path)), "skills")
-    for slug, fields in skills.items():
-        owner = str(fields.get("ownerHandle") or "").lstrip("@")
-        registry = _registry_of(os.path.join(folder, slug, ".clawhub", "origin.json"))
-        source = f"{REGISTRY}{registry}{f'{owner}/' if owner else ''}{slug}"
-        yield _entry(slug, {"sourceType": "download", "source": source, "ref": str(fields["version"])})
+def _read_clawhub(path: str, name: str, fields: dict[str, Any]) -> LockEntry:
+    """Read one of .clawhub/lock.json; which registry the skill is from stands in its folder."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(path)), "skills", name)
+    owner = str(fields.get("ownerHandle") or "").lstrip("@")
+    registry = _registry_of(os.path.join(folder, ".clawhub", "origin.json"))
+    source = f"{REGISTRY}{registry}{f'{owner}/' if owner else ''}{name}"
+    return _entry(name, {"sourceType": "download", "source": source, "ref": str(fields["version"])})
 
 
 def _entry(name: str, fields: dict[str, Any], **own: str) -> LockEntry:
@@ -143,7 +139,7 @@ def _registry_of(path: str) -> str:
     return "" if registry in ("", CLAWHUB) else f"{registry}/"
 
 
-READERS: dict[str, Callable[[str, dict[str, Any]], Iterator[LockEntry]]] = {
+READERS: dict[str, Callable[[str, str, dict[str, Any]], LockEntry]] = {
     "skills-lock.json": _read_npm,
     ".skill-lock.json": _read_global,
     ".clawhub/lock.json": _read_clawhub,
@@ -166,8 +162,15 @@ def import_locks(
     with here.progress.steps(len(pins), "skills") as steps:
         for file in sorted({pin.file for pin in pins}, key=_is_of_home):
             root = find_root(cwd, is_global=_is_of_home(file) or scope == GLOBAL)
-            transfer = _Transfer(Store(GLOBAL if root == paths.home() else PROJECT, root), accept, result)
-            ready = {pin.name: pin for pin in pins if pin.file == file and not transfer.settle(pin, dry_run)}
+            transfer = _Transfer(root, accept, result)
+            ready: dict[str, Pin] = {}
+            for pin in (pin for pin in pins if pin.file == file):
+                if pin.problem:
+                    transfer.skip(pin, pin.problem)
+                elif dry_run:
+                    result.imported.append(transfer.step_of(pin))
+                else:
+                    ready[pin.name] = pin
             with Origins(os.path.dirname(file), hosts, steps.step) as origins:
                 entries = [pin.entry for pin in ready.values()]
                 for entry, match in origins.open(entries, is_exact=True):
@@ -189,24 +192,16 @@ class _Other(SkillcError):
 class _Transfer:
     """Takes pins into one store."""
 
-    store: Store
+    root: str
     accept: bool  # what the audit blocks
     result: ImportResult
 
-    def settle(self, pin: Pin, dry_run: bool) -> bool:
-        """Return whether there is nothing to ask for a pin; the result says what becomes of it."""
-        if pin.problem:
-            self._skip(pin, pin.problem)
-        elif dry_run:
-            self.result.imported.append(self._step(pin))
-        return dry_run or bool(pin.problem)
-
-    def _skip(self, pin: Pin, reason: str) -> None:
+    def skip(self, pin: Pin, reason: str) -> None:
         self.result.skipped.append(Skip(f"{pin.name} ({pin.file})", reason))
 
-    def _step(self, pin: Pin) -> Step:
-        destination = store_folder(self.store.root, pin.name)
-        return Step(os.path.basename(destination), pin.label, destination, COPIED, self.store)
+    def step_of(self, pin: Pin) -> Step:
+        destination = store_folder(self.root, pin.name)
+        return Step(os.path.basename(destination), pin.label, destination, COPIED, self.root)
 
     def take(self, pin: Pin, match: Match | SkillcError) -> None:
         """Put a skill into the store and its entry into the lock, if it is the version of the pin."""
@@ -215,24 +210,23 @@ class _Transfer:
                 raise match
             self._take(pin, *match)
         except _Other as error:
-            self._skip(pin, error.message)
+            self.skip(pin, error.message)
         except (SkillcError, OSError) as error:
-            self._skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
+            self.skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
 
     def _take(self, pin: Pin, download: Download, candidate: Candidate) -> None:
         if problem := _compare(pin, candidate, download):
             raise SkillcError(problem)
         if is_compiled(candidate.folder):
             raise _Other("a compiled skill; import its source")
-        audit = audit_folder(candidate.folder, pin.name, policy=read_policy())
-        root, step = self.store.root, self._step(pin)
+        root, step = self.root, self.step_of(pin)
         hashes = hash_folder(candidate.folder, candidate.links)
         named = LockEntry(pin.name, {})  # its targets, mode and pin are not taken over
-        entry = make_entry(lock_folder(root), download, candidate, hashes, last=named, audit=audit)
         try:
-            check_blocks(pin.name, entry.content, audit, accept=self.accept)
+            audit = admit(pin.name, candidate.folder, hashes.content.digest, accept=self.accept)
         except AuditBlocked as error:
             raise _Other(f"{error.message}; {error.details.removeprefix('hint: ')}") from None
+        entry = make_entry(lock_folder(root), download, candidate, hashes, last=named, audit=audit)
         with lock_store(root):
             is_there = os.path.lexists(step.destination)
             if is_there and not is_same(candidate.folder, step.destination):

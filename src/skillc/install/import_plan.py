@@ -18,8 +18,8 @@ from skillc.errors import (
     SkillcError,
     unexpected,
 )
-from skillc.install.store import Store
-from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, read_import
+from skillc.install.store import choose_root
+from skillc.library import GLOBAL, PROJECT, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
 
@@ -40,7 +40,7 @@ class Step:
     source: str = field(metadata={KEY: "from"})
     destination: str = field(metadata={KEY: "to"})
     how: str
-    store: Store = field(metadata=HIDDEN)
+    root: str = field(metadata=HIDDEN)  # whose store it goes into
     target: Target | None = hidden(None)
 
 
@@ -82,7 +82,7 @@ class Place:
     """An agent's directory: the target that it is for deployments, and the store for its skills."""
 
     target: Target
-    store: Store
+    root: str
 
 
 def plan_import(folders: Sequence[str], agents: str, cwd: str, scope: str = "") -> Plan:
@@ -128,8 +128,8 @@ class _Survey:
         return [place for place in places if place.target not in absentees]
 
     def _places(self, names: set[str]) -> list[Place]:
-        store = self._project() if self.scope == PROJECT else Store(GLOBAL, paths.require_home())
-        root = store.root if self.scope == PROJECT else paths.user_home() or ""
+        store = self._project() if self.scope == PROJECT else paths.require_home()
+        root = store if self.scope == PROJECT else paths.user_home() or ""
         places: dict[str, Place] = {}
         for agent in read_agents():
             directory = agent.project if self.scope == PROJECT else agent.user
@@ -154,16 +154,11 @@ class _Survey:
         self.skips += [skip] if skip not in self.skips else []
         return True
 
-    def _project(self) -> Store:
+    def _project(self) -> str:
         root = next(paths.project_roots(self.cwd), None)
         if root is None:
             raise InvalidOption("--project needs a project; 'skc init' makes this directory one")
-        return Store(PROJECT, root)
-
-    def _store_of_copies(self) -> Store:
-        if self.scope == PROJECT:
-            return self._project()
-        return Store(GLOBAL, paths.require_home()) if self.scope == GLOBAL else Store(*import_root(self.cwd))
+        return root
 
     def add_directory(self, place: Place) -> None:
         """Add every skill of an agent's directory."""
@@ -203,15 +198,18 @@ class _Survey:
         """Add one folder or link: as a step, or as a skip with its reason."""
         if path in self.steps:
             return
-        store = place.store if place else self._store_of_copies()
+        if place:
+            root = place.root
+        else:
+            root = self._project() if self.scope == PROJECT else choose_root(self.cwd, self.scope)
         name = os.path.basename(path)
-        destination = os.path.join(store.folder, name)
+        destination = os.path.join(paths.skills_store(root), name)
         how = MOVED if place else COPIED
         reason = ""
         if place and is_link(path):
             reason = _reason_against_link(path, destination)
         else:
-            reason = _reason_against_folder(path, store)
+            reason = _reason_against_folder(path, paths.skills_store(root))
             other = self.sources.get(destination) or (destination if _is_taken(destination) else "")
             if other and not reason:
                 how, reason = self._compare(path, other, destination, place)
@@ -219,7 +217,7 @@ class _Survey:
             self.skips.append(Skip(path, reason))
         else:
             self.sources.setdefault(destination, path)
-            self.steps[path] = Step(name, path, destination, how, store, place.target if place else None)
+            self.steps[path] = Step(name, path, destination, how, root, place.target if place else None)
 
     def explain_links(self) -> None:
         """Say of each link whether its folder is imported, too: then it leads to the compiled skill."""
@@ -269,8 +267,8 @@ def _reason_against_link(path: str, destination: str) -> str:
     return f"a link to '{real}', which stays; 'skc import {shell_quote(real)}' takes that folder"
 
 
-def _reason_against_folder(path: str, store: Store) -> str:
-    if paths.is_inside(os.path.realpath(path), os.path.realpath(store.folder)):
+def _reason_against_folder(path: str, store: str) -> str:
+    if paths.is_inside(os.path.realpath(path), os.path.realpath(store)):
         return "in the store already"
     if is_compiled(path):
         return "deployed by skc already"
@@ -278,7 +276,7 @@ def _reason_against_folder(path: str, store: Store) -> str:
         return "no SKILL.md"
     if os.path.isfile(os.path.join(path, ".git")):
         return "a git submodule or worktree, whose history is elsewhere; 'skc add' takes it from its origin"
-    if paths.is_inside(os.path.realpath(store.folder), os.path.realpath(path)):
+    if paths.is_inside(os.path.realpath(store), os.path.realpath(path)):
         return "the store itself is inside"
     try:
         read_metadata(parse(read_main_file(path)), os.path.basename(path))

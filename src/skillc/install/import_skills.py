@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack
 
-from skillc import atomic, trash
+from skillc import atomic, paths, trash
 from skillc.compiler import PublishOptions, create_store, publish_skill
 from skillc.errors import Diagnostic, InvalidOption, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
@@ -29,17 +29,15 @@ from skillc.install.import_plan import (
     plan_import,
 )
 from skillc.install.lock import skill_of
-from skillc.install.store import Store, remember_skill
-from skillc.library import PROJECT, DeploymentRecord, Skill, lock_store, record_deployments, record_imports
+from skillc.install.store import remember_skill
+from skillc.library import DeploymentRecord, lock_store, record_deployments, record_imports
 from skillc.settings import Settings
-from skillc.skills import hash_source, list_files
-from skillc.startup import new_sha256
+from skillc.skills import digest_files, make_folder
 from skillc.surface import Here, Person
 from skillc.text import count_of
 
 Fields = tuple[str, ...]
 
-PIECE = 1 << 20  # bytes
 PARALLEL_FROM = 8  # skills to build that are worth another process
 
 
@@ -111,8 +109,11 @@ def bring_in(
 ) -> ImportResult:
     """Carry out a plan. A skill that fails stays where it is, and the others are imported."""
     result = ImportResult(skipped=list(plan.skips))
-    for store in dict.fromkeys(step.store for step in plan.steps):
-        _make_store(store)
+    roots = sorted({step.root for step in plan.steps})
+    for root in roots:
+        if not paths.is_home(root):
+            create_store(root)
+        os.makedirs(paths.skills_store(root), exist_ok=True)
 
     def link(step: Step) -> None:
         """Put an agent's folder in the trash, and a link to the same skill of the store in its place."""
@@ -124,9 +125,9 @@ def bring_in(
 
     steps = {how: [step for step in plan.steps if step.how == how] for how in (MOVED, COPIED, LINKED)}
     with ExitStack() as stack:
-        for root in sorted({step.store.root for step in plan.steps}):
+        for root in roots:
             stack.enter_context(lock_store(root))
-        _record((step, "") for step in steps[MOVED] if not os.path.islink(step.source))
+        _record([(step, "") for step in steps[MOVED] if not os.path.islink(step.source)])
         successes = [step for step in steps[MOVED] if _attempt(step, _move, result, tell_step)]
         successes += _copy_all(steps[COPIED], result, tell_step)
         result.imported.extend(successes)
@@ -134,12 +135,6 @@ def bring_in(
     result.skipped.extend(Skip(step.source, error.line()) for step, error in result.failures)
     _publish([step for step in successes if step.target], settings, cwd, result)
     return result
-
-
-def _make_store(store: Store) -> None:
-    if store.scope == PROJECT:
-        create_store(store.root)
-    os.makedirs(store.folder, exist_ok=True)
 
 
 def _attempt(
@@ -190,7 +185,7 @@ def _copy_all(steps: Sequence[Step], result: ImportResult, tell_step: Callable[[
     copies: dict[str, tuple[str, str]] = {}  # the temporary folder and the digest by source
     try:
         ready = [step for step in steps if _attempt(step, lambda s: _copy(s, copies), result, tell_step)]
-        _record((step, copies[step.source][1]) for step in ready)
+        _record([(step, copies[step.source][1]) for step in ready])
         return [step for step in ready if _attempt(step, lambda s: _place(s, copies), result, lambda _: None)]
     finally:
         for temporary, _ in copies.values():
@@ -200,9 +195,9 @@ def _copy_all(steps: Sequence[Step], result: ImportResult, tell_step: Callable[[
 def _copy(step: Step, copies: dict[str, tuple[str, str]]) -> None:
     """Copy a folder beside its place in the store; links inside become the files they point to [D10]."""
     temporary = atomic.temporary_path(step.destination)
-    os.mkdir(temporary)
     copies[step.source] = (temporary, "")
-    copies[step.source] = (temporary, _copy_files(step.source, temporary))
+    make_folder(temporary, copy_of=step.source)
+    copies[step.source] = (temporary, digest_files(temporary, hidden=True))  # a later build compares it [D53]
     history = os.path.join(step.source, ".git")
     if os.path.isdir(history) and not os.path.islink(history):
         shutil.copytree(history, os.path.join(temporary, ".git"), symlinks=True)
@@ -213,36 +208,17 @@ def _place(step: Step, copies: dict[str, tuple[str, str]]) -> None:
         os.unlink(step.destination)  # it leads to itself: left by an import that was killed
 
     def keep(path: str) -> None:  # what appeared in the store meanwhile
-        memory = remember_skill(skill_of(step.store.root, step.name))
+        memory = remember_skill(skill_of(step.root, step.name, step.destination))
         trash.put(path, "replaced by 'skc import'", memory=memory)
 
     atomic.replace(copies[step.source][0], step.destination, keep=keep)
 
 
-def _copy_files(source: str, folder: str) -> str:
-    """Copy the files of a skill and return their digest, which a later build compares [D53]."""
-    digests = []
-    directories = {""}
-    for file in list_files(source, hidden=True):
-        parent, _, _ = file.name.rpartition("/")
-        if parent not in directories:
-            os.makedirs(os.path.join(folder, parent), exist_ok=True)
-            directories.add(parent)
-        copy = os.path.join(folder, file.name)
-        whole = new_sha256()
-        with open(file.path, "rb") as original, open(copy, "xb") as new:
-            while piece := original.read(PIECE):
-                whole.update(piece)
-                new.write(piece)
-        shutil.copystat(file.path, copy)
-        digests.append((file.name, whole.hexdigest()))
-    return hash_source(digests)
-
-
-def _record(imports: Iterable[tuple[Step, str]]) -> None:
+def _record(imports: Collection[tuple[Step, str]]) -> None:
     """Note that skills come from elsewhere: their tools are not trusted until a person adopts them [D46]."""
+    stores = {root: os.path.realpath(paths.skills_store(root)) for root in {step.root for step, _ in imports}}
     record_imports(
-        (os.path.join(os.path.realpath(step.store.folder), step.name), os.path.realpath(step.source), digest)
+        (os.path.join(stores[step.root], step.name), os.path.realpath(step.source), digest)
         for step, digest in imports
     )
 
@@ -274,13 +250,12 @@ class _Publisher:
 
     def __call__(self, steps: list[Step]) -> tuple[Sequence[Fields], Sequence[Fields], list[str]]:
         first = steps[0]
-        source, store = os.path.realpath(first.destination), first.store
-        skill = Skill(first.name, source, store.scope, store.root, is_stored=True)
+        skill = skill_of(first.root, first.name, first.destination)
         options = PublishOptions([step.target for step in steps if step.target])
         try:
             publication = publish_skill(skill, options, self._settings, self._cwd, record=False)
         except Exception as error:
-            return [], [], [f"{unexpected(error).line()} ({source})"]
+            return [], [], [f"{unexpected(error).line()} ({skill.source})"]
         records = [
             (each.skill, each.source, each.runtime, each.target, each.path, each.method, each.digest)
             for each in publication.records()

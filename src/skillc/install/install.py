@@ -37,7 +37,7 @@ def install_locked(
     plan = make_plan(root, frozen=frozen)
     if dry_run or plan.is_empty:
         additions, same = (sorted(entry.name for entry in group) for group in (plan.additions, plan.same))
-        return InstallResult(additions, same, plan.removals, [], [])
+        return InstallResult(installed=additions, unchanged=same, removed=plan.removals)
     from skillc.install.apply import apply_plan  # mostly there is nothing to do
 
     with here.progress.steps(0, "steps") as steps:

@@ -214,9 +214,14 @@ def store_folder(root: str, name: str) -> str:
     return os.path.join(paths.skills_store(root), name if is_name(name) else to_segment(name))
 
 
-def skill_of(root: str, name: str) -> Skill:
-    """Return a skill of a store by its name in the lock."""
-    path = store_folder(root, name)
+def target_scope(root: str) -> str:
+    """Return whose folders of agents the skills of a project, or of the home, go into."""
+    return "user" if paths.is_home(root) else "project"
+
+
+def skill_of(root: str, name: str, folder: str = "") -> Skill:
+    """Return a skill of a store by its name in the lock, or by its folder."""
+    path = folder or store_folder(root, name)
     scope = GLOBAL if paths.is_home(root) else PROJECT
     return Skill(os.path.basename(path), os.path.realpath(path), scope, root, is_stored=True)
 

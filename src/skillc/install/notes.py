@@ -92,8 +92,11 @@ class Memo:
         known = self.find(key, stamp)
         if known is None:
             known = find_out()
-            self._new[key] = [stamp, known]
+            self.put(key, stamp, known)
         return known
+
+    def put(self, key: str, stamp: str, known: object) -> None:
+        self._new[key] = [stamp, known]
 
     def keep(self, *, is_all: bool) -> None:
         """Write what is new; if `is_all` was asked for, forget the rest."""

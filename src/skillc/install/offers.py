@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from skillc import paths
 from skillc.audit import BLOCK, REVIEW, Audit, Policy, audit_folder, read_policy
 from skillc.compiler import Publication, Target
 from skillc.contract import HIDDEN, encode, hidden, optional
@@ -22,14 +23,13 @@ from skillc.install.lock import lock_folder, read_lock, require_intact
 from skillc.install.marketplace import Marketplace, Plugin, find_marketplace, keep_skills
 from skillc.install.origin import FILE, Origin
 from skillc.install.places import Candidate, Download
-from skillc.install.store import Store
 from skillc.library import is_compiled, read_deployments, read_import
 from skillc.lint import estimate
 from skillc.listing import join_targets
 from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata
 from skillc.spelling import suggest
 from skillc.surface import Here
-from skillc.text import count_of, cut, fold_line, one_line
+from skillc.text import count_of, cut, first_of, fold_line, one_line
 
 MAX_SAMPLE = 256 << 10  # characters of a SKILL.md whose tokens are counted
 MAX_LISTED = 50  # skills in one list
@@ -82,7 +82,7 @@ class OfferMaker:
     """Opens sources and makes offers of their skills. Downloads are there until `stack` is closed."""
 
     here: Here
-    store: Store
+    root: str
     stack: ExitStack
     everything: bool  # whether all skills are wanted
 
@@ -93,14 +93,14 @@ class OfferMaker:
         downloads = [self._open(place, names if len(places) == 1 else ()) for place in places]
         choices = self._choose(places, downloads, names)
         offers: list[Offer] = []
-        entries = read_lock(self.store.root)
+        entries = read_lock(self.root)
         with self.here.progress.steps(sum(map(len, choices)), "skills") as steps:
             for download, candidates in zip(downloads, choices, strict=True):
                 download.complete(candidates)
                 for candidate in candidates:
                     steps.step(candidate.name)
                     entry = entries.get(candidate.name)
-                    offers.append(_make_offer(download, candidate, self.store, policy, entry))
+                    offers.append(_make_offer(download, candidate, self.root, policy, entry))
         _check_names(offers)
         return offers
 
@@ -180,10 +180,9 @@ class OfferMaker:
         if not candidates:
             raise OriginNotFound(label, "none of its skills can be used")
         if not self.here.person.can_answer:
-            names = ", ".join(each.name for each in candidates[:MAX_LISTED])
-            more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""
+            names = first_of([each.name for each in candidates], MAX_LISTED)
             way = "--skill <name> adds one, --all adds all"
-            raise InvalidOption(f"{label} has {len(candidates)} {what}; {way}: {names}{more}")
+            raise InvalidOption(f"{label} has {len(candidates)} {what}; {way}: {names}")
         title = f"{label} has {len(candidates)} {what}:"
         chosen = self.here.person.choose(title, [(each.name, each.description) for each in candidates])
         if not chosen:
@@ -212,7 +211,7 @@ def _check_names(offers: Sequence[Offer]) -> None:
 
 
 def _make_offer(
-    download: Download, candidate: Candidate, store: Store, policy: Policy, entry: LockEntry | None
+    download: Download, candidate: Candidate, root: str, policy: Policy, entry: LockEntry | None
 ) -> Offer:
     """Return what is known of a candidate whose folder is complete; `entry` is that of the lock.
 
@@ -224,7 +223,7 @@ def _make_offer(
     data = read_main_file(candidate.folder)
     metadata = read_metadata(parse(data), candidate.name)
     files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
-    is_same = is_there(candidate, origin, store, entry)
+    is_same = is_there(candidate, origin, root, entry)
     hashes = hash_folder(candidate.folder, candidate.links)
     report = audit_folder(candidate.folder, candidate.name, policy=policy)
     return Offer(
@@ -249,15 +248,15 @@ def _make_offer(
     )
 
 
-def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntry | None) -> bool | None:
+def is_there(candidate: Candidate, origin: Origin, root: str, entry: LockEntry | None) -> bool | None:
     """Return whether the store has just this skill from this origin; None for another version of it.
 
     Raises SkillExists for one that is there from elsewhere.
     """
-    path = os.path.join(store.folder, candidate.name)
+    path = os.path.join(paths.skills_store(root), candidate.name)
     there = os.path.lexists(path)
     require_intact([entry] if entry is not None else [])
-    if entry is not None and not _is_same(entry, origin, candidate, store):
+    if entry is not None and not _is_same(entry, origin, candidate, root):
         way = f"'skc remove {candidate.name}' takes it out"
         if origin.type == "local" and entry.text("source") == f"{FILE}{origin.source}":
             way = f"'skc update {candidate.name}@HEAD' takes the last commit there, {way}"
@@ -275,13 +274,13 @@ def is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntr
     return True if entry.is_about(candidate.folder, candidate.links) else None
 
 
-def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, store: Store) -> bool:
+def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, root: str) -> bool:
     """Return whether a lock's entry is about the same skill of the same origin."""
-    new = describe_origin(lock_folder(store.root), origin, candidate)
+    new = describe_origin(lock_folder(root), origin, candidate)
     return all(entry.text(key) == new[key] for key in ("source", "sourceType", "skillPath"))
 
 
-def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, accept: bool) -> None:
+def check_offers(offers: Sequence[Offer], root: str, targets: Sequence[Target], *, accept: bool) -> None:
     """Raise AuditBlocked (E084) or SkillExists (E050) for what may not be added; `accept` accepts blocks."""
     blocked = [offer.id for offer in offers if offer.report.blocks and not offer.is_there]
     for offer in offers:
@@ -291,7 +290,7 @@ def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target
             check_blocks(offer.id, digest, offer.report, accept=accept, others=others)
     deployments = {record.path: record.source for record in read_deployments()}
     for offer in offers:
-        source = os.path.join(os.path.realpath(store.folder), offer.id)
+        source = os.path.join(os.path.realpath(paths.skills_store(root)), offer.id)
         for name, directory in targets:
             path = os.path.join(directory, offer.id)
             _check_target(offer.id, name, path, source, deployments.get(path))
@@ -310,14 +309,14 @@ def _check_target(skill: str, target: str, path: str, source: str, owner: str | 
         raise SkillExists(skill, f"hint: '{path}' is deployed from '{owner}'; --target names other agents")
 
 
-def describe_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> Iterator[str]:
+def describe_offers(offers: Sequence[Offer], root: str, targets: Sequence[Target]) -> Iterator[str]:
     """Yield what is known of skills before anything is written, for a person who decides."""
     for offer in offers[:MAX_LISTED]:
         yield from map(one_line, _describe(offer))
     if len(offers) > MAX_LISTED:
         yield f"and {len(offers) - MAX_LISTED} more"
     names = join_targets(targets)
-    yield one_line(f"into      {store.folder}")
+    yield one_line(f"into      {paths.skills_store(root)}")
     yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
 
 
@@ -332,7 +331,7 @@ def _describe(offer: Offer) -> Iterator[str]:
     version += f", version {offer.version}" if offer.version else ""
     yield f"  from      {offer.origin.label()}{path}{version}"
     yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
-    asks = [f"{kind} {_few(values)}" for kind, values in encode(report.asks).items() if values]
+    asks = [f"{kind} {first_of(values, MAX_ASKS)}" for kind, values in encode(report.asks).items() if values]
     yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
     levels = {"block": report.blocks, "review": report.reviews, "note": report.notes}
     yield f"  audit     {', '.join(count_of(number, level) for level, number in levels.items())}"
@@ -342,8 +341,3 @@ def _describe(offer: Offer) -> Iterator[str]:
         yield f"            {finding.level} {finding.rule.id} {place}: {cut(finding.message, WIDTH)}"
     if len(findings) > MAX_FINDINGS:
         yield f"            and {len(findings) - MAX_FINDINGS} more"
-
-
-def _few(values: Sequence[str]) -> str:
-    more = f" and {len(values) - MAX_ASKS} more" if len(values) > MAX_ASKS else ""
-    return ", ".join(values[:MAX_ASKS]) + more

@@ -24,7 +24,7 @@ from skillc.errors import Diagnostic, OriginNotFound
 from skillc.install.origin import CLAWHUB, REGISTRY, Origin
 from skillc.remotes import Failure, hide_secrets
 from skillc.spelling import did_you_mean
-from skillc.text import one_line
+from skillc.text import first_of, one_line
 
 if TYPE_CHECKING:
     from skillc.remotes import ClawHubRemote, RegistryApi, RemoteSkill, Session, SiteRemote
@@ -128,8 +128,7 @@ def choose_by_name(origin: Origin, skills: Mapping[str, T], names: Sequence[str]
 def not_there(origin: Origin, name: str, there: Iterable[str]) -> OriginNotFound:
     """Return the error for a skill that an origin does not have, with those that may have been meant."""
     names = sorted(set(there))
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    listing = f"there are {', '.join(names[:MAX_NAMES])}{more}" if names else ""
+    listing = f"there are {first_of(names, MAX_NAMES)}" if names else ""
     hint = did_you_mean(name, names) or listing
     return OriginNotFound(origin.label(), f"there is no skill '{name}' in it", hint and f"hint: {hint}")
 

@@ -1,28 +1,39 @@
-"""What a store has of its lock: the folders, hashed anew only where they changed, and what is to be done.
+"""What a store has of its lock, what is to be done, and what came of it.
 
-Notes on the folders have an entry for each skill of the lock, in ~/.skillc/cache/installed.
+Folders are hashed anew only where they changed: notes on them are in ~/.skillc/cache/installed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from skillc.contract import HIDDEN
-from skillc.errors import Diagnostic, SkillcError
+from skillc.errors import Diagnostic, SkillcError, unexpected
 from skillc.install.entry import LockEntry, compute_hash
-from skillc.install.notes import stamp_folder
-from skillc.records import read_notes, write_notes
+from skillc.install.notes import Memo, stamp_folder
 from skillc.skills import digest_files, digest_skill
 
-Notes = dict[str, list[object]]
+KIND = "installed"  # of notes
 
 
-KIND = "installed"
-HASHES = 4  # values of a note before the deployments: the stamp and three hashes
-VALUES = HASHES + 2  # and the digest of what was deployed, and where
+@dataclass(slots=True)
+class Outcome:
+    """What came of several skills: warnings, and the errors of those that failed."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list, metadata=HIDDEN)
+    failures: list[SkillcError] = field(default_factory=list, metadata=HIDDEN)
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Note an error in the block as that of one skill; the others go on."""
+        try:
+            yield
+        except (SkillcError, OSError) as error:
+            self.failures.append(unexpected(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +55,27 @@ class InstallPlan:
         return not (self.additions or self.idle or self.loose or self.removals)
 
 
-@dataclass(frozen=True, slots=True)
-class InstallResult:
-    """Names of skills, warnings, and the errors of skills that failed."""
+@dataclass(slots=True)
+class InstallResult(Outcome):
+    """Names of skills."""
 
-    installed: list[str]
-    unchanged: list[str]
-    removed: list[str]
-    diagnostics: list[Diagnostic] = field(metadata=HIDDEN)
-    failures: list[SkillcError] = field(metadata=HIDDEN)
+    installed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """A skill's folder: the digest of its content, its weaker hashes, and whether just that is deployed.
+
+    `content` and `digest` are empty for a folder that has none. It is not deployed if other files were: a
+    pull may change a store and its lock together.
+    """
+
+    content: str
+    hash: str
+    digest: str
+    is_deployed: bool
 
 
 def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
@@ -64,64 +87,32 @@ def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
     return bool(entry.hash) and state.hash == entry.installed_hash and entry.digest in ("", state.digest)
 
 
-@dataclass(frozen=True, slots=True)
-class FolderState:
-    """A skill's folder: the digest of its content, its weaker hashes, and what was deployed from it.
-
-    `content` and `digest` are empty for a folder that has none. `deployments` are paths that have to exist;
-    None where nothing was deployed, or other files: a pull may change a store and its lock together.
-    """
-
-    content: str
-    hash: str
-    digest: str
-    deployments: tuple[str, ...] | None = None
-
-    @property
-    def is_deployed(self) -> bool:
-        return self.deployments is not None and all(map(os.path.lexists, self.deployments))
-
-
 def read_states(
     root: str, folders: Mapping[str, str], entries: Mapping[str, LockEntry]
 ) -> dict[str, FolderState]:
     """Return the state of each folder that is there, by name; `entries` are those of the lock."""
-    last = _read(root)
-    notes: Notes = {}
+    memo = Memo(KIND, root)
+    states: dict[str, FolderState] = {}
     for name, folder in folders.items():
-        if os.path.isdir(folder):
-            with suppress(FileNotFoundError):  # another command takes it out just now
-                notes[name] = _note(folder, last.get(name), entries[name].executables)
-    if notes != last:
-        write_notes(KIND, root, notes)
-    return {name: _state(note) for name, note in notes.items()}
+        if not os.path.isdir(folder):
+            continue
+        with suppress(FileNotFoundError):  # another command takes it out just now
+            compute = partial(_compute, folder, entries[name].executables)
+            hashes = memo.get(f"hashes {name}", stamp_folder(folder), compute)
+            content, computed, source = map(str, hashes)
+            places = memo.find(f"places {name}", content)
+            is_deployed = isinstance(places, list) and all(map(os.path.lexists, places))
+            states[name] = FolderState(content, computed, source, is_deployed)
+    memo.keep(is_all=True)
+    return states
 
 
 def note_deployments(root: str, deployments: Mapping[str, tuple[str, list[str]]]) -> None:
     """Note the digest of what was deployed from skills, and where, so that it need not be looked up again."""
-    notes = _read(root)
+    memo = Memo(KIND, root)
     for name, (digest, places) in deployments.items():
-        notes[name] = [*notes.get(name, [""] * HASHES)[:HASHES], digest, sorted(places)]
-    write_notes(KIND, root, notes)
-
-
-def _note(folder: str, last: list[object] | None, executables: Collection[str]) -> list[object]:
-    """Return stamp, hashes and deployments of a folder; what can't be told by its stamp has none."""
-    stamp = stamp_folder(folder)
-    if stamp and last is not None and last[0] == stamp:
-        return last
-    hashes = _compute(folder, executables)
-    is_stable = stamp and stamp_folder(folder) == stamp
-    return [stamp if is_stable else "", *hashes, *(last[HASHES:] if last is not None else ("", None))]
-
-
-def _state(note: list[object]) -> FolderState:
-    content, computed, source, deployed = [str(each) for each in note[1 : HASHES + 1]]
-    places = note[HASHES + 1]
-    deployments = None
-    if isinstance(places, list) and content == deployed:
-        deployments = tuple(map(str, places))
-    return FolderState(content, computed, source, deployments)
+        memo.put(f"places {name}", digest, sorted(places))
+    memo.keep(is_all=False)
 
 
 def _compute(folder: str, executables: Collection[str]) -> tuple[str, str, str]:
@@ -130,9 +121,3 @@ def _compute(folder: str, executables: Collection[str]) -> tuple[str, str, str]:
         return content, compute_hash(folder), digest_files(folder)
     except SkillcError:  # a link that leaves the folder
         return "", compute_hash(folder), ""
-
-
-def _read(root: str) -> Notes:
-    notes = read_notes(KIND, root)
-    is_valid = all(isinstance(note, list) and len(note) == VALUES for note in notes.values())
-    return notes if is_valid else {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -101,9 +100,8 @@ class Publishing:
             yield f"Would publish {what} in {registry}, and send {self.size:,} bytes:"
             for path in upload.changes[:MAX_LISTED]:
                 yield one_line(f"  {path}  {len(upload.package.contents[path]):,}")
-            rest = len(upload.changes) - MAX_LISTED
-            if rest > 0:
-                yield f"  and {rest} more"
+            if len(upload.changes) > MAX_LISTED:
+                yield f"  and {len(upload.changes) - MAX_LISTED} more"
             if upload.references:
                 verb = "is" if len(upload.references) == 1 else "are"
                 yield f"  {count_of(len(upload.references), 'file')} {verb} there already"
@@ -134,19 +132,28 @@ def publish_version(
         package = check_skill(skill, own_id, read_policy(), accept=accept_blocks)
     with here.progress.activity(f"Asking {credential.registry}"):
         credential = _admit_job(credential, own_id, here.report, may_fail=dry_run)
-        with _advise_job(credential), remotes.RegistryApi.connect(credential, here.report) as api:
-            upload = plan_upload(api, package, version)
-            if dry_run:
+        try:
+            with remotes.RegistryApi.connect(credential, here.report) as api:
+                upload = plan_upload(api, package, version)
+                if not dry_run:
+                    return _send(here, api, upload, tag, note)
                 if credential.token or not remotes.is_job():  # else it was said that the job has no token
                     require_publisher(api, package.skill)
                 plan = package.skill, upload.version, package.digest
                 return Publishing(upload, *plan, 0, False, api.registry, True, upload.changes, upload.size)
-            with here.progress.steps(max(upload.size >> 10, 1), "KiB") as steps:
+        except RegistryRefused as error:
+            if not credential.token:  # which a job of CI may lack
+                error.details = remotes.advise_job(credential.registry) or error.details
+            raise
 
-                def tell_progress(count: int, total: int) -> None:
-                    steps.reach((upload.size >> 10) * count // max(total, 1), str(package.skill))
 
-                return send_upload(api, upload, tag=tag, note=note, tell_progress=tell_progress)
+def _send(here: Here, api: RegistryApi, upload: Upload, tag: str, note: str) -> Publishing:
+    with here.progress.steps(max(upload.size >> 10, 1), "KiB") as steps:
+
+        def tell_progress(count: int, total: int) -> None:
+            steps.reach((upload.size >> 10) * count // max(total, 1), str(upload.package.skill))
+
+        return send_upload(api, upload, tag=tag, note=note, tell_progress=tell_progress)
 
 
 def _parse_id(text: str | None, skill: Skill) -> SkillId:
@@ -183,17 +190,6 @@ def _admit_job(
                 raise
             report(f"Without a token: {one_line(error.message)}")
             return credential
-
-
-@contextmanager
-def _advise_job(credential: Credential) -> Iterator[None]:
-    """Say with a refusal inside the block what a job of CI lacks that has no token."""
-    try:
-        yield
-    except RegistryRefused as error:
-        if not credential.token:
-            error.details = remotes.advise_job(credential.registry) or error.details
-        raise
 
 
 def check_skill(skill: Skill, skill_id: str, policy: Policy, *, accept: bool = False) -> Package:

@@ -8,7 +8,7 @@ disabled skill stays where it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
@@ -116,9 +116,8 @@ def find_removable(name: str, cwd: str) -> Skill | Ghost:
         raise InvalidOption(f"'{name}' is of the repository '{skill.repository}'; see 'skc repo remove'")
     here = {os.path.realpath(root) for _, root in roots(cwd)}
     if not is_path(name) and os.path.realpath(skill.root) not in here:
-        raise InvalidOption(
-            f"'{name}' is in another project; 'skc remove {shell_quote(skill.source)}' takes it"
-        )
+        way = f"'skc remove {shell_quote(skill.source)}' takes it"
+        raise InvalidOption(f"'{name}' is in another project; {way}")
     return skill
 
 
@@ -137,7 +136,7 @@ def remove_skills(
     """
     found = (find_removable(name, here.cwd) for name in names)
     skills = list({each.source: each for each in found}.values())
-    preview = Removals(tuple(map(preview_removal, skills)), keep_source, is_preview=True)
+    preview = Removals(tuple(map(_preview, skills)), keep_source, is_preview=True)
     if dry_run:
         return preview
     if not yes and here.person.can_answer and not here.person.confirm("\n".join(preview.lines()), "Remove?"):
@@ -158,11 +157,14 @@ def remove_skills(
     return Removals(tuple(removals), keep_source)
 
 
-def preview_removal(skill: Skill | Ghost) -> Removal:
-    """Return what a removal would take away."""
-    records = skill.records if isinstance(skill, Ghost) else find_deployments(skill)
-    source = "" if isinstance(skill, Ghost) else skill.source
-    return Removal(skill.name, source, None, "", tuple(record.path for record in records))
+def _preview(skill: Skill | Ghost) -> Removal:
+    if isinstance(skill, Ghost):
+        return Removal(skill.name, "", None, "", _paths(skill.records))
+    return Removal(skill.name, skill.source, None, "", _paths(find_deployments(skill)))
+
+
+def _paths(records: Iterable[DeploymentRecord]) -> tuple[str, ...]:
+    return tuple(record.path for record in records)
 
 
 def remove_skill(
@@ -175,9 +177,7 @@ def remove_skill(
     """
     if isinstance(skill, Ghost):
         withdrawal = withdraw(skill.records, f"removed by 'skc remove {skill.name}'")
-        return Removal(
-            skill.name, "", None, "", tuple(each.path for each in withdrawal.records), withdrawal.diagnostics
-        )
+        return Removal(skill.name, "", None, "", _paths(withdrawal.records), withdrawal.diagnostics)
     with nullcontext() if is_locked else lock_store(skill.root):
         if not os.path.lexists(path_of(skill)):  # another process removed it
             raise SkillNotFound(skill.name)
@@ -201,9 +201,9 @@ def _remove(skill: Skill, cwd: str, keep_source: bool, purge: bool) -> Removal:
     if not keep_source:
         change_switch(skill.source, lambda switch: switch.with_enabled(None))
     item = None if keep_source else trash.put(path_of(skill), reason, memory=memory)
-    places = tuple(record.path for record in withdrawal.records)
-    path, item_id = (item.path, item.id) if item else ("", "")
-    return Removal(skill.name, skill.source, path or None, item_id, places, tuple(diagnostics))
+    path, item_id = (item.path, item.id) if item else (None, "")
+    gone = _paths(withdrawal.records)
+    return Removal(skill.name, skill.source, path, item_id, gone, tuple(diagnostics))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +221,8 @@ class Disablement:
 def require_stored(skill: Skill, name: str) -> Skill:
     """Return a skill if it is in a store; only those are deployed."""
     if not skill.is_stored:
-        raise InvalidOption(
-            f"'{name}' is a folder that is not installed; 'skc import {shell_quote(name)}' takes it in"
-        )
+        way = f"'skc import {shell_quote(name)}' takes it in"
+        raise InvalidOption(f"'{name}' is a folder that is not installed; {way}")
     return skill
 
 
@@ -244,8 +243,7 @@ def disable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = F
     records = [r for r in find_deployments(skill) if places is None or r.path in places]
     if dry_run:
         was_off = find_switch(skill.source).covers_all(places)
-        removals = tuple(record.path for record in records)
-        return Disablement(skill.name, skill.reference, was_off, True, removals)
+        return Disablement(skill.name, skill.reference, was_off, True, _paths(records))
     with lock_store(skill.root):
         if not is_skill(skill.source):  # 'skc remove' was faster
             raise SkillNotFound(skill.name)
@@ -254,8 +252,8 @@ def disable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = F
         withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
     here.tell(withdrawal.diagnostics)
     here.renew_listings()
-    removals = tuple(record.path for record in withdrawal.records)
-    return Disablement(skill.name, skill.reference, old.covers_all(places), True, removals)
+    gone = _paths(withdrawal.records)
+    return Disablement(skill.name, skill.reference, old.covers_all(places), True, gone)
 
 
 def enable_skill(here: Here, name: str, targets: str = "", *, dry_run: bool = False) -> Disablement:

@@ -18,10 +18,10 @@ from skillc.compiler import (
     record_publications,
     remember,
 )
-from skillc.errors import Diagnostic, SkillcError, TargetExists, unexpected, warning
+from skillc.errors import Diagnostic, SkillcError, TargetExists, warning
 from skillc.install.entry import COPY, LockEntry
-from skillc.install.lock import change_lock, read_lock, skill_of, store_folder
-from skillc.install.plan import note_deployments
+from skillc.install.lock import change_lock, read_lock, skill_of, store_folder, target_scope
+from skillc.install.plan import Outcome, note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
 from skillc.library import (
     GLOBAL,
@@ -37,19 +37,8 @@ from skillc.settings import load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 
 BATCH = 100  # skills
+TellStep = Callable[[str], None]
 Item = TypeVar("Item")
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """The store that skills go into: `root` is the project, or the home."""
-
-    scope: str
-    root: str
-
-    @property
-    def folder(self) -> str:
-        return paths.skills_store(self.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +50,15 @@ class FetchedSkill:
     label: str  # where it came from, for people
 
 
-def choose_store(cwd: str, scope: str = "") -> Store:
-    """Return the store for new skills: of the project around `cwd`, or of the home if there is no project."""
+def ignore_step(name: str) -> None:
+    """Show no progress."""
+
+
+def choose_root(cwd: str, scope: str = "") -> str:
+    """Return whose store new skills go into: the project around `cwd`, or the home if there is no project."""
     if scope == GLOBAL:
-        return Store(GLOBAL, paths.require_home())
-    if scope == PROJECT:
-        return Store(PROJECT, next(paths.project_roots(cwd), os.path.realpath(cwd)))
-    return Store(*import_root(cwd))
+        return paths.require_home()
+    return next(paths.project_roots(cwd), os.path.realpath(cwd)) if scope == PROJECT else import_root(cwd)[1]
 
 
 def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = False) -> Sequence[Diagnostic]:
@@ -170,11 +161,12 @@ def check_targets(root: str, entries: Iterable[LockEntry]) -> None:
 
 def _find_targets(root: str, entry: LockEntry) -> tuple[list[Target], list[Diagnostic]]:
     """Return the agents of an entry; a path in a lock from before is a warning [D63]."""
-    scope = "user" if paths.is_home(root) else "project"
     targets: list[Target] = []
     diagnostics: list[Diagnostic] = []
     for name in entry.targets:
-        for target in find_targets(name, scope, root, root=root):  # a text with commas names several
+        for target in find_targets(
+            name, target_scope(root), root, root=root
+        ):  # a text with commas names several
             if is_path_target(target[0]):
                 diagnostics.append(warning("W095", target[0], entry.name))
             else:
@@ -183,45 +175,42 @@ def _find_targets(root: str, entry: LockEntry) -> tuple[list[Target], list[Diagn
 
 
 def publish_entries(
-    root: str,
-    entries: Sequence[LockEntry],
-    diagnostics: list[Diagnostic],
-    failures: list[SkillcError],
-    tell_step: Callable[[str], None] = lambda name: None,
+    root: str, entries: Sequence[LockEntry], outcome: Outcome, tell_step: TellStep = ignore_step
 ) -> None:
     """Build skills and deploy them as their entries say, and to the paths that this user gave before [D63].
 
     One that another tool locked goes to the default agents [D70]. One that fails does not stop the others.
     """
     settings, records = load_settings(root), deployments_by_source()
-    scope = "user" if paths.is_home(root) else "project"
     default: list[Target] = []
     if not all(entry.has_targets for entry in entries):
-        default, warnings = default_targets(settings, scope, root)
-        diagnostics += warnings
+        default, warnings = default_targets(settings, target_scope(root), root)
+        outcome.diagnostics += warnings
     for batch in in_batches(entries):
         places: dict[str, tuple[str, list[str]]] = {}
-        with record_publications(diagnostics.extend) as publications:
+        with record_publications(outcome.diagnostics.extend) as publications:
             for entry in batch:
                 tell_step(entry.name)
                 skill = skill_of(root, entry.name)
                 own = [record.place for record in records.get(skill.source, ()) if record.is_at_path]
-                try:
+                with outcome.attempt():
                     targets, warnings = _find_targets(root, entry)
                     targets += [*own, *(() if entry.has_targets else default)]
                     options = PublishOptions(
                         list(dict.fromkeys(targets)), copy=entry.own_text("mode") == COPY
                     )
                     publication = publish_skill(skill, options, settings, root, record=False)
-                except (SkillcError, OSError) as error:
-                    failures.append(unexpected(error))
-                    continue
-                publications.append(publication)
-                diagnostics += (*warnings, *publication.diagnostics)
-                # Another tool may have put the skill there itself.
-                is_ours = entry.has_targets
-                failures += [e for e in publication.failures if is_ours or not isinstance(e, TargetExists)]
-                manifest = paths.manifest_file(publication.build.runtime)
-                content = entry.content or digest_skill(skill.source).digest
-                places[entry.name] = (content, [*(each.path for each in publication.deployments), manifest])
+                    publications.append(publication)
+                    outcome.diagnostics += (*warnings, *publication.diagnostics)
+                    # Another tool may have put the skill there itself.
+                    failures = [
+                        error
+                        for error in publication.failures
+                        if entry.has_targets or not isinstance(error, TargetExists)
+                    ]
+                    outcome.failures += failures
+                    manifest = paths.manifest_file(publication.build.runtime)
+                    content = entry.content or digest_skill(skill.source).digest
+                    files = [*(each.path for each in publication.deployments), manifest]
+                    places[entry.name] = content, files
         note_deployments(root, places)

@@ -15,7 +15,7 @@ from difflib import unified_diff
 from skillc import atomic, trash
 from skillc.audit import Audit, Changes, audit_folder, compare_audits, read_policy
 from skillc.compiler import check_store
-from skillc.contract import HIDDEN, encode, extend, optional
+from skillc.contract import encode, extend, optional
 from skillc.errors import (
     Diagnostic,
     InvalidOption,
@@ -27,11 +27,12 @@ from skillc.errors import (
 )
 from skillc.install.audit import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.fetch import Origins, Refs, TellStep, fetch_entries, warn_of_yank
+from skillc.install.fetch import Origins, fetch_entries, warn_of_yank
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.notes import note_latest
 from skillc.install.outdated import Latest, describe_held, find_latest, parse_age
+from skillc.install.plan import Outcome
 from skillc.install.store import (
     FetchedSkill,
     check_targets,
@@ -87,12 +88,10 @@ class Update(Latest):
 
 
 @dataclass(slots=True)
-class Updates:
-    """What an update of several skills did, those that are up to date last; and what failed."""
+class Updates(Outcome):
+    """What an update of several skills did, those that are up to date last."""
 
     skills: list[Update] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list, metadata=HIDDEN)
-    failures: list[SkillcError] = field(default_factory=list, metadata=HIDDEN)
 
     @property
     def changes(self) -> list[Update]:
@@ -130,74 +129,29 @@ def update_locked(
     refs = {name: ref for name, mark, ref in words if mark}
     if "" in refs.values():
         raise InvalidOption("after '@' comes a version, a tag, a branch or a commit, as in pdf@v1.2")
-    with here.progress.steps(len(entries), "skills") as steps:
-        result = _update_all(
-            root, entries, refs, parse_age(min_age), with_diff, dry_run, accept_blocks, hosts, steps.step
-        )
-    here.renew_listings(dry_run)
-    return result
-
-
-def _update_all(
-    root: str,
-    entries: Sequence[LockEntry],
-    refs: Refs,
-    min_age: int,
-    with_diff: bool,
-    dry_run: bool,
-    accept: bool,
-    hosts: Iterable[str],
-    tell_step: TellStep,
-) -> Updates:
-    result = Updates()
+    age = parse_age(min_age)
     check_store(root)
     require_intact(entries)
     check_targets(root, entries)
+    updater = Updater(root, with_diff, dry_run, accept_blocks)
+    result = updater.result
     free = [entry for entry in entries if not entry.is_pinned or entry.name in refs]
     result.diagnostics += [_pinned(entry) for entry in entries if entry not in free]
-    with Origins(lock_folder(root), hosts, tell_step) as origins:
-        versions = find_latest(origins, root, free, min_age, refs)
-        result.diagnostics += origins.diagnostics
-        news = {
-            each.entry.name: each
-            for each in versions
-            if each.changed or (each.entry.name in refs and each.is_moved)
-        }
-        for each in versions:  # of what was asked for, or of what was there, which says why it moves
-            version = each.candidate.version if each.entry.name in refs else each.entry.own_text("version")
-            result.diagnostics += warn_of_yank(each.entry.name, version, each.candidate)
-        complete = apply_versions(
-            root, [*news.values()], result, with_diff=with_diff, dry_run=dry_run, accept=accept
-        )
-    result.skills += [extend(Update, each) for each in versions if each.id not in news]
-    publish_entries(root, complete, result.diagnostics, result.failures)
+    with here.progress.steps(len(entries), "skills") as steps:
+        with Origins(lock_folder(root), hosts, steps.step) as origins:
+            versions = find_latest(origins, root, free, age, refs)
+            result.diagnostics += origins.diagnostics
+            news = [each for each in versions if each.changed or (each.id in refs and each.is_moved)]
+            for each in versions:  # of what was asked for, or of what was there, which says why it moves
+                version = each.candidate.version if each.id in refs else each.entry.own_text("version")
+                result.diagnostics += warn_of_yank(each.id, version, each.candidate)
+            complete = updater.apply(news)
+        publish_entries(root, complete, result)
+    names_of_news = {each.id for each in news}
+    result.skills += [extend(Update, each) for each in versions if each.id not in names_of_news]
     note_latest(root, [(entry, "") for entry in complete])
+    here.renew_listings(dry_run)
     return result
-
-
-def apply_versions(
-    root: str,
-    versions: Sequence[Latest],
-    result: Updates,
-    *,
-    with_diff: bool = False,
-    dry_run: bool = False,
-    accept: bool = False,
-) -> list[LockEntry]:
-    """Put versions into a store and its lock, merged with edits; return the entries that can be built now."""
-    complete: list[LockEntry] = []
-    for latest in versions:
-        try:
-            latest.download.complete([latest.candidate])
-            new = _update(root, latest, result, with_diff, dry_run, accept)
-        except (SkillcError, OSError) as error:
-            if read_lock(root).get(latest.entry.name) != latest.entry:  # another command was faster
-                result.diagnostics.append(warning("W097", latest.entry.name))
-            else:
-                result.failures.append(unexpected(error))
-            continue
-        complete += [new] if new is not None else []
-    return complete
 
 
 def _pinned(entry: LockEntry) -> Diagnostic:
@@ -205,49 +159,87 @@ def _pinned(entry: LockEntry) -> Diagnostic:
     return warning("W088", entry.name, reason)
 
 
-def _conflict(root: str, name: str, files: Sequence[str]) -> MergeConflict:
-    error = MergeConflict(name, *files)
-    error.details = (
-        f"hint: edit the files in {store_folder(root, name)}, then run 'skc build {shell_quote(name)}';"
-        " your version from before the update is in the trash"
-    )
-    return error
+@dataclass(frozen=True, slots=True)
+class Updater:
+    """Puts versions into a store and its lock, merged with edits."""
 
+    root: str
+    with_diff: bool = False
+    dry_run: bool = False
+    accept: bool = False  # what the audit blocks
+    result: Updates = field(default_factory=Updates)
 
-def _update(
-    root: str, latest: Latest, result: Updates, with_diff: bool, dry_run: bool, accept: bool
-) -> LockEntry | None:
-    """Update one skill; return its new entry, if it is to be built now."""
-    entry, new = latest.entry, latest.candidate.folder
-    with _open_base(root, latest) as base:
-        policy = read_policy()
-        audit = audit_folder(new, entry.name, policy=policy)
-        before = audit_folder(base, entry.name, policy=policy) if base else Audit(entry.name, "")
-        asks = compare_audits(before, audit)
-        if not (dry_run and accept):
-            check_blocks(entry.name, digest_skill(new).digest, audit, accept=accept)
-        diff = _diff(base, new) if with_diff and base else ""
-        files = tuple(FileChange(name, change) for change, name in _list_files(base, new))
-        update = extend(Update, latest, files=files, asks=asks, diff=diff)
-        if dry_run:
-            merge = _merge(root, latest, base)
-            result.skills.append(replace(update, conflicts=merge.conflicts if merge else ()))
-            return None
-        with lock_store(root):
-            now = read_lock(root).get(entry.name)
-            if now != entry:  # what another process did meanwhile stays
-                is_pinned = now is not None and now.is_pinned and not entry.is_pinned
-                result.diagnostics.append(_pinned(entry) if is_pinned else warning("W097", entry.name))
+    def apply(self, versions: Sequence[Latest]) -> list[LockEntry]:
+        """Take all of these, and return the entries that can be built now."""
+        complete: list[LockEntry] = []
+        for latest in versions:
+            try:
+                latest.download.complete([latest.candidate])
+                new = self._update(latest)
+            except (SkillcError, OSError) as error:
+                if read_lock(self.root).get(latest.id) != latest.entry:  # another command was faster
+                    self.result.diagnostics.append(warning("W097", latest.id))
+                else:
+                    self.result.failures.append(unexpected(error))
+                continue
+            complete += [new] if new is not None else []
+        return complete
+
+    def _update(self, latest: Latest) -> LockEntry | None:
+        """Update one skill; return its new entry, if it is to be built now."""
+        root, result = self.root, self.result
+        entry, new = latest.entry, latest.candidate.folder
+        with _open_base(root, latest) as base:
+            policy = read_policy()
+            audit = audit_folder(new, entry.name, policy=policy)
+            before = audit_folder(base, entry.name, policy=policy) if base else Audit(entry.name, "")
+            if not (self.dry_run and self.accept):
+                check_blocks(entry.name, digest_skill(new).digest, audit, accept=self.accept)
+            changes = digest_skill(new).changes_since(digest_skill(base).files if base else {})
+            update = extend(
+                Update,
+                latest,
+                files=tuple(FileChange(name, change) for change, name in changes),
+                asks=compare_audits(before, audit),
+                diff=_diff(base, new, changes) if self.with_diff and base else "",
+            )
+            if self.dry_run:
+                merge = _merge(root, latest, base)
+                result.skills.append(replace(update, conflicts=merge.conflicts if merge else ()))
                 return None
-            edited = entry.is_edited(store_folder(root, entry.name))  # by now
-            merge = _merge(root, replace(latest, edited=edited), base)
-            locked = _apply(root, latest, audit, merge, result)
-        update = replace(update, conflicts=merge.conflicts if merge else ())
-        result.skills.append(update)
-        if update.conflicts:
-            result.failures.append(_conflict(root, entry.name, update.conflicts))
-            return None
-        return locked
+            with lock_store(root):
+                now = read_lock(root).get(entry.name)
+                if now != entry:  # what another process did meanwhile stays
+                    is_pinned = now is not None and now.is_pinned and not entry.is_pinned
+                    result.diagnostics.append(_pinned(entry) if is_pinned else warning("W097", entry.name))
+                    return None
+                edited = entry.is_edited(store_folder(root, entry.name))  # by now
+                merge = _merge(root, replace(latest, edited=edited), base)
+                locked = self._put(latest, audit, merge)
+        conflicts = merge.conflicts if merge else ()
+        result.skills.append(replace(update, conflicts=conflicts))
+        if not conflicts:
+            return locked
+        error = MergeConflict(entry.name, *conflicts)
+        error.details = (
+            f"hint: edit the files in {store_folder(root, entry.name)}, then run"
+            f" 'skc build {shell_quote(entry.name)}'; your version from before the update is in the trash"
+        )
+        result.failures.append(error)
+        return None
+
+    def _put(self, latest: Latest, audit: Audit, merge: Merge | None) -> LockEntry:
+        """Put the new version, merged or as it is, into the store and its lock. The store is locked."""
+        root, old, download, candidate = self.root, latest.entry, latest.download, latest.candidate
+        hashes = hash_folder(candidate.folder, candidate.links)
+        entry = make_entry(lock_folder(root), download, candidate, hashes, last=old, audit=audit)
+        skill = FetchedSkill(entry, candidate.folder, download.origin.label())
+        diagnostics = self.result.diagnostics
+        diagnostics += put_skill(root, skill, REASON, is_there=merge is not None)
+        if merge is not None and merge.changes:
+            diagnostics.append(_put_merge(root, old.name, merge))
+        diagnostics += record_entries(root, [entry])
+        return entry
 
 
 @contextmanager
@@ -274,19 +266,6 @@ def _merge(root: str, latest: Latest, base: str) -> Merge | None:
     return merge_trees(read_tree(base), read_tree(folder), read_tree(latest.candidate.folder))
 
 
-def _apply(root: str, latest: Latest, audit: Audit, merge: Merge | None, result: Updates) -> LockEntry:
-    """Put the new version, merged or as it is, into the store, and write the lock. The store is locked."""
-    old, download, candidate = latest.entry, latest.download, latest.candidate
-    hashes = hash_folder(candidate.folder, candidate.links)
-    entry = make_entry(lock_folder(root), download, candidate, hashes, last=old, audit=audit)
-    skill = FetchedSkill(entry, candidate.folder, download.origin.label())
-    result.diagnostics += put_skill(root, skill, REASON, is_there=merge is not None)
-    if merge is not None and merge.changes:
-        result.diagnostics.append(_put_merge(root, old.name, merge))
-    result.diagnostics += record_entries(root, [entry])
-    return entry
-
-
 def _put_merge(root: str, name: str, merge: Merge) -> Diagnostic:
     """Change the files of a skill as a merge says, all at once; a copy from before goes to the trash."""
     diagnostic = keep_in_trash(root, name, REASON)
@@ -298,7 +277,8 @@ def _put_merge(root: str, name: str, merge: Merge) -> Diagnostic:
             place = os.path.join(temporary, *file.split("/"))
             if change is None:
                 os.unlink(place)
-                _remove_empty(os.path.dirname(place), temporary)
+                while (place := os.path.dirname(place)) != temporary and not os.listdir(place):
+                    os.rmdir(place)
         for file, change in merge.changes.items():
             if change is not None:
                 place = os.path.join(temporary, *file.split("/"))
@@ -310,22 +290,11 @@ def _put_merge(root: str, name: str, merge: Merge) -> Diagnostic:
     return diagnostic
 
 
-def _remove_empty(folder: str, root: str) -> None:
-    while folder != root and not os.listdir(folder):
-        os.rmdir(folder)
-        folder = os.path.dirname(folder)
-
-
-def _list_files(base: str, new: str) -> list[tuple[str, str]]:
-    """Return what the new version adds, changes and removes."""
-    return digest_skill(new).changes_since(digest_skill(base).files if base else {})
-
-
-def _diff(base: str, new: str) -> str:
+def _diff(base: str, new: str, changes: Iterable[tuple[str, str]]) -> str:
     """Return the differences of two versions as a unified diff."""
     old, latest = read_tree(base), read_tree(new)
     parts: list[str] = []
-    for change, name in _list_files(base, new):
+    for change, name in changes:
         data = [tree[name].read() if name in tree else b"" for tree in (old, latest)]
         if not all(is_text(each) and len(each) <= MAX_DIFF for each in data):
             parts.append(f"{change}: {name} (not shown: it is no text, or large)")

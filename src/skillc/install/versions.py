@@ -21,6 +21,7 @@ from skillc.text import utf8_text
 MAX_BYTES = 16 << 20
 VERSION = 1  # records from before have neither a version nor a digest inside
 UNSEALED = 0
+DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # of a record that can't be read
 
 
 def keep_version(folder: str, digest: str, executables: Collection[str] = ()) -> str:
@@ -59,14 +60,20 @@ def installed_versions(root: str) -> dict[str, str]:
 
 def installed_roots() -> list[str]:
     """Return the projects, and the home, whose stores have something installed."""
-    folder = os.path.dirname(_record(""))
     try:
-        files = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
-        contents = [records.read_record(path, MAX_BYTES, unsealed=UNSEALED) for path in files]
-        roots = [content.get("root") for content in contents]
-        return [root for root in roots if isinstance(root, str) and os.path.isabs(root)]
-    except (OSError, ValueError):
+        return [root for _, root, _ in list_records() if os.path.isabs(root)]
+    except DAMAGE:
         return []
+
+
+def list_records() -> list[tuple[str, str, set[str]]]:
+    """Return of each store the file of its record, its root, and its versions; raises DAMAGE."""
+    folder = os.path.dirname(_record(""))
+    result = []
+    for path in (os.path.join(folder, name) for name in paths.list_names(folder) if name.endswith(".json")):
+        record = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)
+        result.append((path, str(record["root"]), set(map(str, record["skills"].values()))))
+    return result
 
 
 def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = ()) -> None:
@@ -84,11 +91,12 @@ def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = (
 
 
 def _drop(versions: set[str]) -> None:
-    folder = os.path.dirname(_record(""))
-    if versions:
-        digests = {each for name in os.listdir(folder) for each in _read(os.path.join(folder, name)).values()}
-        for digest in versions - digests:
-            atomic.discard(_version(digest))
+    try:
+        used = {digest for _, _, digests in list_records() for digest in digests} if versions else set()
+    except DAMAGE:
+        return  # the record that can't be read may have them
+    for digest in versions - used:
+        atomic.discard(_version(digest))
 
 
 def _version(digest: str) -> str:
@@ -104,5 +112,5 @@ def _read(path: str) -> dict[str, str]:
     try:
         skills = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)["skills"]
         return {str(name): str(digest) for name, digest in skills.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except DAMAGE:
         return {}

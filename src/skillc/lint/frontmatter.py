@@ -12,6 +12,7 @@ from skillc.lint.page import Page
 from skillc.lint.report import Problem
 from skillc.skills import NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, newlines
 from skillc.spelling import suggest
+from skillc.text import first_of
 
 BOM = b"\xef\xbb\xbf"
 _KINDS = {type(None): "empty", bool: "a truth value", int: "a number", float: "a number"}
@@ -152,8 +153,7 @@ def _check_metadata(page: Page, value: Any) -> Iterator[Problem]:
         return
     wrong = [f"'{key}' is {_KINDS[type(item)]}" for key, item in value.items() if not isinstance(item, str)]
     if wrong:
-        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        message = f"metadata must map text to text: {', '.join(wrong[:3])}{more}"
+        message = f"metadata must map text to text: {first_of(wrong, 3)}"
         yield page.field_problem("SKL113", message, "metadata")
 
 

@@ -25,7 +25,7 @@ from skillc.remotes.protocol import Failure
 from skillc.remotes.secrets import hide_secrets
 from skillc.skills import to_segment
 from skillc.spelling import did_you_mean
-from skillc.text import one_line
+from skillc.text import first_of, one_line
 
 TIME_OUT = 60.0  # seconds that a server may be silent
 MAX_BYTES = 1 << 30  # of the pack that a server sends, and of the files in it
@@ -65,8 +65,7 @@ class RefNotFound(FetchError):
     def list_names(self) -> str:
         """Return a hint with the names that are near, or with the first of all; empty without any."""
         question = did_you_mean(str(self), self.names)
-        more = f" and {len(self.names) - MAX_NAMES} more" if len(self.names) > MAX_NAMES else ""
-        listing = f"it has {', '.join(map(one_line, self.names[:MAX_NAMES]))}{more}" if self.names else ""
+        listing = f"it has {first_of([one_line(name) for name in self.names], MAX_NAMES)}"
         return f"hint: {question or listing}" if self.names else ""
 
     @property
