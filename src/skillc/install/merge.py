@@ -35,6 +35,10 @@ class TreeFile:
         with open(self.path, "rb") as file:
             return file.read()
 
+    def keep(self) -> Change:
+        """Return the file as it is."""
+        return Change(self.read(), self.is_executable)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -88,14 +92,14 @@ def merge_trees(base: Tree, yours: Tree, new: Tree) -> Merge:
         if conflict:
             conflicts.append(name)
         if change is None and n is not None and y is not None and conflict:  # no text: yours stays
-            changes[_free(f"{name}.{NEW}", yours, changes)] = Change(n.read(), n.is_executable)
-            change = Change(y.read(), y.is_executable)
+            changes[_free(f"{name}.{NEW}", yours, changes)] = n.keep()
+            change = y.keep()
         if mine in yours and mine != name:
             changes[mine] = None
         if change is None:
             if name in yours:
                 changes[name] = None
-        elif y is None or mine != name or (change.data, change.is_executable) != (y.read(), y.is_executable):
+        elif y is None or mine != name or change != y.keep():
             changes[name] = change
     conflicts += _make_room(yours, changes)
     return Merge(changes, tuple(sorted(set(conflicts))))
@@ -165,20 +169,9 @@ def _merge_file(
     None is a file that goes; in a conflict, one that can't be merged by lines.
     """
     if yours is None or new is None:
-        if yours is None and new is None:
-            return None, False
-        file = yours or new
-        assert file is not None
-        if yours is None:  # you removed it, or it is new
-            has_news = base is None or not _same(base, new)
-            return (
-                (Change(new.read(), new.is_executable), base is not None)
-                if new and has_news
-                else (None, False)
-            )
-        if _same(base, yours):
-            return None, False  # removed there, untouched here
-        return Change(yours.read(), yours.is_executable), base is not None
+        file = yours or new  # removed by one side, or new
+        is_news = file is not None and not _same(base, file)
+        return (file.keep(), base is not None) if file and is_news else (None, False)
     mode = new.is_executable
     if base is not None and yours.is_executable != base.is_executable:
         mode = yours.is_executable
@@ -198,7 +191,7 @@ def _make_room(yours: Tree, changes: dict[str, Change | None]) -> Iterator[str]:
     final = {*yours, *changes} - {name for name, change in changes.items() if change is None}
     folders = {name[:at] for name in final for at, c in enumerate(name) if c == "/"}
     for name in sorted(final & folders):
-        change = changes.get(name) or Change(yours[name].read(), yours[name].is_executable)
+        change = changes.get(name) or yours[name].keep()
         changes[_free(f"{name}.{YOURS}", yours, changes)] = change
         if name in yours:
             changes[name] = None
@@ -234,11 +227,12 @@ def merge_text(base: bytes, yours: bytes, new: bytes) -> tuple[bytes, bool]:
     (b'A\\nb\\nC\\n', False)
     """
     old, mine, theirs = map(split_lines, (base, yours, new))
+    end = b"\r\n" if mine and mine[0].endswith(b"\r\n") else b"\n"
     result: list[bytes] = []
     has_conflict = False
     for is_conflict, ours, others in _regions(old, mine, theirs):
         has_conflict = has_conflict or is_conflict
-        result += _mark(ours, others, _line_end(mine)) if is_conflict else ours
+        result += _mark(ours, others, end) if is_conflict else ours
     return b"".join(result), has_conflict
 
 
@@ -296,18 +290,8 @@ def _matches(base: Lines, other: Lines) -> list[tuple[int, int, int]]:
 
 
 def _mark(yours: Lines, new: Lines, end: bytes) -> Iterator[bytes]:
-    yield b"<<<<<<< " + YOURS.encode() + end
-    yield from _complete(yours, end)
-    yield b"=======" + end
-    yield from _complete(new, end)
-    yield b">>>>>>> " + NEW.encode() + end
-
-
-def _complete(lines: Lines, end: bytes) -> Iterator[bytes]:
-    """Yield lines, the last with an end: a mark stands on a line of its own."""
-    for line in lines:
-        yield line if line.endswith(b"\n") else line + end
-
-
-def _line_end(lines: Lines) -> bytes:
-    return b"\r\n" if lines and lines[0].endswith(b"\r\n") else b"\n"
+    """Yield both texts between marks, which stand on lines of their own."""
+    marks = (f"<<<<<<< {YOURS}", yours), ("=======", new), (f">>>>>>> {NEW}", ())
+    for mark, lines in marks:
+        yield mark.encode() + end
+        yield from (line if line.endswith(b"\n") else line + end for line in lines)

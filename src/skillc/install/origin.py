@@ -171,19 +171,13 @@ def recall_origin(
     Hosts that may be asked besides its own are that of `resolved`, where the skill really came from, and
     `hosts`. Raises OriginNotFound for one that can't be asked.
     """
-    origin = _without_login(_recall(entry, root))
+    origin = _recall(entry, root)
+    if "@" in urlsplit(origin.secret_url).netloc:
+        # A user in a lock file would choose which login of the reader is sent. That of an ssh address, such
+        # as git, is part of the address, and chooses no key.
+        origin = replace(origin, secret_url=urlunsplit(_without_user(urlsplit(origin.secret_url))))
     others = {*hosts, host_of(resolved)} - {"", host_of(origin.url)}
     return replace(origin, hosts=frozenset(others)) if "://" in origin.url else origin
-
-
-def _without_login(origin: Origin) -> Origin:
-    """Return an origin without its user: one of a lock file would choose which login of the reader is sent.
-
-    The user of an ssh address, such as git, is part of it, and chooses no key.
-    """
-    if "@" not in urlsplit(origin.secret_url).netloc:
-        return origin
-    return replace(origin, secret_url=urlunsplit(_without_user(urlsplit(origin.secret_url))))
 
 
 def _recall(entry: Mapping[str, object], root: str) -> Origin:
@@ -282,19 +276,22 @@ def _find_local(text: str, cwd: str) -> Origin | None:
 
 def _parse_short(text: str, short: str) -> Origin:
     """Parse `owner/repo[/path][@ref]`, a repository on GitHub."""
-    name, ref = _split_ref(short)
+    hint = "hint: owner/repo, an address, an archive or a folder such as ./skills"
+    error = OriginNotFound(text, "there is no such folder, and it is no address", hint)
+    return _on_github(short, error)
+
+
+def _on_github(short: str, error: OriginNotFound, ref: str = "", path: str = "", user: str = "") -> Origin:
+    """Return a repository on GitHub; a `ref` and a `path` count more than those in `short`."""
+    name, own_ref = _split_ref(short)
     match = _SHORT.fullmatch(name)
     if not match:
-        hint = "hint: owner/repo, an address, an archive or a folder such as ./skills"
-        raise OriginNotFound(text, "there is no such folder, and it is no address", hint)
-    owner, repo, path = match.groups()
-    return _on_github(owner, repo, ref, path or "")
-
-
-def _on_github(owner: str, repo: str, ref: str, path: str, user: str = "") -> Origin:
+        raise error
+    owner, repo, rest = match.groups()
     name = f"{owner}/{repo.removesuffix('.git')}"
     secret = f"https://{user}@github.com/{name}.git" if user else ""
-    return Origin("github", name, f"https://github.com/{name}.git", ref, path, secret)
+    url = f"https://github.com/{name}.git"
+    return Origin("github", name, url, ref or own_ref, path or rest or "", secret)
 
 
 def _split_ref(text: str, start: int = 0) -> tuple[str, str]:
@@ -312,11 +309,15 @@ def _parse_url(text: str) -> Origin:
     host = (parts.hostname or "").lower()
     if parts.scheme.lower() in ("ssh", "file"):
         return _parse_git_url(label, parts)
-    if parts.path.lower().endswith(ARCHIVES) or (host == "github.com" and _is_file_of_github(parts)):
+    words = parts.path.strip("/").split("/")
+    is_file = host == "github.com" and len(words) > 3 and words[2] in _GITHUB_FILES
+    if parts.path.lower().endswith(ARCHIVES) or is_file:
         return _parse_archive_url(parts)
     place, ref, path = _split_tree(parts)
     if host in ("github.com", "www.github.com"):
-        return _parse_github(label, place, ref, path)
+        error = OriginNotFound(label, "an address on GitHub is https://github.com/owner/repo")
+        user, _, _ = place.netloc.rpartition("@")
+        return _on_github(place.path.strip("/"), error, ref or unquote(place.fragment), path, user)
     is_lab = host == "gitlab.com" or "/-/" in parts.path
     is_git = re.search(r"\.git(@|$)", parts.path) or guess_type(urlunsplit(place)) == "git"
     if text.startswith("git+") or is_lab or ref or is_git:
@@ -384,27 +385,12 @@ def _parse_git_url(label: str, parts: SplitResult, suffix: str = "") -> Origin:
     return Origin("git", url, url, ref, secret_url=secret)
 
 
-def _parse_github(label: str, place: SplitResult, ref: str, path: str) -> Origin:
-    name, short_ref = _split_ref(place.path.strip("/"))
-    match = _SHORT.fullmatch(name)
-    if not match:
-        raise OriginNotFound(label, "an address on GitHub is https://github.com/owner/repo")
-    owner, repo, rest = match.groups()
-    ref = ref or unquote(place.fragment) or short_ref
-    return _on_github(owner, repo, ref, path or rest or "", place.netloc.rpartition("@")[0])
-
-
 def _parse_archive_url(parts: SplitResult) -> Origin:
     plain = _without_user(parts)._replace(fragment="")
     url = urlunsplit(plain)
     if hide_secrets(url) != url:
         url = urlunsplit(plain._replace(query=""))
     return Origin("download", url, url, secret_url=_secret(parts))
-
-
-def _is_file_of_github(parts: SplitResult) -> bool:
-    words = parts.path.strip("/").split("/")
-    return len(words) > 3 and words[2] in _GITHUB_FILES
 
 
 def _split_tree(parts: SplitResult) -> tuple[SplitResult, str, str]:
