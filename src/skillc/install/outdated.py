@@ -15,7 +15,7 @@ from skillc.install.lock import find_entries, find_root, lock_folder, store_fold
 from skillc.install.notes import NEW_FILES, note_latest
 from skillc.install.places import Candidate, Download
 from skillc.surface import Here
-from skillc.text import one_line
+from skillc.text import first_of, one_line
 
 MAX_NAMED = 3  # skills that stay as they are
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -97,9 +97,8 @@ def describe_held(versions: Iterable[Latest]) -> Iterator[str]:
     """Yield a line for people that names the skills which stay at the version that was asked for."""
     names = [one_line(each.id) for each in versions if each.is_held]
     if names:
-        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
         verb, version = ("stays", "version") if len(names) == 1 else ("stay", "versions")
-        listing = f"{', '.join(names[:MAX_NAMED])}{more}"
+        listing = first_of(names, MAX_NAMED)
         yield f"{listing} {verb} at the {version} asked for; 'skc update <skill>@<version>' takes another"
 
 
