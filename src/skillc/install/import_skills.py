@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 
 from skillc import atomic, paths, trash
 from skillc.compiler import PublishOptions, create_store, publish_skill
@@ -29,7 +30,7 @@ from skillc.install.import_plan import (
     plan_import,
 )
 from skillc.install.lock import skill_of
-from skillc.install.store import remember_skill
+from skillc.install.store import TellStep, ignore_step, remember_skill
 from skillc.library import DeploymentRecord, lock_store, record_deployments, record_imports
 from skillc.settings import Settings
 from skillc.skills import digest_files, make_folder
@@ -93,20 +94,13 @@ def _agree(plan: Plan, person: Person) -> bool:
 
 def preview(plan: Plan) -> ImportResult:
     """Return what an import would do."""
-    imports = [step for step in plan.steps if step.how != LINKED]
-    skips = [
-        Skip(
-            step.source, f"the same as '{step.destination}'; a link takes its place, the trash has the folder"
-        )
-        for step in plan.steps
-        if step.how == LINKED
-    ]
-    return ImportResult(imports, [*plan.skips, *skips])
+    way = "a link takes its place, the trash has the folder"
+    same = [step for step in plan.steps if step.how == LINKED]
+    skips = [Skip(step.source, f"the same as '{step.destination}'; {way}") for step in same]
+    return ImportResult([step for step in plan.steps if step.how != LINKED], [*plan.skips, *skips])
 
 
-def bring_in(
-    plan: Plan, settings: Settings, cwd: str, tell_step: Callable[[str], None] = lambda name: None
-) -> ImportResult:
+def bring_in(plan: Plan, settings: Settings, cwd: str, tell_step: TellStep = ignore_step) -> ImportResult:
     """Carry out a plan. A skill that fails stays where it is, and the others are imported."""
     result = ImportResult(skipped=list(plan.skips))
     roots = sorted({step.root for step in plan.steps})
@@ -114,51 +108,86 @@ def bring_in(
         if not paths.is_home(root):
             create_store(root)
         os.makedirs(paths.skills_store(root), exist_ok=True)
-
-    def link(step: Step) -> None:
-        """Put an agent's folder in the trash, and a link to the same skill of the store in its place."""
-        if not is_same(step.source, step.destination):  # it did not arrive there
-            raise SkillExists(step.name)
-        item = trash.put(step.source, "the same skill is in the store", link=step.destination)
-        way = f"which is linked here now; 'skc restore {item.id}' has it"
-        result.skipped.append(Skip(step.source, f"the same as '{step.destination}', {way}"))
-
     steps = {how: [step for step in plan.steps if step.how == how] for how in (MOVED, COPIED, LINKED)}
+    bringing = _Import(result, tell_step)
     with ExitStack() as stack:
         for root in roots:
             stack.enter_context(lock_store(root))
         _record([(step, "") for step in steps[MOVED] if not os.path.islink(step.source)])
-        successes = [step for step in steps[MOVED] if _attempt(step, _move, result, tell_step)]
-        successes += _copy_all(steps[COPIED], result, tell_step)
+        successes = bringing.each(steps[MOVED], bringing.move) + bringing.copy_all(steps[COPIED])
         result.imported.extend(successes)
-        successes += [step for step in steps[LINKED] if _attempt(step, link, result, tell_step)]
+        successes += bringing.each(steps[LINKED], bringing.link)
     result.skipped.extend(Skip(step.source, error.line()) for step, error in result.failures)
     _publish([step for step in successes if step.target], settings, cwd, result)
     return result
 
 
-def _attempt(
-    step: Step, action: Callable[[Step], None], result: ImportResult, tell_step: Callable[[str], None]
-) -> bool:
-    """Do one step and return whether it worked; a failure is for the report."""
-    tell_step(step.name)
-    try:
-        action(step)
-    except Exception as error:
-        result.failures.append((step, unexpected(error)))
-        return False
-    return True
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """Brings skills into stores, which are locked; `copies` are temporary folders and digests, by source."""
 
+    result: ImportResult
+    tell_step: TellStep
+    copies: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-def _move(step: Step) -> None:
-    """Exchange an agent's folder for a link to its new place in the store."""
-    if os.path.islink(step.source):
-        return  # an import that was killed came as far as this
-    if not _exchange(step.source, step.destination):
-        copies: dict[str, tuple[str, str]] = {}
-        _copy(step, copies)
-        _place(step, copies)
-        trash.put(step.source, "copied into the store by 'skc import'", link=step.destination)
+    def each(self, steps: Iterable[Step], action: Callable[[Step], None]) -> list[Step]:
+        """Do the steps, and return those that worked; the failures are for the report."""
+        successes = []
+        for step in steps:
+            self.tell_step(step.name)
+            try:
+                action(step)
+                successes.append(step)
+            except Exception as error:
+                self.result.failures.append((step, unexpected(error)))
+        return successes
+
+    def move(self, step: Step) -> None:
+        """Exchange an agent's folder for a link to its new place in the store."""
+        if os.path.islink(step.source):
+            return  # an import that was killed came as far as this
+        if not _exchange(step.source, step.destination):
+            self._copy(step)
+            self._place(step)
+            trash.put(step.source, "copied into the store by 'skc import'", link=step.destination)
+
+    def copy_all(self, steps: Sequence[Step]) -> list[Step]:
+        """Copy folders with their git history, note them all at once, and then put them into the store."""
+        try:
+            ready = self.each(steps, self._copy)
+            _record([(step, self.copies[step.source][1]) for step in ready])
+            return replace(self, tell_step=ignore_step).each(ready, self._place)
+        finally:
+            for temporary, _ in self.copies.values():
+                atomic.discard(temporary)
+
+    def link(self, step: Step) -> None:
+        """Put an agent's folder in the trash, and a link to the same skill of the store in its place."""
+        if not is_same(step.source, step.destination):  # it did not arrive there
+            raise SkillExists(step.name)
+        item = trash.put(step.source, "the same skill is in the store", link=step.destination)
+        way = f"which is linked here now; 'skc restore {item.id}' has it"
+        self.result.skipped.append(Skip(step.source, f"the same as '{step.destination}', {way}"))
+
+    def _copy(self, step: Step) -> None:
+        """Copy a folder beside its place in the store; links inside become the files they point to [D10]."""
+        temporary = atomic.temporary_path(step.destination)
+        self.copies[step.source] = temporary, ""
+        make_folder(temporary, copy_of=step.source)
+        self.copies[step.source] = temporary, digest_files(temporary, hidden=True)  # for a later build [D53]
+        history = os.path.join(step.source, ".git")
+        if os.path.isdir(history) and not os.path.islink(history):
+            shutil.copytree(history, os.path.join(temporary, ".git"), symlinks=True)
+
+    def _place(self, step: Step) -> None:
+        if os.path.islink(step.destination):
+            os.unlink(step.destination)  # it leads to itself: left by an import that was killed
+
+        def keep(path: str) -> None:  # what appeared in the store meanwhile
+            memory = remember_skill(skill_of(step.root, step.name, step.destination))
+            trash.put(path, "replaced by 'skc import'", memory=memory)
+
+        atomic.replace(self.copies[step.source][0], step.destination, keep=keep)
 
 
 def _exchange(place: str, destination: str) -> bool:
@@ -178,40 +207,6 @@ def _exchange(place: str, destination: str) -> bool:
         return True
     os.unlink(destination)
     return False
-
-
-def _copy_all(steps: Sequence[Step], result: ImportResult, tell_step: Callable[[str], None]) -> list[Step]:
-    """Copy folders with their git history, note them all at once, and then put them into the store."""
-    copies: dict[str, tuple[str, str]] = {}  # the temporary folder and the digest by source
-    try:
-        ready = [step for step in steps if _attempt(step, lambda s: _copy(s, copies), result, tell_step)]
-        _record([(step, copies[step.source][1]) for step in ready])
-        return [step for step in ready if _attempt(step, lambda s: _place(s, copies), result, lambda _: None)]
-    finally:
-        for temporary, _ in copies.values():
-            atomic.discard(temporary)
-
-
-def _copy(step: Step, copies: dict[str, tuple[str, str]]) -> None:
-    """Copy a folder beside its place in the store; links inside become the files they point to [D10]."""
-    temporary = atomic.temporary_path(step.destination)
-    copies[step.source] = (temporary, "")
-    make_folder(temporary, copy_of=step.source)
-    copies[step.source] = (temporary, digest_files(temporary, hidden=True))  # a later build compares it [D53]
-    history = os.path.join(step.source, ".git")
-    if os.path.isdir(history) and not os.path.islink(history):
-        shutil.copytree(history, os.path.join(temporary, ".git"), symlinks=True)
-
-
-def _place(step: Step, copies: dict[str, tuple[str, str]]) -> None:
-    if os.path.islink(step.destination):
-        os.unlink(step.destination)  # it leads to itself: left by an import that was killed
-
-    def keep(path: str) -> None:  # what appeared in the store meanwhile
-        memory = remember_skill(skill_of(step.root, step.name, step.destination))
-        trash.put(path, "replaced by 'skc import'", memory=memory)
-
-    atomic.replace(copies[step.source][0], step.destination, keep=keep)
 
 
 def _record(imports: Collection[tuple[Step, str]]) -> None:
