@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from skillc import trash
-from skillc.library import read_deployments, record_deployments
+from skillc.library import LEFT_OUT, read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 from tests.support.terminal import on_terminal
@@ -258,7 +258,7 @@ def test_links_that_a_clone_brings(world: World) -> None:
 @pytest.mark.slow
 def test_ghosts(world: World) -> None:
     """[D51] links and folders that we wrote go, an edited one goes to the trash, another's stays."""
-    for name in ("link", "copy", "edited", "replaced", "missing"):
+    for name in ("link", "copy", "edited", "replaced", "missing", "hidden"):
         world.skill(name, store=world.global_store)
         world.ok("build", name, "--target", "claude", *(["--copy"] if name in ("copy", "edited") else []))
     agent = world.home / ".claude" / "skills"
@@ -267,6 +267,9 @@ def test_ghosts(world: World) -> None:
     (agent / "replaced").mkdir()
     save(agent / "replaced" / "SKILL.md", "not yours")
     (agent / "missing").unlink()
+    (agent / "hidden").unlink()
+    (hidden,) = (each for each in read_deployments() if each.skill == "hidden")
+    record_deployments([replace(hidden, method=LEFT_OUT)])  # as for an agent with it on demand
     assert _clean(world, "--dry-run") == []
     shutil.rmtree(world.global_store)
     ghosts = {Path(e["path"]).name: e["result"] for e in _clean(world, "--yes") if e["kind"] == "ghost"}
@@ -276,6 +279,7 @@ def test_ghosts(world: World) -> None:
         "edited": "trashed",
         "replaced": "removed",  # from the record alone
         "missing": "removed",
+        "hidden": "removed",
     }
     assert [path.name for path in agent.iterdir()] == ["replaced"]
     assert (agent / "replaced" / "SKILL.md").read_text() == "not yours"

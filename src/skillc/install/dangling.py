@@ -36,6 +36,12 @@ from skillc.text import one_line
 
 CACHE, ORPHAN, GHOST, LEFTOVER = "cache", "orphan", "ghost", "leftover"  # kinds of waste
 MAX_NOTE = 1 << 16  # bytes of a note on an import
+GHOSTS = {
+    DeploymentState.LINK: "deployed link",
+    DeploymentState.FOLDER: "deployed folder",
+    DeploymentState.EDITED: "deployed folder that was edited, for the trash",
+    DeploymentState.OTHER: "record; something else is there now",
+}
 _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 
@@ -106,15 +112,9 @@ def find_ghost_deployments() -> Iterator[Waste]:
         if os.path.isdir(record.source) or not os.path.isabs(record.source):
             continue
         state = inspect_deployment(record)
-        what = {
-            DeploymentState.LINK: "deployed link",
-            DeploymentState.FOLDER: "deployed folder",
-            DeploymentState.EDITED: "deployed folder that was edited, for the trash",
-            DeploymentState.OTHER: "record; something else is there now",
-            DeploymentState.GONE: "record; nothing is there any more",
-        }[state]
-        size = None if state in (DeploymentState.LINK, DeploymentState.FOLDER, DeploymentState.EDITED) else 0
+        what = GHOSTS.get(state, "record; nothing is there any more")
         remove = partial(_remove_deployment, record)
+        size = 0 if what.startswith("record") else None
         yield make_waste(GHOST, what, record.path, remove, origin=record.source, size=size)
 
 
@@ -263,6 +263,10 @@ def _find_notes(directory: str) -> Iterator[Waste]:
     """
     try:
         in_trash = {item.origin for item in trash.items()}
+        # Also where that was without links.
+        in_trash |= {
+            os.path.join(os.path.realpath(os.path.dirname(o)), os.path.basename(o)) for o in in_trash
+        }
     except OSError:  # nothing is known of what can come back
         return
     for name in paths.list_names(directory):
@@ -274,14 +278,9 @@ def _find_notes(directory: str) -> Iterator[Waste]:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         names = {copy, os.path.realpath(copy)}
-        if is_old and not os.path.lexists(copy) and not any(_was_at(item, names) for item in in_trash):
+        is_in_trash = any(paths.is_inside(name, origin) for name in names for origin in in_trash)
+        if is_old and not os.path.lexists(copy) and not is_in_trash:
             yield make_waste(ORPHAN, "note on an import", path, origin=copy)
-
-
-def _was_at(origin: str, places: Collection[str]) -> bool:
-    """Return whether something in the trash was one of these places, or held it."""
-    real = os.path.join(os.path.realpath(os.path.dirname(origin)), os.path.basename(origin))
-    return any(paths.is_inside(place, path) for place in places for path in (origin, real))
 
 
 def _find_versions(own: str) -> Iterator[Waste]:

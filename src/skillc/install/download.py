@@ -7,7 +7,6 @@ temporary folder alone.
 from __future__ import annotations
 
 import os
-import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -136,42 +135,27 @@ class _Opening:
     def _open_git(self, origin: Origin, commit: str) -> Download:
         root = os.path.join(self._folder, "tree")
         with origin_errors(origin):
-            tree = self._stack.enter_context(
-                git.open_tree(
-                    origin.address,
-                    origin.ref,
-                    origin.path,
-                    self._folder,
-                    commit=commit,
-                    hosts=origin.allowed_hosts,
-                )
+            address, hosts = origin.address, origin.allowed_hosts
+            opening = git.open_tree(
+                address, origin.ref, origin.path, self._folder, commit=commit, hosts=hosts
             )
+            tree = self._stack.enter_context(opening)
         origin = replace(origin, ref=tree.ref, path=tree.path)
 
         def complete(candidates: Sequence[Candidate]) -> None:
             with origin_errors(origin):
-                folders = [posixpath.dirname(candidate.path) for candidate in candidates]
-                for link in tree.write(folders, root):
+                for link in tree.write([each.inside for each in candidates], root):
                     self._report(warning("W081", link))
 
         if origin.path and origin.path not in tree.entries:
             raise OriginNotFound(origin.label(), f"there is no folder '{origin.path}' in it")
         with origin_errors(origin):
-            candidates = self._discover(origin, tree, root)
-        folders = [posixpath.dirname(each.path) for each in candidates]
-        return Download(
-            origin,
-            root,
-            tuple(
-                replace(each, tree=tree.id_of(folder), links=tree.links_in(folder))
-                for each, folder in zip(candidates, folders, strict=True)
-            ),
-            tree.commit,
-            tree.url,
-            complete,
-            tree.time,
-            tree.is_tag,
-        )
+            candidates = tuple(
+                replace(each, tree=tree.id_of(each.inside), links=tree.links_in(each.inside))
+                for each in self._discover(origin, tree, root)
+            )
+        commit, url = tree.commit, tree.url
+        return Download(origin, root, candidates, commit, url, complete, tree.time, tree.is_tag)
 
     def _open_archive(self, origin: Origin, response: Response | None = None) -> Download:
         """Give the skills of an archive: a file here, or one that is downloaded, or was just now."""
@@ -212,7 +196,7 @@ class _Opening:
             return files.read(names)
 
         skills = discover(origin, files.files(), read, self._names, self._report)
-        return [replace(each, folder=_place(root, posixpath.dirname(each.path))) for each in skills]
+        return [replace(each, folder=_place(root, each.inside)) for each in skills]
 
     def _make(self, name: str) -> str:
         place = os.path.join(self._folder, name)

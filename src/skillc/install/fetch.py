@@ -121,7 +121,7 @@ def _match(
     """Yield entries with their skills in a download: by the path, else by a name."""
     candidates = download.candidates[::-1]  # of two with one name, the first counts
     by_path = {each.path: each for each in candidates if each.path}
-    by_name = {posixpath.basename(posixpath.dirname(path)): each for path, each in by_path.items()}
+    by_name = {posixpath.basename(each.inside): each for each in by_path.values()}
     by_name |= {each.name: each for each in candidates}
     for entry in entries:
         candidate = by_path.get(entry.text("skillPath")) or by_name.get(entry.name)

@@ -12,6 +12,7 @@ that are wanted. What goes wrong is E080, without secrets.
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -58,6 +59,11 @@ class Candidate:
     yanked: Mapping[str, str] = field(default_factory=dict, compare=False)  # reasons, by version
     links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
     remote: Any = field(default=None, repr=False, compare=False)  # the skill of a remote, to be fetched
+
+    @property
+    def inside(self) -> str:
+        """The path of its folder in the download."""
+        return posixpath.dirname(self.path)
 
 
 @dataclass(frozen=True, slots=True)
