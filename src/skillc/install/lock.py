@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
@@ -62,8 +62,8 @@ def lock_folder(root: str) -> str:
 def read_lock(root: str) -> dict[str, LockEntry]:
     """Return the entries of a lock by name; none where there is no file. Raises InvalidConfiguration."""
     path = lock_file(root)
-    entries = _entries(path, _load(path))
-    return {name: LockEntry(name, fields) for name, fields in entries.items()}
+    content = _parse(path, _read(path))
+    return {name: LockEntry(name, fields) for name, fields in content.get("skills", {}).items()}
 
 
 def find_entries(root: str, names: Iterable[str], cwd: str) -> list[LockEntry]:
@@ -110,11 +110,15 @@ def change_lock(
     path, changes, removals = lock_file(root), list(record), set(forget)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with atomic.Lock(paths.mutex_file(path)):
-        last = _load(path)
-        entries = {name: each for name, each in _entries(path, last).items() if name not in removals}
+        text = _read(path)
+        last = _parse(path, text)
+        entries = {name: each for name, each in last.get("skills", {}).items() if name not in removals}
         for entry in changes:
             entries[entry.name] = _merge(entries.get(entry.name, {}), entry.fields)
-        _update_file(path, root, _text_of(last, entries), has_entries=bool(entries))
+        skills = {name: entries[name] for name in sorted(entries, key=_key_order)}
+        new = _dump({"version": VERSION, **last, "skills": skills}) + "\n"  # as the npm package writes it
+        if new != text and (skills or text is not None):
+            atomic.write(_place(path, root), new.encode(), durable=True)
     return _change_global_lock(changes, removals) if paths.is_home(root) else []
 
 
@@ -127,43 +131,31 @@ def _merge(old: Fields, new: Fields) -> Fields:
     return {**{key: content for key, content in new.items() if key != OWN}, **others, **own}
 
 
-def _text_of(last: Fields, entries: Mapping[str, Fields]) -> str:
-    """Return a lock with these entries as the npm package writes it."""
-    skills = {name: entries[name] for name in sorted(entries, key=_key_order)}
-    return _dump({"version": VERSION, **last, "skills": skills}) + "\n"
-
-
-def _update_file(path: str, root: str, text: str, *, has_entries: bool) -> None:
-    try:
-        last = paths.read_regular(path, MAX_BYTES).decode()
-    except FileNotFoundError:
-        last = ""
-        if not has_entries:
-            return
-    if text != last:
-        atomic.write(_place(path, root), text.encode(), durable=True)
-
-
 def _place(path: str, root: str) -> str:
     """Return the file to replace: a link is followed, but not out of the project."""
     real = os.path.realpath(path)
     if os.path.islink(path) and not paths.is_home(root) and paths.leads_out(path, root):
-        raise errors.InvalidConfiguration(
-            path, f"it is a link to '{real}', outside of the project; remove the link"
-        )
+        reason = f"it is a link to '{real}', outside of the project; remove the link"
+        raise errors.InvalidConfiguration(path, reason)
     return real
 
 
-def _load(path: str) -> Fields:
-    """Return the content of a lock file, checked; an empty one where there is none."""
+def _read(path: str) -> str | None:
+    """Return the text of a lock file; None where there is none."""
     try:
-        text = paths.read_regular(path, MAX_BYTES).decode()
+        return paths.read_regular(path, MAX_BYTES).decode()
     except FileNotFoundError:
-        return {}
+        return None
     except OSError as error:
         raise errors.InvalidConfiguration(path, error.strerror or str(error)) from None
     except UnicodeDecodeError:
         raise errors.InvalidConfiguration(path, f"it is not UTF-8; {_ADVICE}") from None
+
+
+def _parse(path: str, text: str | None) -> Fields:
+    """Return the content of a lock file, checked; nothing without one."""
+    if text is None:
+        return {}
     try:
         content = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
@@ -174,9 +166,11 @@ def _load(path: str) -> Fields:
     if type(version) not in (int, float) or not isinstance(content.get("skills"), dict):
         raise errors.InvalidConfiguration(path, f"it has no 'version' and 'skills'; {_ADVICE}")
     if version != VERSION:
-        raise errors.InvalidConfiguration(
-            path, f"its version is {version}, and this skc knows {VERSION} only"
-        )
+        reason = f"its version is {version}, and this skc knows {VERSION} only"
+        raise errors.InvalidConfiguration(path, reason)
+    for name, fields in content["skills"].items():
+        if not isinstance(fields, dict):
+            raise errors.InvalidConfiguration(path, f"the entry '{name}' is not an object; {_ADVICE}")
     return dict(content)
 
 
@@ -199,14 +193,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> Fields:
         names = [name for name, _ in pairs]
         raise ValueError(f"{next(ascii(each) for each in names if names.count(each) > 1)} is there twice")
     return fields
-
-
-def _entries(path: str, content: Fields) -> dict[str, Fields]:
-    entries = content.get("skills", {})
-    for name, fields in entries.items():
-        if not isinstance(fields, dict):
-            raise errors.InvalidConfiguration(path, f"the entry '{name}' is not an object; {_ADVICE}")
-    return dict(entries)
 
 
 def store_folder(root: str, name: str) -> str:
@@ -278,25 +264,20 @@ def _change_global_lock(record: list[LockEntry], forget: set[str]) -> list[Diagn
         return []
     try:
         with atomic.Lock(paths.mutex_file(path)):
-            _change_global_file(path, record, forget)
+            content = _load_global(path)
+            last = dict(content["skills"])
+            skills = {name: fields for name, fields in last.items() if name not in forget}
+            for entry in record:
+                old = skills.get(entry.name)
+                skills[entry.name] = _global_fields(entry, old if isinstance(old, dict) else {})
+            if skills != last:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                atomic.write(
+                    os.path.realpath(path), _dump(content | {"skills": skills}).encode(), durable=True
+                )
     except (OSError, ValueError, RecursionError) as error:
         return [warning("W085", path, getattr(error, "strerror", None) or error)]
     return []
-
-
-def _change_global_file(path: str, record: list[LockEntry], forget: set[str]) -> None:
-    content = _load_global(path)
-    skills = content["skills"]
-    changes = [skills.pop(name) for name in forget if name in skills]
-    for entry in record:
-        old = skills.get(entry.name)
-        new = _global_fields(entry, old if isinstance(old, dict) else {})
-        if new != old:
-            skills[entry.name] = new
-            changes.append(new)
-    if changes:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        atomic.write(os.path.realpath(path), _dump(content).encode(), durable=True)
 
 
 def _load_global(path: str) -> dict[str, Any]:
@@ -331,8 +312,7 @@ def _global_fields(entry: LockEntry, old: dict[str, Any]) -> dict[str, Any]:
     fields = {key: text for key, text in content.items() if text or key == "skillFolderHash"}
     if all(old.get(key, "") == content[key] for key in GLOBAL_KEYS):
         return old
-    others = (
-        {} if old.get("source") != fields["source"] else {k: v for k, v in old.items() if k not in content}
-    )
+    is_same = old.get("source") == fields["source"]
+    others = {key: value for key, value in old.items() if is_same and key not in content}
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {**fields, **others, "installedAt": old.get("installedAt", now), "updatedAt": now}
