@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+MINIMAL_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"  # what a desktop gives to what it starts
 DIRECTORY = ".skillc"
 ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"

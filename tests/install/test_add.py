@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from skillc import atomic, paths
-from skillc.install import read_lock, store
+from skillc.install import store
+from skillc.install.lock import read_lock
 from skillc.library import import_origin, read_deployments
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidSkill, LockUnsatisfied
-from skillc.install import read_lock, verify_store
 from skillc.install.entry import LockEntry, compute_hash
-from skillc.install.lock import change_lock, lock_file
+from skillc.install.lock import change_lock, lock_file, read_lock
+from skillc.install.locked import verify_store
 from skillc.install.plan import InstallResult
 from skillc.install.store import FetchedSkill, put_skill
 from skillc.install.versions import find_version

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.install import read_lock
-from skillc.install.lock import change_lock
+from skillc.install.lock import change_lock, read_lock
 from tests.conftest import World
 from tests.support.git import Origin, Server
 from tests.support.lock import lock_skills, read_tree

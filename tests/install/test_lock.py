@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.install import read_lock
 from skillc.install.entry import (
     FolderHashes,
     LockEntry,
@@ -20,7 +19,7 @@ from skillc.install.entry import (
     make_entry,
     without_credentials,
 )
-from skillc.install.lock import change_lock, lock_file
+from skillc.install.lock import change_lock, lock_file, read_lock
 from skillc.install.origin import Origin
 from skillc.install.places import Candidate, Download
 from skillc.skills import SkillDigest

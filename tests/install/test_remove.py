@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillc import records
-from skillc.install import read_lock
+from skillc.install.lock import read_lock
 from skillc.library import read_deployments
 from skillc.surface import Unattended
 from skillc.workspace import Workspace

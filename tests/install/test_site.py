@@ -10,9 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
-from skillc.install import read_lock
 from skillc.install.download import open_download
-from skillc.install.lock import change_lock
+from skillc.install.lock import change_lock, read_lock
 from skillc.install.origin import parse_origin
 from tests.conftest import World
 from tests.support.http import Stub, page

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillc import trash
-from skillc.install import read_lock
+from skillc.install.lock import read_lock
 from tests.conftest import World
 from tests.support.git import GIT_ENV, Origin, Server
 from tests.support.lock import lock_skills, read_tree

@@ -7,7 +7,8 @@ alone. Rooms are loaded when a value of theirs is offered: it runs at each Tab.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from skillc import compiler, errors, gateway, install, library, lint, remotes, skills, tools, trash
 from skillc.cli import load
@@ -54,9 +55,9 @@ class CommandLine:
         return tools.load_executable(self.skill.source, self.positional[0])
 
     @property
-    def root(self) -> str:
-        """Where the lock is that the command is about."""
-        return install.find_root(current_directory(), is_global="--global" in self.switches)
+    def locked(self) -> Mapping[str, Any]:
+        """The entries of the lock that the command is about."""
+        return install.read_locked(current_directory(), is_global="--global" in self.switches)
 
 
 def candidates(words: Sequence[str]) -> list[str]:
@@ -175,7 +176,7 @@ def _versions(line: CommandLine) -> Iterator[str]:
     except errors.SkillcError:
         registries = _logins(line)
     prefixes = [] if "--undo" in line.switches else [f"skillc:{each}/" for each in registries]
-    for entry in install.read_lock(line.root).values():
+    for entry in line.locked.values():
         source, version = entry.text("source"), entry.own_text("version")
         prefix = next((prefix for prefix in prefixes if source.startswith(prefix)), "")
         if prefix and version:
@@ -215,7 +216,7 @@ OFFERS: dict[str, Callable[[CommandLine], Iterable[str]]] = {
     "groups": lambda line: ("all", "gateway", "library", "authoring", "run"),
     "hosts": lambda line: (use.host for use in _uses()),
     "ids": _ids,
-    "locked": lambda line: sorted(install.read_lock(line.root)),
+    "locked": lambda line: sorted(line.locked),
     "markdown": lambda line: (name for name in _files(line) if name.lower().endswith(".md")),
     # What does not begin as an address may be a folder, which the shell offers.
     "origins": lambda line: _logins(line) if line.current.startswith("http") else (),

@@ -18,7 +18,7 @@ from skillc import __version__, paths
 from skillc.doctor.check import OK, WARNING, Check, Place, fail, ok, warn
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, SkillcError, install_command, required_libraries, unexpected
-from skillc.install import MINIMAL_PATH, find_script, read_login_path
+from skillc.install import find_script, read_login_path
 from skillc.library import (
     Refresh,
     SkillRepositoryConfig,
@@ -90,9 +90,10 @@ def check_path(place: Place) -> Iterator[Check]:
     elif script and os.path.realpath(program) != os.path.realpath(script):
         text = f"agents call '{short(program)}', which is not this one, '{short(script)}'"
         yield warn(text, fix)
-    elif sys.platform == "darwin" and shutil.which("skc", path=MINIMAL_PATH) is None:
-        text = f"'{short(program)}' is not on the PATH of programs that the desktop starts ({MINIMAL_PATH})"
-        yield warn(text, _link_command(script, MINIMAL_PATH, None))
+    elif sys.platform == "darwin" and shutil.which("skc", path=paths.MINIMAL_PATH) is None:
+        where = f"the PATH of programs that the desktop starts ({paths.MINIMAL_PATH})"
+        text = f"'{short(program)}' is not on {where}"
+        yield warn(text, _link_command(script, paths.MINIMAL_PATH, None))
     else:
         yield ok(f"agents find '{short(program)}'")
 

@@ -38,8 +38,7 @@ from skillc.install import (
     find_hooks,
     find_registrations,
     find_waste,
-    list_locks,
-    verify_store,
+    verify_all,
 )
 from skillc.library import (
     GLOBAL,
@@ -164,14 +163,13 @@ def check_disabled(place: Place) -> Iterator[Check]:
 
 def check_locks(place: Place) -> Iterator[Check]:
     """Compare the stores of the project and of the home with their locks."""
-    locks = list_locks(place.cwd)
-    for root, file in locks.items():
-        try:
-            problems = [each for each in verify_store(root).problems if each.is_of_store]
-        except InvalidConfiguration as error:
-            yield fail(error.message)
+    locks = list(verify_all(place.cwd))
+    for root, file, result in locks:
+        if isinstance(result, InvalidConfiguration):
+            yield fail(result.message)
             continue
-        for each in {(problem.id, problem.summary): problem for problem in problems}.values():
+        problems = {(each.id, each.summary): each for each in result.problems if each.is_of_store}
+        for each in problems.values():
             text = f"'{each.id}' and '{short(file)}' disagree: {each.summary}"
             if each.is_of_entry:
                 yield fail(text, "skc doctor --fix", partial(accept_entry, root, each.id))

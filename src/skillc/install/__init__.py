@@ -19,17 +19,10 @@ if TYPE_CHECKING:
     from skillc.install.import_skills import import_into_store
     from skillc.install.install import install_locked
     from skillc.install.installed import advise_first_skill, describe_skill, list_installed
-    from skillc.install.lock import find_root, read_lock
-    from skillc.install.locked import (
-        accept_entry,
-        list_locked,
-        list_locks,
-        set_pins,
-        verify_locked,
-        verify_store,
-    )
+    from skillc.install.lock import read_locked
+    from skillc.install.locked import accept_entry, list_locked, set_pins, verify_all, verify_locked
     from skillc.install.outdated import list_latest, parse_age
-    from skillc.install.program import MINIMAL_PATH, find_script, read_login_path
+    from skillc.install.program import find_script, read_login_path
     from skillc.install.publish import publish_version
     from skillc.install.registry import find_shared
     from skillc.install.remove import disable_skill, enable_skill, remove_skills

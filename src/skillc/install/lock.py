@@ -66,6 +66,11 @@ def read_lock(root: str) -> dict[str, LockEntry]:
     return {name: LockEntry(name, fields) for name, fields in content.get("skills", {}).items()}
 
 
+def read_locked(cwd: str, *, is_global: bool) -> dict[str, LockEntry]:
+    """Return the entries of the lock that counts in a directory, or of the home's."""
+    return read_lock(find_root(cwd, is_global=is_global))
+
+
 def find_entries(root: str, names: Iterable[str], cwd: str) -> list[LockEntry]:
     """Return the entries of a lock with these names, or all; raises SkillNotFound.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skillc import paths
 from skillc.compiler import find_damaged_manifests, find_damaged_stubs
-from skillc.errors import SkillcError
+from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install.entry import LockEntry
 from skillc.install.lock import (
     DAMAGED,
@@ -54,13 +54,18 @@ class LockedSkills:
     skills: tuple[LockedSkill, ...]
 
 
-def list_locks(cwd: str) -> dict[str, str]:
-    """Return the locks of the project that counts in a directory, and of the home: files, by their root."""
+def verify_all(cwd: str) -> Iterator[tuple[str, str, LockProblems | InvalidConfiguration]]:
+    """Yield root, file and problems of the lock that counts in a directory, and of the home's."""
     home = paths.home()
     projects = (*paths.lock_roots(cwd), *paths.project_roots(cwd))
     roots = [*projects[:1], *([home] if home else [])]
-    by_path = {os.path.realpath(root): root for root in roots}
-    return {root: lock_file(root) for root in by_path.values() if os.path.lexists(lock_file(root))}
+    for root in {os.path.realpath(root): root for root in roots}.values():
+        file = lock_file(root)
+        if os.path.lexists(file):
+            try:
+                yield root, file, verify_store(root)
+            except InvalidConfiguration as error:
+                yield root, file, error
 
 
 def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:

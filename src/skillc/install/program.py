@@ -17,7 +17,6 @@ from skillc.errors import SkillcError
 SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")
 SHELL_SECONDS = 5.0  # for the user's profile
 MAX_PATH = 1 << 20  # bytes of what a shell prints
-MINIMAL_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"  # what a desktop gives to what it starts
 PATH_LINE = 'export PATH="$HOME/.local/bin:$PATH"'
 
 
@@ -43,7 +42,7 @@ def read_login_path() -> str | None:
     if os.name != "posix" or os.path.basename(shell) not in SHELLS or not os.path.isabs(shell):
         return None
     names = ("HOME", "USER", "LOGNAME", "SHELL", "LANG", "ZDOTDIR", "XDG_CONFIG_HOME")
-    env = {name: os.environ[name] for name in names if name in os.environ} | {"PATH": MINIMAL_PATH}
+    env = {name: os.environ[name] for name in names if name in os.environ} | {"PATH": paths.MINIMAL_PATH}
     command = [shell, "-l", "-c", 'printf "\\n%s" "$PATH"']
     try:
         process = subprocess.Popen(  # noqa: S603 -- the user's own shell
