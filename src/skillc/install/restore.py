@@ -22,7 +22,7 @@ from skillc.compiler import (
 from skillc.contract import HIDDEN, extend, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
 from skillc.install.entry import LockEntry
-from skillc.install.lock import change_lock, read_lock
+from skillc.install.lock import change_lock, read_lock, target_scope
 from skillc.install.store import has_skill, path_of
 from skillc.install.versions import keep_version, note_versions
 from skillc.library import (
@@ -101,8 +101,7 @@ def _restore_skill(here: Here, settings: Settings, item: trash.TrashItem, memory
     diagnostics: list[Diagnostic] = []
     options = PublishOptions()
     if memory.records is None:
-        scope = "user" if paths.is_home(memory.root) else "project"
-        targets, diagnostics = default_targets(settings, scope, memory.root)
+        targets, diagnostics = default_targets(settings, target_scope(memory.root), memory.root)
         options = PublishOptions(targets)
     elif memory.records:
         options = renewal(memory.skill, memory.records, options)
