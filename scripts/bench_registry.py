@@ -83,8 +83,9 @@ def fill(folder: Path, count: int) -> None:
                         now,
                         "x",
                     )
-                    change = (connection, SYSTEM, now, "publish", package.skill, "1.0.0")
-                    tables.insert_version(connection, version, package.files, tables.record_change(*change))
+                    change = tables.Transaction(connection, SYSTEM, now)
+                    number = change.record("publish", package.skill, "1.0.0")
+                    tables.insert_version(connection, version, package.files, number)
                     tables.set_tag(connection, version, "latest")
                     path = folder / "blobs" / "sha256" / package.files[0].digest[7:9]
                     path.mkdir(parents=True, exist_ok=True)

@@ -66,8 +66,9 @@ def test_many_at_once(registry: Team) -> None:
     with registry._store.write() as connection:
         from skillc.registry.store import tables
 
+        change = tables.Transaction(connection, SYSTEM, registry.now())
         for _ in range(2500):
-            tables.record_change(connection, SYSTEM, registry.now(), "test")
+            change.record("test")
     registry.follow()
     assert registry.feed.wait(2501, SOON)
     assert ear.numbers == [*range(1, 2502)]

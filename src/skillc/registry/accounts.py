@@ -12,7 +12,7 @@ from skillc.registry.access import CI, GROUP, SYSTEM, Caller, Permission, Person
 from skillc.registry.cache import ACCOUNTS, Cache
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
 from skillc.registry.store import Connection, Store, Table, to_number
-from skillc.registry.store.tables import record_change
+from skillc.registry.store.tables import Ledger, Transaction
 
 FIRST_ADMIN = "admin"
 EVERYTHING = Permission(Role.ADMIN)
@@ -44,22 +44,20 @@ class Reach:
         return self.owner in ("", owner) and self.scope.includes(scope.role, scope.prefix)
 
 
-class Accounts:
+class Accounts(Ledger):
     """The grants and tokens of a registry."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], cache: Cache) -> None:
-        self._store = store
-        self._clock = clock
+        super().__init__(store, clock)
         self._cache = cache
 
     def create_first_admin(self) -> NewToken | None:
         """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
-        with self._store.write() as connection:
-            if GRANTS.filter(connection):
+        with self._write(SYSTEM) as change:
+            if GRANTS.filter(change):
                 return None
-            set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN), self._clock())
-            label = "first start"
-            return insert_token(connection, SYSTEM, FIRST_ADMIN, EVERYTHING, label, self._clock(), None)
+            set_grant(change, Grant(FIRST_ADMIN, Role.ADMIN))
+            return insert_token(change, FIRST_ADMIN, EVERYTHING, "first start")
 
     def authenticate(self, text: str) -> Caller:
         """Return the caller with this token; raises SignInRequired for any that is not valid."""
@@ -88,20 +86,19 @@ class Accounts:
         """Give a subject a role below a prefix, in place of the one it has there."""
         new_grant = Grant(parse_name(grant.subject, "subject"), grant.role, parse_prefix(grant.prefix))
         caller.require(Role.ADMIN, new_grant.prefix)
-        with self._store.write() as connection:
-            set_grant(connection, caller, new_grant, self._clock())
-            _require_admin(connection)
+        with self._write(caller) as change:
+            set_grant(change, new_grant)
+            _require_admin(change)
 
     def remove_grant(self, caller: Caller, subject: str, prefix: str = "") -> None:
         caller.require(Role.ADMIN, parse_prefix(prefix))
         parse_name(subject, "subject")
-        with self._store.write() as connection:
-            if not any(grant.prefix == prefix for grant in GRANTS.filter(connection, subject=subject)):
+        with self._write(caller) as change:
+            if not any(grant.prefix == prefix for grant in GRANTS.filter(change, subject=subject)):
                 raise EntryNotFound(f"'{subject}' has no grant for '{prefix}'")
-            connection.execute("DELETE FROM grants WHERE subject = ? AND prefix = ?", subject, prefix)
-            _require_admin(connection)
-            detail = {"subject": subject, "prefix": prefix}
-            record_change(connection, caller, self._clock(), "remove-grant", grant=detail)
+            change.execute("DELETE FROM grants WHERE subject = ? AND prefix = ?", subject, prefix)
+            _require_admin(change)
+            change.record("remove-grant", grant={"subject": subject, "prefix": prefix})
 
     def grants(self, caller: Caller) -> list[Grant]:
         """Return the grants below the prefixes that a caller administers, and its own."""
@@ -131,8 +128,8 @@ class Accounts:
         if caller.expires_at is not None:
             expires_at = min(expires_at or caller.expires_at, caller.expires_at)
         parse_name(label, "label")
-        with self._store.write() as connection:
-            return insert_token(connection, caller, owner, scope, label, self._clock(), expires_at)
+        with self._write(caller) as change:
+            return insert_token(change, owner, scope, label, expires_at)
 
     def abilities(self, tokens: Iterable[Token]) -> list[tuple[Permission, ...]]:
         """Return what each token may do now, as the grants of its owner are; nothing with one that ended."""
@@ -145,12 +142,12 @@ class Accounts:
 
     def revoke_token(self, caller: Caller, token_id: str) -> None:
         """Revoke a token that a caller reaches, and those that were made with it."""
-        with self._store.write() as connection:
-            token = TOKENS.find(connection, parse_name(token_id, "token"))
-            if token is None or not read_reach(connection, caller).includes(token.owner, scope_of(token)):
+        with self._write(caller) as change:
+            token = TOKENS.find(change, parse_name(token_id, "token"))
+            if token is None or not read_reach(change, caller).includes(token.owner, scope_of(token)):
                 raise EntryNotFound(f"there is no token '{token_id}'")
-            revoke_token(connection, token_id, self._clock())
-            record_change(connection, caller, self._clock(), "revoke-token", id=token_id)
+            revoke_token(change, token_id)
+            change.record("revoke-token", id=token_id)
 
     def tokens(self, caller: Caller) -> list[Token]:
         """Return the tokens that a caller reaches, also those that are not valid any more."""
@@ -160,38 +157,36 @@ class Accounts:
         return [token for token in tokens if reach.includes(token.owner, scope_of(token))]
 
 
-def set_grant(connection: Connection, caller: Caller, grant: Grant, now: datetime) -> None:
+def set_grant(change: Transaction, grant: Grant) -> None:
     """Give a role, whatever the caller may do."""
-    GRANTS.insert(connection, grant, "(subject, prefix) DO UPDATE SET role = excluded.role")
-    record_change(connection, caller, now, "grant", grant=encode(grant))
+    GRANTS.insert(change, grant, "(subject, prefix) DO UPDATE SET role = excluded.role")
+    change.record("grant", grant=encode(grant))
 
 
 def insert_token(
-    connection: Connection,
-    caller: Caller,
+    change: Transaction,
     owner: str,
     scope: Permission,
     label: str,
-    now: datetime,
-    expires_at: datetime | None,
+    expires_at: datetime | None = None,
     publisher: str = "",
 ) -> NewToken:
     """Make a token, whatever its caller may do; `publisher` is the trusted publisher that it is for."""
     token_id, secret, hash = create_secret()
-    token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
-    TOKENS.insert(connection, token, hash=hash, parent=caller.token, publisher=publisher)
+    token = Token(token_id, owner, scope.role, scope.prefix, label, change.now, expires_at)
+    TOKENS.insert(change, token, hash=hash, parent=change.caller.token, publisher=publisher)
     detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
-    record_change(connection, caller, now, "create-token", **detail)
+    change.record("create-token", **detail)
     return NewToken(token, secret)
 
 
-def revoke_token(connection: Connection, token_id: str, now: datetime) -> None:
+def revoke_token(change: Transaction, token_id: str) -> None:
     """Revoke a token and those that were made with it."""
-    connection.execute(
+    change.execute(
         "WITH RECURSIVE family (id) AS (SELECT id FROM tokens WHERE id = ? "
         "UNION SELECT tokens.id FROM tokens JOIN family ON tokens.parent = family.id) "
         "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND id IN (SELECT id FROM family)",
-        *(token_id, to_number(now)),
+        *(token_id, to_number(change.now)),
     )
 
 

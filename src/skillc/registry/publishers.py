@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from skillc.contract import encode
 from skillc.errors import EntryNotFound, InvalidParameter, RegistryRefused
 from skillc.registry import access, accounts
 from skillc.registry.access import Caller, Job, Permission, TrustedPublisher
 from skillc.registry.model import Role, is_below, parse_name, parse_prefix
-from skillc.registry.store import Store, Table, to_number
-from skillc.registry.store.tables import record_change
+from skillc.registry.store import Table, to_number
+from skillc.registry.store.tables import Ledger, Transaction
 
 LIFETIME = timedelta(minutes=15)  # of the token that a job gets
 REPLAY = timedelta(minutes=5)  # that a used ID token is remembered beyond its end, whatever clocks say
@@ -29,12 +28,8 @@ class Publication:
     publisher: TrustedPublisher
 
 
-class Publishers:
+class Publishers(Ledger):
     """The trusted publishers of a registry."""
-
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._clock = clock
 
     def publishers(self, caller: Caller) -> list[TrustedPublisher]:
         """Return those below the prefixes that a caller administers."""
@@ -67,23 +62,23 @@ class Publishers:
             caller.subject,
         )
         caller.require(Role.ADMIN, publisher.prefix)
-        with self._store.write() as connection:
-            if any(_key(each) == _key(publisher) for each in PUBLISHERS.filter(connection, issuer=issuer)):
+        with self._write(caller) as change:
+            if any(_key(each) == _key(publisher) for each in PUBLISHERS.filter(change, issuer=issuer)):
                 raise InvalidParameter("workflow", "it is trusted for this prefix already")
-            PUBLISHERS.insert(connection, publisher)
-            record_change(connection, caller, self._clock(), "trust", publisher=encode(publisher))
+            PUBLISHERS.insert(change, publisher)
+            change.record("trust", publisher=encode(publisher))
         return publisher
 
     def distrust(self, caller: Caller, publisher_id: str) -> None:
         """Remove a trusted publisher; its tokens end at once."""
-        with self._store.write() as connection:
-            publisher = PUBLISHERS.find(connection, parse_name(publisher_id, "publisher"))
+        with self._write(caller) as change:
+            publisher = PUBLISHERS.find(change, parse_name(publisher_id, "publisher"))
             if publisher is None or not caller.allows(Role.ADMIN, publisher.prefix):
                 raise EntryNotFound(f"there is no trusted publisher '{publisher_id}'")
-            for token in accounts.TOKENS.filter(connection, publisher=publisher.id):
-                accounts.revoke_token(connection, token.id, self._clock())
-            connection.execute("DELETE FROM publishers WHERE id = ?", publisher.id)
-            record_change(connection, caller, self._clock(), "distrust", publisher=encode(publisher))
+            for token in accounts.TOKENS.filter(change, publisher=publisher.id):
+                accounts.revoke_token(change, token.id)
+            change.execute("DELETE FROM publishers WHERE id = ?", publisher.id)
+            change.record("distrust", publisher=encode(publisher))
 
     def has_issuer(self, issuer: str) -> bool:
         """Return whether any trusted publisher is of an issuer."""
@@ -115,10 +110,10 @@ class Publishers:
                 connection.execute("UPDATE publishers SET pin = ? WHERE id = ?", job.pin, publisher.id)
                 publisher = replace(publisher, pin=job.pin)
             scope = Permission(Role.PUBLISHER, publisher.prefix if prefix is None else prefix)
-            caller = Caller(publisher.subject)
+            change = Transaction(connection, Caller(publisher.subject), now)
             label = f"{publisher.workflow} {job.ref}"[:200]
-            values = caller.subject, scope, label, now, now + LIFETIME, publisher.id
-            return Publication(accounts.insert_token(connection, caller, *values), publisher)
+            values = publisher.subject, scope, label, now + LIFETIME, publisher.id
+            return Publication(accounts.insert_token(change, *values), publisher)
 
 
 def _choose(publishers: list[TrustedPublisher], job: Job, prefix: str | None) -> TrustedPublisher:

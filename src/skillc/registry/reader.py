@@ -32,6 +32,7 @@ from skillc.registry.model import (
 from skillc.registry.policies import Policies, may_see
 from skillc.registry.source import CallerSource
 from skillc.registry.store import Connection, Row, Store, marks, select_in, tables, to_number, to_time
+from skillc.registry.store.tables import Ledger
 from skillc.skills import SkillId
 
 MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
@@ -48,7 +49,7 @@ READER = Caller("", (Permission(Role.READER),))  # of everything, and the publis
 T = TypeVar("T")
 
 
-class Reader:
+class Reader(Ledger):
     """A registry to read from. Operations can be called from many threads and processes at once."""
 
     def __init__(
@@ -58,10 +59,9 @@ class Reader:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         policies: Policies | None = None,
     ) -> None:
+        super().__init__(store, clock)
         self.policies = policies or Policies()
-        self._store = store
         self._blobs = blobs
-        self._clock = clock
         self._cache = Cache()
         self.log = Log(store)
         self.feed = Feed(store, self.log)

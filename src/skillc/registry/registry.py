@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
@@ -51,7 +50,8 @@ from skillc.registry.policies import parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
 from skillc.registry.sessions import Sessions
-from skillc.registry.store import Connection, Store, complete, names, open_store, tables, to_number
+from skillc.registry.store import Store, complete, names, open_store, tables, to_number
+from skillc.registry.store.tables import Transaction
 from skillc.registry.usage import Usage
 from skillc.skills import SkillId
 from skillc.spelling import near_miss
@@ -147,15 +147,15 @@ class Registry(Reader):
         must_wait = self._rules.must_wait(caller, package.skill, level)
         blobs = package.blobs()
         publication = self._upload(blobs)
-        with self._change() as (connection, now):
+        with self._write(caller) as change:
             # `collect` drops claims that are too old, and then what they are for may be gone.
             query = "SELECT count(*) FROM claims WHERE publication = ?"
-            ((claims,),) = connection.execute(query, publication)
-            connection.execute("DELETE FROM claims WHERE publication = ?", publication)
+            ((claims,),) = change.execute(query, publication)
+            change.execute("DELETE FROM claims WHERE publication = ?", publication)
             if claims != len(blobs):
                 raise RegistryUnavailable("store", "publishing took too long; publish again")
-            _check_origin(connection, caller, package.skill, mirrored)
-            skill = _open_for_publication(connection, caller, package.skill, now)
+            _check_origin(change, package.skill, mirrored)
+            skill = _open_for_publication(change, package.skill)
             latest = skill.latest or (skill.versions[0] if skill.versions else None)
             if expect == "" and latest is not None:
                 raise VersionExists(skill.id, latest.version, _compare(latest, package.digest))
@@ -168,7 +168,7 @@ class Registry(Reader):
                 package.frontmatter,
                 digest_of(package.archive),
                 len(package.archive),
-                now,
+                change.now,
                 caller.subject,
                 note,
                 status=PENDING if must_wait else APPROVED,
@@ -178,25 +178,26 @@ class Registry(Reader):
                 raise VersionExists(skill.id, other.version, _compare(other, package.digest))
             detail = {"digest": package.digest, "tag": tag} | ({"status": PENDING} if must_wait else {})
             key = new_version.skill, new_version.version
-            sequence = tables.record_change(connection, caller, now, "publish", *key, **detail)
-            tables.insert_version(connection, new_version, package.files, sequence)
+            sequence = change.record("publish", *key, **detail)
+            tables.insert_version(change, new_version, package.files, sequence)
             if report is not None:
-                tables.save_audit(connection, new_version, level, report)
+                tables.save_audit(change, new_version, level, report)
             if must_wait:
                 query = "INSERT INTO reviews (skill, version, tag, reviewer, reason) VALUES (?, ?, ?, '', '')"
-                connection.execute(query, *key, tag)
+                change.execute(query, *key, tag)
             else:
-                _move_tag(connection, skill, new_version, tag)
-                names.claim_names(connection, new_version.skill)
+                _move_tag(change, skill, new_version, tag)
+                names.claim_names(change, new_version.skill)
         return new_version
 
     def _upload(self, blobs: dict[str, bytes]) -> str:
         """Claim blobs, write those that no version has, and return the name of the claim."""
         publication = secrets.token_hex(8)
-        with self._change() as (connection, now):
+        with self._store.write() as connection:
+            now = to_number(self._clock())
             connection.execute_many(
                 "INSERT INTO claims (publication, digest, claimed_at) VALUES (?, ?, ?)",
-                [(publication, digest, to_number(now)) for digest in sorted(blobs)],
+                [(publication, digest, now) for digest in sorted(blobs)],
             )
             digests = {*blobs} - tables.find_digests(connection, blobs.keys(), "files", "versions")
         self._blobs.write_all({digest: blobs[digest] for digest in sorted(digests)})
@@ -213,34 +214,34 @@ class Registry(Reader):
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         parse_text(reason, "reason") if approve else parse_reason(reason)
         status = APPROVED if approve else REJECTED
-        with self._change() as (connection, now):
-            skill = read_skill(connection, skill_id)
+        with self._write(caller) as change:
+            skill = read_skill(change, skill_id)
             target = skill.require(version)
-            review = tables.read_review(connection, target)
+            review = tables.read_review(change, target)
             if review is None or target.status in (APPROVED, status):
                 raise InvalidParameter("version", f"{version} is {target.status}, and does not wait for this")
-            tables.set_column(connection, target, "status", status)
+            tables.set_column(change, target, "status", status)
             query = (
                 "UPDATE reviews SET reviewer = ?, reviewed_at = ?, reason = ? WHERE skill = ? AND version = ?"
             )
-            values = caller.subject, to_number(now), reason, target.skill, target.version
-            connection.execute(query, *values)
+            values = caller.subject, to_number(change.now), reason, target.skill, target.version
+            change.execute(query, *values)
             if approve:
-                _move_tag(connection, skill, target, review.tag)
-                names.claim_names(connection, skill_id)
+                _move_tag(change, skill, target, review.tag)
+                names.claim_names(change, skill_id)
             detail = {"status": status, "reason": reason}
-            tables.record_change(connection, caller, now, "review", skill_id, version, **detail)
-            return read_skill(connection, skill_id).require(version)
+            change.record("review", skill_id, version, **detail)
+            return read_skill(change, skill_id).require(version)
 
     def set_audit(self, caller: Caller, skill_id: str, version: str, audit: Mapping[str, Any]) -> Version:
         """Store the report of an audit of a version, in place of the one it has."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         level, report = parse_report(audit)
-        with self._change() as (connection, now):
-            target = read_skill(connection, skill_id).require(version)
-            tables.save_audit(connection, target, level, report)
-            tables.record_change(connection, caller, now, "audit", skill_id, version, level=level)
-            return read_skill(connection, skill_id).require(version)
+        with self._write(caller) as change:
+            target = read_skill(change, skill_id).require(version)
+            tables.save_audit(change, target, level, report)
+            change.record("audit", skill_id, version, level=level)
+            return read_skill(change, skill_id).require(version)
 
     # Changing what is published
 
@@ -255,53 +256,53 @@ class Registry(Reader):
         self, caller: Caller, skill_id: str, version: str, reason: str | None, action: str
     ) -> Version:
         caller.require(Role.MAINTAINER, SkillId(skill_id))
-        with self._change() as (connection, now):
-            target = read_skill(connection, skill_id).require(version)
-            tables.set_column(connection, target, "yanked", reason)
-            tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
-            return read_skill(connection, skill_id).require(version)
+        with self._write(caller) as change:
+            target = read_skill(change, skill_id).require(version)
+            tables.set_column(change, target, "yanked", reason)
+            change.record(action, skill_id, version, reason=reason)
+            return read_skill(change, skill_id).require(version)
 
     def set_tag(self, caller: Caller, skill_id: str, tag: str, version: str) -> None:
         """Point a tag at a version; `latest` at an older one is a rollback."""
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         parse_tag(tag)
-        with self._change() as (connection, now):
-            target = read_skill(connection, skill_id).require(version)
+        with self._write(caller) as change:
+            target = read_skill(change, skill_id).require(version)
             if target.status != APPROVED:
                 raise InvalidParameter(
                     "version", f"{version} is {target.status}: a tag points at approved ones"
                 )
-            tables.set_tag(connection, target, tag)
-            tables.record_change(connection, caller, now, "tag", skill_id, version, tag=tag)
+            tables.set_tag(change, target, tag)
+            change.record("tag", skill_id, version, tag=tag)
 
     def remove_tag(self, caller: Caller, skill_id: str, tag: str) -> None:
         caller.require(Role.PUBLISHER, SkillId(skill_id))
-        with self._change() as (connection, now):
-            tags = read_skill(connection, skill_id).tags
+        with self._write(caller) as change:
+            tags = read_skill(change, skill_id).tags
             if tag not in tags:
                 raise SkillNotFound(f"{skill_id}@{tag}", f"there is no such tag{near_miss(tag, tags)}")
-            connection.execute("DELETE FROM tags WHERE skill = ? AND tag = ?", skill_id, tag)
-            tables.record_change(connection, caller, now, "remove-tag", skill_id, tag=tag)
+            change.execute("DELETE FROM tags WHERE skill = ? AND tag = ?", skill_id, tag)
+            change.record("remove-tag", skill_id, tag=tag)
 
     def delete(self, caller: Caller, skill_id: str) -> None:
         """Delete a skill with all its versions; for 30 days it can be restored, and its ID stays reserved."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
-        with self._change() as (connection, now):
-            read_skill(connection, skill_id)
+        with self._write(caller) as change:
+            read_skill(change, skill_id)
             query = "UPDATE skills SET deleted_at = ? WHERE id = ?"
-            connection.execute(query, to_number(now), skill_id)
-            tables.record_change(connection, caller, now, "delete", skill_id)
+            change.execute(query, to_number(change.now), skill_id)
+            change.record("delete", skill_id)
 
     def restore(self, caller: Caller, skill_id: str) -> Skill:
         """Undo a deletion; raises SkillNotFound where there is none, or not any more."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
-        with self._change() as (connection, now):
-            deleted_at = tables.read_deletion(connection, skill_id)
-            if deleted_at is None or now >= deleted_at + RESERVATION:
+        with self._write(caller) as change:
+            deleted_at = tables.read_deletion(change, skill_id)
+            if deleted_at is None or change.now >= deleted_at + RESERVATION:
                 raise SkillNotFound(skill_id, "it is not among the deleted ones")
-            connection.execute("UPDATE skills SET deleted_at = NULL WHERE id = ?", skill_id)
-            tables.record_change(connection, caller, now, "restore", skill_id)
-            return read_skill(connection, skill_id)
+            change.execute("UPDATE skills SET deleted_at = NULL WHERE id = ?", skill_id)
+            change.record("restore", skill_id)
+            return read_skill(change, skill_id)
 
     def collect(self, caller: Caller) -> Removals:
         """Remove skills whose reservation ended, and blobs that no version has and no publisher claims.
@@ -310,28 +311,24 @@ class Registry(Reader):
         writing transactions, where no publisher can claim them meanwhile.
         """
         caller.require(Role.ADMIN, "")
-        with self._change() as (connection, now):
+        with self._write(caller) as change:
             query = "SELECT id FROM skills WHERE deleted_at <= ? ORDER BY id"
-            ids = [skill_id for (skill_id,) in connection.execute(query, to_number(now - RESERVATION))]
+            ids = [skill_id for (skill_id,) in change.execute(query, to_number(change.now - RESERVATION))]
             for skill_id in ids:
-                _purge(connection, caller, skill_id, now)
-            complete(connection)
-            connection.execute("DELETE FROM claims WHERE claimed_at < ?", to_number(now - ORPHAN_AGE))
+                _purge(change, skill_id)
+            complete(change)
+            before = change.now - ORPHAN_AGE
+            change.execute("DELETE FROM claims WHERE claimed_at < ?", to_number(before))
         self.usage.collect(caller)
-        self._blobs.sweep(now - ORPHAN_AGE)
+        self._blobs.sweep(before)
         count = 0
-        for digests in self._blobs.find_older(now - ORPHAN_AGE):
-            with self._change() as (connection, _):
+        for digests in self._blobs.find_older(before):
+            with self._store.write() as connection:
                 orphans = {*digests} - tables.find_digests(connection, digests, "files", "versions", "claims")
                 if orphans:
                     self._blobs.remove(orphans)
             count += len(orphans)
         return Removals((*ids,), count)
-
-    @contextmanager
-    def _change(self) -> Iterator[tuple[Connection, datetime]]:
-        with self._store.write() as connection:
-            yield connection, self._clock()  # read while no other writes: times are in the order of changes
 
 
 def open_registry(
@@ -364,39 +361,39 @@ def default_blobs(store: str, blobs: str) -> str:
     return os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
 
 
-def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
+def _open_for_publication(change: Transaction, skill_id: SkillId) -> Skill:
     """Return a skill, which may have no version yet; raises SkillReserved."""
-    deleted_at = tables.read_deletion(connection, skill_id)
+    deleted_at = tables.read_deletion(change, skill_id)
     if deleted_at is not None:
-        if now < deleted_at + RESERVATION:
+        if change.now < deleted_at + RESERVATION:
             raise SkillReserved(skill_id, f"{deleted_at + RESERVATION:%Y-%m-%d}")
-        _purge(connection, caller, skill_id, now)
-    return tables.read_skill(connection, skill_id) or Skill(skill_id, ())
+        _purge(change, skill_id)
+    return tables.read_skill(change, skill_id) or Skill(skill_id, ())
 
 
-def _check_origin(connection: Connection, caller: Caller, skill_id: SkillId, mirrored: bool) -> None:
+def _check_origin(change: Transaction, skill_id: SkillId, mirrored: bool) -> None:
     """Keep skills of here and skills of mirrors apart: a name that both have is how packages are swapped.
 
     Where a skill comes from stays noted when it is gone. What an admin publishes here is of here then.
     """
     query = "INSERT INTO origins (skill, mirrored) VALUES (?, ?) ON CONFLICT (skill) DO NOTHING"
-    connection.execute(query, skill_id, int(mirrored))
-    ((came_by_mirror,),) = connection.execute("SELECT mirrored FROM origins WHERE skill = ?", skill_id)
+    change.execute(query, skill_id, int(mirrored))
+    ((came_by_mirror,),) = change.execute("SELECT mirrored FROM origins WHERE skill = ?", skill_id)
     if mirrored and not came_by_mirror:
         raise SkillExists(skill_id)
     if came_by_mirror and not mirrored:
-        if not caller.allows(Role.ADMIN, skill_id):
+        if not change.caller.allows(Role.ADMIN, skill_id):
             raise RegistryRefused(
                 f"a mirror brought '{skill_id}': to publish it here needs the role admin for it"
             )
-        connection.execute("UPDATE origins SET mirrored = 0 WHERE skill = ?", skill_id)
+        change.execute("UPDATE origins SET mirrored = 0 WHERE skill = ?", skill_id)
 
 
-def _purge(connection: Connection, caller: Caller, skill_id: str, now: datetime) -> None:
+def _purge(change: Transaction, skill_id: str) -> None:
     """Remove a skill and all that belongs to it; its blobs are orphans from now on."""
     for table, column in (("usage", "skill"), ("misses", "skill"), ("skills", "id")):
-        connection.execute(f"DELETE FROM {table} WHERE {column} = ?", skill_id)  # noqa: S608
-    tables.record_change(connection, caller, now, "purge", skill_id)
+        change.execute(f"DELETE FROM {table} WHERE {column} = ?", skill_id)  # noqa: S608
+    change.record("purge", skill_id)
 
 
 def _next_version(skill: Skill, digest: str) -> str:
@@ -411,11 +408,11 @@ def _compare(version: Version, digest: str) -> str:
     return f"hint: its files are {'the same' if version.digest == digest else 'others'}"
 
 
-def _move_tag(connection: Connection, skill: Skill, version: Version, tag: str) -> None:
+def _move_tag(change: Transaction, skill: Skill, version: Version, tag: str) -> None:
     """Point a tag at a new version; `latest` only if that is higher."""
 
     def rank(version: Version) -> tuple[object, ...]:
         return is_release(version.version), precedence(version.version)
 
     if tag != LATEST or skill.latest is None or rank(version) > rank(skill.latest):
-        tables.set_tag(connection, version, tag)
+        tables.set_tag(change, version, tag)

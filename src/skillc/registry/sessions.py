@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,8 +17,8 @@ from skillc.registry import accounts
 from skillc.registry.access import LIFETIME, Caller, Identity, Person, Session, hash_secret
 from skillc.registry.accounts import GRANTS, PEOPLE, TOKENS
 from skillc.registry.model import Grant, Role, parse_name
-from skillc.registry.store import Connection, Store, Table, to_number
-from skillc.registry.store.tables import record_change
+from skillc.registry.store import Connection, Table, to_number
+from skillc.registry.store.tables import Ledger, Transaction
 
 TOUCH = timedelta(minutes=5)  # how exactly it is known when a session was last used
 SESSIONS = Table("sessions", Session, "created_at, id")
@@ -43,53 +42,38 @@ class SignedIn:
     name: str
 
 
-class Sessions:
+class Sessions(Ledger):
     """The people of a registry and their sessions."""
-
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._clock = clock
 
     def sign_in(self, identity: Identity, role: Role | None = None, prefix: str = "") -> NewSession:
         """Begin a session of a person; one that is new gets a role below a prefix, if any.
 
         Raises RegistryRefused where the name belongs to another account of an issuer.
         """
-        now = self._clock()
         with self._store.write() as connection:
-            clause = "WHERE issuer = ? AND identity = ?"
+            clause, now = "WHERE issuer = ? AND identity = ?", self._clock()
             person = next(iter(PEOPLE.select(connection, clause, identity.issuer, identity.id)), None)
+            change = Transaction(connection, Caller(person.subject if person else identity.subject), now)
             if person is None:
-                if PEOPLE.find(connection, identity.subject) is not None:
+                if PEOPLE.find(change, identity.subject) is not None:
                     raise RegistryRefused(f"the name '{identity.subject}' belongs to another account")
                 person = Person(identity.subject, identity.issuer, identity.id, "", "", (), now, now)
-                record_change(connection, Caller(person.subject), now, "create-person")
-                if role is not None and not GRANTS.filter(connection, subject=person.subject):
-                    grant = Grant(person.subject, role, prefix)
-                    accounts.set_grant(connection, Caller(person.subject), grant, now)
+                change.record("create-person")
+                if role is not None and not GRANTS.filter(change, subject=person.subject):
+                    accounts.set_grant(change, Grant(person.subject, role, prefix))
             columns = ("name", "email", "groups", "signed_in_at")
             changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
             claims: Any = {column: getattr(identity, column) for column in columns[:-1]}
             person = replace(person, **claims, signed_in_at=now)
-            PEOPLE.insert(connection, person, f"(subject) DO UPDATE SET {changes}")
-            return self._insert(connection, Caller(person.subject))
+            PEOPLE.insert(change, person, f"(subject) DO UPDATE SET {changes}")
+            return _insert(change)
 
     def sign_in_with_token(self, caller: Caller) -> NewSession:
         """Begin a session of the caller with a token, which ends with the token."""
         if not caller.token:
             raise RegistryRefused("a session begins with a token")
-        with self._store.write() as connection:
-            return self._insert(connection, caller)
-
-    def _insert(self, connection: Connection, caller: Caller) -> NewSession:
-        now = self._clock()
-        session_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
-        expires_at = min(now + LIFETIME, caller.expires_at or now + LIFETIME)
-        session = Session(session_id, caller.subject, caller.token, now, now, expires_at)
-        connection.execute("DELETE FROM sessions WHERE expires_at < ?", to_number(now - LIFETIME))
-        SESSIONS.insert(connection, session, hash=hash_secret(secret))
-        record_change(connection, caller, now, "sign-in", session=session_id)
-        return NewSession(session, f"{session_id}.{secret}")
+        with self._write(caller) as change:
+            return _insert(change)
 
     def find(self, text: str) -> SignedIn | None:
         """Return the session with this secret, and note that it was used; None for any that is not valid."""
@@ -110,10 +94,9 @@ class Sessions:
 
     def sign_out(self, session: Session) -> None:
         """End a session."""
-        with self._store.write() as connection:
-            self._end(connection, session)
-            caller = Caller(session.subject, token=session.token)
-            record_change(connection, caller, self._clock(), "sign-out", session=session.id)
+        with self._write(Caller(session.subject, token=session.token)) as change:
+            _end(change, session)
+            change.record("sign-out", session=session.id)
 
     def sessions(self, caller: Caller) -> list[Session]:
         """Return the sessions that a caller reaches and that are not over."""
@@ -124,17 +107,12 @@ class Sessions:
 
     def revoke(self, caller: Caller, session_id: str) -> None:
         """End a session that a caller reaches."""
-        with self._store.write() as connection:
-            session = SESSIONS.find(connection, parse_name(session_id, "session"))
-            reach = accounts.read_reach(connection, caller)
-            if session is None or not _is_within(connection, session, reach):
+        with self._write(caller) as change:
+            session = SESSIONS.find(change, parse_name(session_id, "session"))
+            if session is None or not _is_within(change, session, accounts.read_reach(change, caller)):
                 raise EntryNotFound(f"there is no session '{session_id}'")
-            self._end(connection, session)
-            record_change(connection, caller, self._clock(), "revoke-session", session=session.id)
-
-    def _end(self, connection: Connection, session: Session) -> None:
-        query = "UPDATE sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
-        connection.execute(query, to_number(self._clock()), session.id)
+            _end(change, session)
+            change.record("revoke-session", session=session.id)
 
     def people(self, caller: Caller) -> list[Person]:
         caller.require(Role.ADMIN, "")
@@ -144,16 +122,32 @@ class Sessions:
     def remove_person(self, caller: Caller, subject: str) -> None:
         """Forget a person: sessions and tokens end, and another account may have the name. Grants stay."""
         caller.require(Role.ADMIN, "")
-        now = self._clock()
-        with self._store.write() as connection:
-            if PEOPLE.find(connection, parse_name(subject, "subject")) is None:
+        with self._write(caller) as change:
+            if PEOPLE.find(change, parse_name(subject, "subject")) is None:
                 raise EntryNotFound(f"'{subject}' never signed in")
-            for session in SESSIONS.filter(connection, subject=subject):
-                self._end(connection, session)
-            for token in TOKENS.filter(connection, owner=subject):
-                accounts.revoke_token(connection, token.id, now)
-            connection.execute("DELETE FROM people WHERE subject = ?", subject)
-            record_change(connection, caller, now, "remove-person", subject=subject)
+            for session in SESSIONS.filter(change, subject=subject):
+                _end(change, session)
+            for token in TOKENS.filter(change, owner=subject):
+                accounts.revoke_token(change, token.id)
+            change.execute("DELETE FROM people WHERE subject = ?", subject)
+            change.record("remove-person", subject=subject)
+
+
+def _insert(change: Transaction) -> NewSession:
+    """Begin a session of the caller."""
+    caller, now = change.caller, change.now
+    session_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
+    expires_at = min(now + LIFETIME, caller.expires_at or now + LIFETIME)
+    session = Session(session_id, caller.subject, caller.token, now, now, expires_at)
+    change.execute("DELETE FROM sessions WHERE expires_at < ?", to_number(now - LIFETIME))
+    SESSIONS.insert(change, session, hash=hash_secret(secret))
+    change.record("sign-in", session=session_id)
+    return NewSession(session, f"{session_id}.{secret}")
+
+
+def _end(change: Transaction, session: Session) -> None:
+    query = "UPDATE sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
+    change.execute(query, to_number(change.now), session.id)
 
 
 def _read_signed_in(connection: Connection, session: Session, now: datetime) -> SignedIn | None:

@@ -7,16 +7,16 @@ counts for one day and thing, the higher one stays. After 30 days the machines a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from skillc.contract import optional
 from skillc.errors import InvalidParameter, InvalidSkillId
 from skillc.registry.access import Caller
 from skillc.registry.model import Role, parse_prefix, parse_text
-from skillc.registry.store import Connection, Row, Store, marks, select_in, tables
+from skillc.registry.store import Connection, Row, marks, select_in, tables
 from skillc.skills import SkillId
 
 MAX_ROWS = 5000  # of one batch, and of one machine and day
@@ -112,12 +112,8 @@ class Statistics:
     misses: tuple[tuple[str, str, int], ...] = ()
 
 
-class Usage:
+class Usage(tables.Ledger):
     """The counts of a registry."""
-
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._clock = clock
 
     def record(self, caller: Caller, batch: Batch) -> Receipt:
         """Take a batch: the rows of skills that are there and that the caller may read.

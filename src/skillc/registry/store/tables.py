@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from skillc.registry.access import Caller
 from skillc.registry.model import Change, Review, Skill, StoredFile, Version
 from skillc.registry.store.database import (
     Connection,
+    Store,
     Table,
     marks,
     select_in,
@@ -131,21 +133,35 @@ def find_digests(connection: Connection, digests: Collection[str], *tables: str)
 # Changes
 
 
-def record_change(
-    connection: Connection,
-    caller: Caller,
-    now: datetime,
-    action: str,
-    skill: str = "",
-    version: str = "",
-    **detail: object,
-) -> int:
-    """Add an entry to the log, and return its number."""
-    sequence = read_last_sequence(connection) + 1
-    change = Change(sequence, now, caller.subject, caller.token, action, skill, version, detail)
-    CHANGES.insert(connection, change)
-    connection.notify(skill)
-    return sequence
+class Transaction:
+    """What a caller writes at one time: statements, as with a connection, and entries of the log."""
+
+    def __init__(self, connection: Connection, caller: Caller, now: datetime) -> None:
+        self.caller, self.now = caller, now
+        self.execute, self.execute_many = connection.execute, connection.execute_many
+        self.notify = connection.notify
+
+    def record(self, action: str, skill: str = "", version: str = "", **detail: object) -> int:
+        """Add an entry to the log, and return its number."""
+        sequence = read_last_sequence(self) + 1
+        who = self.caller.subject, self.caller.token
+        CHANGES.insert(self, Change(sequence, self.now, *who, action, skill, version, detail))
+        self.notify(skill)
+        return sequence
+
+
+class Ledger:
+    """A part of a registry: tables of its store, whose changes are in the log."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._clock = clock
+
+    @contextmanager
+    def _write(self, caller: Caller) -> Iterator[Transaction]:
+        with self._store.write() as connection:
+            # The time is read while no other writes, so that times are in the order of changes.
+            yield Transaction(connection, caller, self._clock())
 
 
 def read_last_sequence(connection: Connection, time: datetime | None = None) -> int:
