@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -108,11 +108,9 @@ async def read_collections(call: Call) -> Any:
 async def read_skill(call: Call) -> Any:
     """Return a version of a skill with the text of its SKILL.md."""
     # Most requests are for this, and most need no thread.
-    registry, skill_id = call.registry, call.path["id"]
+    registry, skill_id, choose = call.registry, call.path["id"], read_choice(call)
     skill = registry.recall_skill(call.caller, skill_id)
-    if skill is None:
-        skill = await call.service.call(find_skill, call)
-    version = choose_version(call, skill)
+    version = choose(skill if skill is not None else await call.service.call(find_skill, call))
     key = "text", version.version, version.digest
     text = registry.recall(skill_id, key)
     if text is None:
@@ -185,14 +183,16 @@ def find_skill(call: Call) -> Skill:
 
 def find_version(call: Call) -> Version:
     """Return the version that the path and the query name, if the caller may see it."""
-    return choose_version(call, find_skill(call))
+    choose = read_choice(call)
+    return choose(find_skill(call))
 
 
-def choose_version(call: Call, skill: Skill) -> Version:
+def read_choice(call: Call) -> Callable[[Skill], Version]:
+    """Return how the query chooses a version of a skill; refuses one that does so in two ways."""
     number, tag = call.query["version"], call.query["tag"]
     if number and tag:
         raise Refusal(400, "give 'version' or 'tag', not both")
-    return skill.require(number) if number else skill.resolve(tag or LATEST)
+    return lambda skill: skill.require(number) if number else skill.resolve(tag or LATEST)
 
 
 def version_etag(version: Version) -> str:

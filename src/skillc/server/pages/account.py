@@ -5,14 +5,14 @@ A token is shown once: when it is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from starlette.responses import Response
 
 from skillc.errors import InvalidParameter
 from skillc.registry import GROUP, Grant, NewToken, Permission, Role, Token
-from skillc.server.pages.visit import NOT_KEPT, Page, Visit, redirect
+from skillc.server.pages.visit import NOT_KEPT, Visit, change, redirect
 
 LIVES = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
 MAX_SESSIONS = 20  # of a list, the last used first
@@ -73,13 +73,9 @@ def create_token(visit: Visit) -> Response:
 
 
 def show_grants(visit: Visit) -> Response:
-    grants = visit.registry.accounts.grants(visit.person)
-    start = _read_number(visit.query("start"))
     return visit.page(
         "grants.html",
-        grants=grants[start : start + MAX_GRANTS],
-        start=start,
-        next_start=start + MAX_GRANTS if len(grants) > start + MAX_GRANTS else 0,
+        **visit.part("grants", visit.registry.accounts.grants(visit.person), MAX_GRANTS),
         roles=list(Role),
         can_grant=visit.has_role("admin"),
         subject=visit.query("subject")[:MAX_SUBJECT],
@@ -96,28 +92,26 @@ def set_grant(visit: Visit) -> Response:
 def show_log(visit: Visit) -> Response:
     """Show changes, the last first; `before` is the number that a page ends at."""
     visit.person.require(Role.ADMIN, "")
-    end = _read_number(visit.query("before"))
+    end = visit.number("before")
     last = end or visit.registry.revision() + 1
     changes = visit.registry.changes(visit.person, max(0, last - 1 - MAX_CHANGES), MAX_CHANGES)
-    changes = [change for change in changes if change.sequence < last]
+    changes = [each for each in changes if each.sequence < last]
     older = changes[0].sequence if changes and changes[0].sequence > 1 else 0
     return visit.page("log.html", changes=changes[::-1], older=older, is_first=not end)
 
 
 def show_people(visit: Visit) -> Response:
     """Show people that signed in with an issuer, and what they may do."""
-    people = visit.registry.sessions.people(visit.person)
+    part = visit.part("people", visit.registry.sessions.people(visit.person), MAX_PEOPLE)
     grants: dict[str, list[Grant]] = {}
     for grant in visit.registry.accounts.grants(visit.person):
         grants.setdefault(grant.subject, []).append(grant)
-    start = _read_number(visit.query("start"))
     rows = []
-    for person in people[start : start + MAX_PEOPLE]:
+    for person in part["people"]:
         groups = person.current_groups(visit.registry.now())
         names = (person.subject, *(f"{GROUP}{group}" for group in groups))
         rows.append((person, groups, [grant for name in names for grant in grants.get(name, ())]))
-    next_start = start + MAX_PEOPLE if len(people) > start + MAX_PEOPLE else 0
-    return visit.page("people.html", people=rows, start=start, next_start=next_start, max_groups=MAX_GROUPS)
+    return visit.page("people.html", **part | {"people": rows}, max_groups=MAX_GROUPS)
 
 
 def show_publishers(visit: Visit) -> Response:
@@ -145,21 +139,6 @@ def trust_publisher(visit: Visit) -> Response:
     return redirect("/admin/publishers")
 
 
-def _change(path: str, operation: Callable[[Visit], Callable[..., object]], *fields: str) -> Page:
-    """Return what takes a form with the fields that an operation needs, and leads to a page then."""
-
-    def change(visit: Visit) -> Response:
-        operation(visit)(visit.person, *map(visit.text, fields))
-        return redirect(path)
-
-    return change
-
-
-def _read_number(text: str) -> int:
-    """Return a number from an address; 0 for what is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
-
-
 PAGES = {
     "/account": show_account,
     "/admin/grants": show_grants,
@@ -169,17 +148,17 @@ PAGES = {
 }
 FORMS = {
     "/account/tokens": create_token,
-    "/account/tokens/revoke": _change("/account", lambda visit: visit.registry.accounts.revoke_token, "id"),
-    "/account/sessions/end": _change("/account", lambda visit: visit.registry.sessions.revoke, "id"),
+    "/account/tokens/revoke": change("/account", lambda registry: registry.accounts.revoke_token, "id"),
+    "/account/sessions/end": change("/account", lambda registry: registry.sessions.revoke, "id"),
     "/admin/grants": set_grant,
-    "/admin/grants/remove": _change(
-        "/admin/grants", lambda visit: visit.registry.accounts.remove_grant, "subject", "prefix"
+    "/admin/grants/remove": change(
+        "/admin/grants", lambda registry: registry.accounts.remove_grant, "subject", "prefix"
     ),
-    "/admin/people/remove": _change(
-        "/admin/people", lambda visit: visit.registry.sessions.remove_person, "subject"
+    "/admin/people/remove": change(
+        "/admin/people", lambda registry: registry.sessions.remove_person, "subject"
     ),
     "/admin/publishers": trust_publisher,
-    "/admin/publishers/remove": _change(
-        "/admin/publishers", lambda visit: visit.registry.publishers.distrust, "id"
+    "/admin/publishers/remove": change(
+        "/admin/publishers", lambda registry: registry.publishers.distrust, "id"
     ),
 }

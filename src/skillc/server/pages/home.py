@@ -98,7 +98,7 @@ class Search:
             visit.query("collection").strip("/")[:MAX_QUERY],
             visit.query("tag")[:MAX_QUERY],
             sort if sort in SORTS else "",
-            _read_start(visit.query("start")),
+            visit.number("start"),
         )
 
     def address(self, start: int = 0, **changes: str) -> str:
@@ -109,26 +109,13 @@ class Search:
         return f"/find?{urlencode({name: value for name, value in values.items() if value})}"
 
 
-def _read_start(text: str) -> int:
-    return min(int(text), MAX_FOUND) if text.isascii() and text.isdigit() and len(text) < 4 else 0
-
-
 def _find(visit: Visit, search: Search) -> dict[str, Any]:
     """Return the results of a search, how many there are, and what they can be filtered by."""
-    nothing = {
-        "search": search,
-        "results": [],
-        "total": 0,
-        "next_start": 0,
-        "corrections": {},
-        "collections": [],
-        "tags": [],
-    }
     try:
         scope = Scope(collection=search.collection, tag=search.tag)
         found = visit.catalog.find(search.query, MAX_FOUND, scope)
     except EmptyQuery:  # nothing yet, or no word in it
-        return nothing
+        found = FoundSkills()
     skills: dict[str, Skill | None] = {}
     uses = dict(visit.catalog.usage().skills) if search.sort == USED else None
     chosen = found if search.sort == RELEVANCE else _sort(visit, found, uses, skills)
@@ -142,7 +129,7 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
         "results": [_describe(visit, each, skills, uses) for each in chosen[search.start : end]],
         "total": len(found),
         "next_start": end if end < len(found) else 0,
-        "corrections": dict(found.corrections),
+        "corrections": found.corrections,
         "collections": Counter(map("/".join, deeper)).most_common(MAX_FACETS),
         "tags": Counter(tag for skill in found for tag in skill.tags).most_common(MAX_FACETS),
     }

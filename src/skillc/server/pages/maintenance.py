@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from skillc.errors import InvalidParameter, RegistryRefused
 from skillc.registry import Version
-from skillc.server.pages.visit import Page, Visit, redirect
+from skillc.server.pages.visit import Visit, change, redirect
 from skillc.skills import SkillId
 from skillc.versions import LATEST
 
@@ -14,19 +14,8 @@ MAX_DELETIONS = 100
 MAX_QUEUE = 50
 
 
-def _change(operation: str, *fields: str) -> Page:
-    """Return what takes a form that changes a skill: an operation of the registry, with some fields."""
-
-    def change(visit: Visit) -> Response:
-        skill_id = _read_id(visit)
-        getattr(visit.registry, operation)(visit.person, skill_id, *map(visit.text, fields))
-        return redirect(f"/versions/{skill_id}")
-
-    return change
-
-
 def delete(visit: Visit) -> Response:
-    skill_id = _read_id(visit)
+    skill_id = SkillId(visit.text("id"))
     if visit.text("confirmation") != skill_id:
         raise InvalidParameter("confirmation", f"type the ID of the skill to delete it: {skill_id}")
     visit.registry.delete(visit.person, skill_id)
@@ -61,21 +50,19 @@ def _before(visit: Visit, version: Version) -> str:
 
 def decide(visit: Visit) -> Response:
     approve = visit.text("decision") == "approve"
-    visit.registry.review(visit.person, _read_id(visit), visit.text("version"), approve, visit.text("reason"))
+    fields = (visit.text("id"), visit.text("version"), approve, visit.text("reason"))
+    visit.registry.review(visit.person, *fields)
     return redirect("/review")
 
 
-def _read_id(visit: Visit) -> SkillId:
-    return SkillId(visit.text("id"))
-
-
 PAGES = {"/deleted": show_deletions, "/review": show_queue}
+_VERSIONS = "/versions/{id}"
 FORMS = {
-    "/yank": _change("yank", "version", "reason"),
-    "/unyank": _change("unyank", "version"),
-    "/tag": _change("set_tag", "tag", "version"),
-    "/untag": _change("remove_tag", "tag"),
-    "/restore": _change("restore"),
+    "/yank": change(_VERSIONS, lambda registry: registry.yank, "id", "version", "reason"),
+    "/unyank": change(_VERSIONS, lambda registry: registry.unyank, "id", "version"),
+    "/tag": change(_VERSIONS, lambda registry: registry.set_tag, "id", "tag", "version"),
+    "/untag": change(_VERSIONS, lambda registry: registry.remove_tag, "id", "tag"),
+    "/restore": change(_VERSIONS, lambda registry: registry.restore, "id"),
     "/delete": delete,
     "/review": decide,
 }

@@ -132,7 +132,7 @@ def show_text(visit: Visit) -> Response:
     is_main = not subject.path
     text = None
     if is_main or file.path.lower().endswith(MARKDOWN):
-        text = _render(subject, file.path, data, _number(visit.query("part")))
+        text = _render(subject, file.path, data, visit.number("part", 1))
     plain = None if text else _plain(file.path, data)
     values: dict[str, Any] = {"file": file, "text": text, "plain": plain, "is_image": _is_image(file)}
     if not is_main:
@@ -256,10 +256,6 @@ def _is_image(file: StoredFile) -> bool:
     return file.path.lower().endswith(IMAGES)
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1
-
-
 def _install_target(visit: Visit, subject: Subject) -> str:
     """Return what `skc add` takes for this skill."""
     if not visit.site.is_registry:
@@ -320,7 +316,6 @@ def _as_file(name: str) -> dict[str, str]:
 
 def show_versions(visit: Visit) -> Response:
     subject = find_subject(visit)
-    start = max(0, _number(visit.query("start") or "0"))
     every = subject.skill.versions
     older = {new.version: old.version for new, old in pairwise(every)}
     tags: dict[str, list[str]] = {}
@@ -329,9 +324,7 @@ def show_versions(visit: Visit) -> Response:
     return visit.page(
         "versions.html",
         **describe_skill(visit, subject, "versions"),
-        versions=every[start : start + MAX_VERSIONS],
-        start=start,
-        next_start=start + MAX_VERSIONS if len(every) > start + MAX_VERSIONS else 0,
+        **visit.part("versions", every, MAX_VERSIONS),
         older=older,
         version_tags=tags,
         skill_tags=sorted(subject.skill.tags.items())[:MAX_VERSIONS],

@@ -5,7 +5,7 @@ A page is a function of a `Visit` that returns a response. It may block: it runs
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
@@ -153,6 +153,17 @@ class Visit:
     def query(self, name: str) -> str:
         return self.request.query_params.get(name, "")
 
+    def number(self, name: str, default: int = 0) -> int:
+        """Return a number in the address; the default for what is none."""
+        text = self.query(name)
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else default
+
+    def part(self, name: str, values: Sequence[Any], size: int) -> dict[str, Any]:
+        """Return what a page has of a list, from the `start` in its address on, and where the next starts."""
+        start = self.number("start")
+        end = start + size
+        return {name: values[start:end], "start": start, "next_start": end if len(values) > end else 0}
+
     def text(self, name: str) -> str:
         """Return a field of the form; empty where it is missing or a file."""
         value = self.form.get(name)
@@ -178,6 +189,19 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 def redirect(path: str, headers: Mapping[str, str] | None = None) -> Response:
     """Send the browser to another page, which it gets with GET."""
     return RedirectResponse(path, 303, HEADERS | dict(headers or {}))
+
+
+def change(path: str, operation: Callable[[Registry], Callable[..., object]], *fields: str) -> Page:
+    """Return what takes a form for an operation of the registry with some fields, and leads to a page then.
+
+    `{id}` in the path is the field `id`.
+    """
+
+    def respond(visit: Visit) -> Response:
+        operation(visit.registry)(visit.person, *map(visit.text, fields))
+        return redirect(path.format(id=visit.text("id")))
+
+    return respond
 
 
 @dataclass(frozen=True, slots=True)
