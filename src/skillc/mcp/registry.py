@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 import anyio.to_thread
@@ -46,7 +47,6 @@ Result = TypeVar("Result")
 PATH = "/mcp"
 MAX_DEPTH = 64  # segments of a URI's path
 MAX_IDS = 20_000  # of a collection
-PAGE = 500
 INSTRUCTIONS = """\
 This is a registry of skills: folders of instructions, references and scripts for certain kinds of tasks. \
 When a task may have one, look with skc_find or browse_skills, then load_skill to get its instructions and \
@@ -151,17 +151,11 @@ class _CallerSkills:
 
     @_in_thread
     def ids(self, prefix: str) -> list[SkillId]:
-        ids: list[SkillId] = []
-        after = ""
+        skills = self._registry.source(self._caller).skills(prefix)
         try:
-            while page := self._registry.skills(self._caller, prefix, after, PAGE):
-                ids += (skill.id for skill in page if skill.latest and skill.id != prefix)
-                after = page[-1].id
-                if len(ids) >= MAX_IDS:
-                    break
+            return [skill.id for skill in islice(skills, MAX_IDS) if skill.latest and skill.id != prefix]
         except InvalidSkillId:
             return []
-        return ids
 
     @_in_thread
     def entry(self, skill_id: SkillId) -> SkillEntry:
@@ -176,17 +170,16 @@ class _CallerSkills:
     @_in_thread
     def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
         entries: list[SkillEntry] = []
-        while page := self._registry.skills(self._caller, after=after, limit=skills):
-            for skill in page:
-                if len(entries) >= skills or files <= 0:
-                    return entries, after
-                after = skill.id
-                try:
-                    entry = self._entries.get(self._caller, skill.resolve())
-                except (SkillNotFound, NotServed):
-                    continue
-                entries.append(entry)
-                files -= len(entry.files)
+        for skill in self._registry.source(self._caller).skills(after=after):
+            if len(entries) >= skills or files <= 0:
+                return entries, after
+            after = skill.id
+            try:
+                entry = self._entries.get(self._caller, skill.resolve())
+            except (SkillNotFound, NotServed):
+                continue
+            entries.append(entry)
+            files -= len(entry.files)
         return entries, None
 
     def _find(self, uri: str) -> tuple[SkillEntry, str]:

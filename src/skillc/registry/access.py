@@ -225,7 +225,7 @@ class TrustedPublisher:
             self.issuer == job.issuer
             and _equal(self.repository, job.repository)
             and self.workflow == job.workflow
-            and (not self.ref or _matches(self.ref, job.ref))
+            and (self.ref in ("", job.ref) or (self.ref[-1] == "*" and job.ref.startswith(self.ref[:-1])))
             and (not self.environment or _equal(self.environment, job.environment))
         )
 
@@ -257,7 +257,3 @@ def parse_environment(text: str) -> str:
 def _equal(one: str, other: str) -> bool:
     """Compare two names without case, in ASCII alone: Unicode has letters whose lower case is another's."""
     return one == other or (one.isascii() and other.isascii() and one.lower() == other.lower())
-
-
-def _matches(pattern: str, ref: str) -> bool:
-    return ref.startswith(pattern[:-1]) if pattern.endswith("*") else ref == pattern

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillc.errors import SignInRequired
@@ -58,7 +58,8 @@ def create_registry_app(
         *operations,
         *(Route(path, app) for path, app in mounts(service).items()),
     ]
-    names = {_endpoint(route): getattr(route, "path", "") for route in routes}
+    # By what the scope of a request has as its endpoint when a route took it.
+    names = {route.endpoint: route.path for route in routes if isinstance(route, Route)}
     request_log = Middleware(
         RequestLog,
         metrics=service.metrics,
@@ -82,11 +83,6 @@ def create_registry_app(
     )
     app.router.redirect_slashes = False
     return app
-
-
-def _endpoint(route: BaseRoute) -> object:
-    """Return what the scope of a request has as its endpoint when a route took it."""
-    return getattr(route, "endpoint", None) or getattr(route, "app", None)
 
 
 class Compression:

@@ -4,8 +4,8 @@ SIGHUP puts new ones in their place, one after the other; in a terminal it ends 
 that the terminal is gone. The processes are forked, so this one must not have opened a registry before:
 threads are not inherited. A process ends by itself when the one that started it is gone.
 
-uvicorn has a supervisor, too. It does not say when its processes answer, starts those that fail at once again
-and again, waits for one that does not end, and leaves them alone where it is killed.
+uvicorn has a supervisor, too. Its processes load the whole program anew, as they are not forked; it waits for
+ever for one that does not end, and leaves them alone where it is killed.
 """
 
 from __future__ import annotations

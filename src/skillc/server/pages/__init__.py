@@ -15,8 +15,9 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from skillc.server.pages import account, assets, home, login, maintenance, publish, skill, usage
+from skillc.server.pages.agents import show_agents
 from skillc.server.pages.assets import quote_path
-from skillc.server.pages.local_catalog import LocalSite, show_agents
+from skillc.server.pages.local_catalog import LocalSite
 from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.visit import Page, Site, prefers_html, serve_page, show_missing
 from skillc.server.responses import refuse_route

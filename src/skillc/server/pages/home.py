@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
@@ -13,7 +15,7 @@ from starlette.responses import Response
 from skillc.errors import EmptyQuery, SkillcError, SkillNotFound
 from skillc.index.skills import FoundSkill, FoundSkills, Scope
 from skillc.library import EMBEDDED
-from skillc.registry import Skill
+from skillc.registry import Skill, Version
 from skillc.server.pages.agents import list_overflows
 from skillc.server.pages.markdown import PREFIX, slugify
 from skillc.server.pages.visit import Visit
@@ -116,9 +118,9 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
         found = visit.catalog.find(search.query, MAX_FOUND, scope)
     except EmptyQuery:  # nothing yet, or no word in it
         found = FoundSkills()
-    skills: dict[str, Skill | None] = {}
+    load = cache(partial(_load, visit))
     uses = dict(visit.catalog.usage().skills) if search.sort == USED else None
-    chosen = found if search.sort == RELEVANCE else _sort(visit, found, uses, skills)
+    chosen = found if search.sort == RELEVANCE else _sort(found, uses, load)
     depth = search.collection.count("/") + 1 if search.collection else 0
     deeper = (skill.id.split("/")[: depth + 1] for skill in found if skill.id.count("/") > depth)
     if search.start >= len(found):  # the address of a page that was there once
@@ -126,7 +128,7 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     end = search.start + MAX_RESULTS
     return {
         "search": search,
-        "results": [_describe(visit, each, skills, uses) for each in chosen[search.start : end]],
+        "results": [_describe(each, load(each.id), uses) for each in chosen[search.start : end]],
         "total": len(found),
         "next_start": end if end < len(found) else 0,
         "corrections": found.corrections,
@@ -135,39 +137,31 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     }
 
 
+def _load(visit: Visit, skill_id: str) -> Version | None:
+    """Return the version to show of a skill that was found; none where it was taken away since."""
+    try:
+        skill = visit.catalog.skill(SkillId(skill_id))
+    except SkillcError:
+        return None
+    return skill.latest or next(iter(skill.versions), None)
+
+
 def _sort(
-    visit: Visit, found: FoundSkills, uses: dict[str, int] | None, skills: dict[str, Skill | None]
+    found: FoundSkills, uses: dict[str, int] | None, load: Callable[[str], Version | None]
 ) -> list[FoundSkill]:
     """Return results by use or by the time of their latest version, the best first where that is the same."""
     if uses is not None:
         return sorted(found, key=lambda skill: -uses.get(skill.id, 0))
-    times = {each.id: _published_at(_load(visit, each.id, skills)) for each in found}
-    return sorted(found, key=lambda skill: times[skill.id], reverse=True)
+    versions = {skill.id: version for skill in found if (version := load(skill.id))}
+    times = {skill_id: version.published_at.timestamp() for skill_id, version in versions.items()}
+    return sorted(found, key=lambda skill: times.get(skill.id, 0), reverse=True)
 
 
-def _published_at(skill: Skill | None) -> float:
-    version = skill and (skill.latest or next(iter(skill.versions), None))
-    return version.published_at.timestamp() if version else 0
-
-
-def _load(visit: Visit, skill_id: str, skills: dict[str, Skill | None]) -> Skill | None:
-    """Return a skill that was found; none where it was taken away since."""
-    if skill_id not in skills:
-        try:
-            skills[skill_id] = visit.catalog.skill(SkillId(skill_id))
-        except SkillcError:
-            skills[skill_id] = None
-    return skills[skill_id]
-
-
-def _describe(
-    visit: Visit, found: FoundSkill, skills: dict[str, Skill | None], uses: dict[str, int] | None
-) -> dict[str, Any]:
-    skill = _load(visit, found.id, skills)
+def _describe(found: FoundSkill, version: Version | None, uses: dict[str, int] | None) -> dict[str, Any]:
     return {
         "id": SkillId(found.id),
         "uses": uses and uses.get(found.id),
-        "version": skill and (skill.latest or next(iter(skill.versions), None)),
+        "version": version,
         "description": cut(" ".join(found.description.split()), 300),
         "words": [word for word, _ in found.matched[:MAX_WORDS]],
         "fields": sorted({field for _, fields in found.matched for field in fields}),

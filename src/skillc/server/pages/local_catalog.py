@@ -1,4 +1,4 @@
-"""Show one's own skills: all that repositories have, each as it is now, and what agents see of them."""
+"""Show one's own skills: all that the repositories of a workspace have, each as it is now."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
 
 from skillc import usage
 from skillc.audit import Audit, audit_folder
@@ -17,7 +16,6 @@ from skillc.errors import FileNotFound, SkillcError
 from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library import Skill as FolderSkill, SkillDescriptor, SkillDocument, stored_skills
-from skillc.listing import ABSENT, CHARACTERS, CUT, NAME, ON_DEMAND, WHOLE, AgentListing
 from skillc.registry import Skill, StoredFile, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
@@ -30,15 +28,6 @@ from skillc.workspace import Workspace
 NO_VERSION = "0.0.0"  # of a skill that does not say
 MAX_ROWS = 100  # of each kind of count
 MAX_FILE = 16 << 20  # bytes
-MAX_SKILLS = 300  # of an agent's table; the others are counted
-# What an agent shows of a skill, in the order of how much, with the level of its mark.
-STATES = {
-    WHOLE: ("whole", "good"),
-    CUT: ("cut", "warn"),
-    NAME: ("name alone", "warn"),
-    ON_DEMAND: ("on demand", ""),
-    ABSENT: ("not shown", "block"),
-}
 
 
 class LocalSite(Site):
@@ -187,23 +176,3 @@ def _version_of(skill: SkillDescriptor) -> str:
         return parse_version(str(skill.metadata.get("version") or NO_VERSION))
     except SkillcError:
         return NO_VERSION
-
-
-def show_agents(visit: Visit) -> Response:
-    """Show each agent that is here: how many of its skills the model sees whole, and each skill's state."""
-    assert isinstance(visit.site, LocalSite)
-    agents = [_describe_agent(each) for each in visit.site.workspace.listing().agents]
-    return visit.page("agents.html", agents=agents, states=STATES)
-
-
-def _describe_agent(listing: AgentListing) -> dict[str, Any]:
-    counts = {state: sum(skill.state == state for skill in listing.skills) for state in STATES}
-    order = {state: number for number, state in enumerate((ABSENT, NAME, CUT, WHOLE, ON_DEMAND))}
-    skills = sorted(listing.skills, key=lambda skill: (order.get(skill.state or "", 9), skill.id))
-    return {
-        "listing": listing,
-        "counts": {state: count for state, count in counts.items() if count},
-        "tokens": listing.used // CHARACTERS,
-        "skills": skills[:MAX_SKILLS],
-        "more": max(0, len(skills) - MAX_SKILLS),
-    }

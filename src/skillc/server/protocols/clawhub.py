@@ -204,15 +204,11 @@ class _Api:
     def resolve(self, request: Request, caller: Caller) -> Response:
         """Say which version has these files, by their fingerprint, and which is the latest."""
         skill = self._skill(request, caller, request.query_params.get("slug", ""))
-        match = self._match(caller, skill, request.query_params.get("hash", ""))
+        digest, files = request.query_params.get("hash", ""), self._registry.files
+        each = (v for v in skill.versions[:MAX_VERSIONS] if _fingerprint(files(caller, v)) == digest)
+        match = next(each, None)
         pair = {"match": match, "latestVersion": skill.latest}
         return respond({key: {"version": each.version} if each else None for key, each in pair.items()})
-
-    def _match(self, caller: Caller, skill: Skill, fingerprint: str) -> Version | None:
-        for version in skill.versions[:MAX_VERSIONS]:
-            if _fingerprint(self._registry.files(caller, version)) == fingerprint:
-                return version
-        return None
 
     def download(self, request: Request, caller: Caller) -> Response:
         """Return a version as a zip."""

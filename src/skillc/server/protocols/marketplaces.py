@@ -64,9 +64,13 @@ def routes(service: Service) -> list[BaseRoute]:
         skill_id, _, reference = request.path_params["id"].partition("@")
         version = service.registry.skill(caller, skill_id).resolve(reference or LATEST)
         key = f"plugin {version.skill} {version.version} {version.archive}"
-        return packs.get(
-            key, lambda: _make_plugin(service, caller, Entry(version, to_name(version.skill.name)))
-        )
+
+        def make() -> Repository:
+            files = _read_plugin(service, caller, Entry(version, to_name(version.skill.name)))
+            time = int(version.published_at.timestamp())
+            return make_repository(files, f"{version.skill} {version.version}", time)
+
+        return packs.get(key, make)
 
     def find_marketplace(request: Request, caller: Caller) -> Repository:
         entries = list_entries(service.registry, caller, find_prefix(request))
@@ -146,11 +150,6 @@ def _name(address: str, prefix: str) -> str:
     """Return the name of a marketplace; each agent knows one of a name."""
     host = urlsplit(address).netloc
     return "-".join(["skillc", to_segment(host), *([to_segment(prefix)] if prefix else [])])
-
-
-def _make_plugin(service: Service, caller: Caller, entry: Entry) -> Repository:
-    version, files = entry.version, _read_plugin(service, caller, entry)
-    return make_repository(files, f"{version.skill} {version.version}", int(version.published_at.timestamp()))
 
 
 def _make_marketplace(service: Service, caller: Caller, name: str, entries: list[Entry]) -> Repository:
