@@ -198,7 +198,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _prepare_output(options)
     try:
         if words and words[0].startswith("-") and words[0] not in OVERVIEWS:
-            from skillc.cli.global_options import move_behind
+            from skillc.cli.syntax import move_behind
 
             words = move_behind(words)
         if isinstance(sys.stdout, PlainStream) or sys.stderr.isatty():

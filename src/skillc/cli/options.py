@@ -1,22 +1,28 @@
-"""Options and arguments that several commands share, and what is made of them: hosts, ports, a registry."""
+"""Options and arguments that several commands share, and what is made of them: hosts, filters, a registry."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from skillc import remotes
+from skillc import library, remotes
 from skillc.cli import show
 from skillc.cli.output import table, warn
 from skillc.cli.progress import line
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
+from skillc.index import skills as index  # lazy
 from skillc.paths import current_directory
 from skillc.remotes import git
 from skillc.settings import load_settings
+from skillc.spelling import did_you_mean, suggest, unknown_repository
+from skillc.text import one_line
+
+if TYPE_CHECKING:
+    from skillc.workspace import Workspace
 
 GLOBAL = "--global  Use the home directory's store and its lock, ~/.skillc/skills-lock.json."
 ACCEPT_BLOCKS = "--accept-blocks  Take what the audit blocks. Read first what it does."
@@ -92,3 +98,45 @@ def connect(credential: remotes.Credential) -> remotes.RegistryApi:
     """Return the registry's API, to be used in a `with` block."""
     line.rename(f"Asking {credential.registry}")
     return remotes.RegistryApi.connect(credential, lambda text: print(text, file=sys.stderr, flush=True))
+
+
+def explain_filters(here: Workspace, task: str, scope: index.Scope) -> None:
+    """Report each filter of a search that no skill of the library meets."""
+    for text in _find_misses(here, task, scope):
+        here.report(one_line(f"note: {text}"))
+
+
+def _find_misses(here: Workspace, task: str, scope: index.Scope) -> Iterator[str]:
+    skills = here.wait(here.library().list(), warnings=False)
+    if scope.collection:
+        yield from explain_collection(scope.collection, {c.path for c in library.derive_collections(skills)})
+    if scope.capability:
+        needs = {need for skill in skills for need in skill.requires_capabilities}
+        if scope.capability not in needs:
+            yield _join(f"no skill needs the capability '{scope.capability}'", scope.capability, needs)
+        elif not here.capabilities.issuperset({scope.capability}):
+            where = "'capabilities' in skills.toml shows them"
+            yield f"skills that need '{scope.capability}' are hidden; {where}"
+    if scope.tag:
+        tags = index.skill_index().database.read(index.read_all_tags)
+        if scope.tag not in map(str.casefold, tags):
+            here_too = [tag for tag in suggest(scope.tag, tags) if here.find(task, 1, index.Scope(tag=tag))]
+            yield _join(f"no skill has the tag '{scope.tag}'", scope.tag, here_too)
+
+
+def explain_collection(path: str, paths: set[str]) -> Iterator[str]:
+    """Yield what is wrong with a collection that is none of those there are."""
+    if path not in paths:
+        yield _join(f"there is no collection '{path}'", path, paths)
+
+
+def check_repository(here: Workspace, name: str) -> None:
+    """Raise InvalidOption for a name that no repository has."""
+    names = list(dict.fromkeys(source.name for source in here.library().sources))
+    if name and name not in names:
+        raise unknown_repository(name, names)
+
+
+def _join(problem: str, word: str, names: set[str] | list[str]) -> str:
+    question = did_you_mean(word, names)
+    return f"{problem}; {question}" if question else problem

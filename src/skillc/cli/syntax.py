@@ -5,7 +5,10 @@ Written by hand, because importing argparse costs more than a whole reading comm
 
 from __future__ import annotations
 
+import os
+
 from skillc import errors
+from skillc.cli import OVERVIEWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -258,3 +261,35 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
         from skillc.cli.usage_errors import surplus  # only on the way to an error
 
         raise errors.InvalidOption(f"unexpected argument '{rest[0]}'; {surplus(command, rest[0])}")
+
+
+# What may stand before the command, and behind it.
+_SWITCHES = {"-v": "--verbose", "--verbose": "--verbose", "--no-pager": "--no-pager"}
+
+
+def move_behind(words: Sequence[str]) -> list[str]:
+    """Return the words with the options before the command behind it; `-C` changes the directory at once."""
+    rest, options = list(words), []
+    while rest and rest[0].startswith("-") and rest[0] not in OVERVIEWS:
+        name, equals, value = rest.pop(0).partition("=")
+        if name in _SWITCHES and not equals:
+            options.append(_SWITCHES[name])
+        elif name in ("-C", "--color"):
+            if not equals and not rest:
+                raise errors.InvalidOption(f"{name} needs a value")
+            value = value if equals else rest.pop(0)
+            if name == "-C":
+                _change_directory(value)
+            else:
+                options += [name, value]
+        else:
+            return [f"{name}{equals}{value}", *rest]  # the error names it
+    return [*rest[:1], *options, *rest[1:]]
+
+
+def _change_directory(path: str) -> None:
+    try:
+        os.chdir(path)
+    except OSError as error:
+        raise errors.InvalidOption(f"-C {path}: {error.strerror}") from None
+    os.environ["PWD"] = os.getcwd()  # programs that we start may read it instead of asking the system

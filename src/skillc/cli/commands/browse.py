@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skillc.cli import show, workspace
-from skillc.cli.filters import check_repository, explain_collection
+from skillc.cli.options import check_repository, explain_collection
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption

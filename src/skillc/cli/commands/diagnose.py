@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from skillc import library
 from skillc.cli import show, workspace
-from skillc.cli.filters import check_repository
 from skillc.cli.lines import BAD, WARNING, Line, Mark
+from skillc.cli.options import check_repository
 from skillc.cli.output import note_new_name
 from skillc.cli.syntax import Arguments, Command
 from skillc.errors import WARNINGS, InvalidOption

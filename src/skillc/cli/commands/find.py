@@ -49,7 +49,7 @@ def run(arguments: Arguments) -> int:
     matches = here.find(task, limit + extra, scope)
     skills = FoundSkills(matches[:limit], matches.corrections)
     if not skills and any(limits.values()):
-        from skillc.cli.filters import explain_filters  # only where nothing was found
+        from skillc.cli.options import explain_filters  # only where nothing was found
 
         explain_filters(here, task, scope)
 
