@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import json
 import os
 import shutil
 import signal
@@ -176,6 +177,10 @@ class World:
     ) -> SkcRun:
         """Run a command that must succeed."""
         return check_success(self.skc(*words, cwd=cwd, env=env, without=without))
+
+    def json(self, *words: str, **options: Any) -> Any:
+        """Run a command that must succeed, and return what it says as JSON."""
+        return json.loads(self.ok(*words, "--format", "json", **options).stdout)
 
     def fails(
         self,

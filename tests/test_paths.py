@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from pathlib import Path
@@ -47,11 +46,11 @@ def test_skillc_home_moves_everything(world: World) -> None:
     (moved / ".skillc").mkdir(parents=True)
     (moved / ".skillc" / "config.toml").write_text("colour = 1\n")
     world.ok("init", "there", "--global", "--description", "Say where it is.", env=env)
-    built = json.loads(world.ok("build", "there", "--format", "json", env=env).stdout)
+    built = world.json("build", "there", env=env)
     assert built["source_path"] == str(moved / ".skillc" / "skills" / "there")
     assert built["runtime_path"] == str(moved / ".skillc" / "runtime" / "there")
     assert "unknown key 'colour'" in world.ok("search", "there", "x", env=env).stderr
-    listed = json.loads(world.ok("list", "--format", "json", env=env).stdout)
+    listed = world.json("list", env=env)
     assert [(s["name"], s["scope"], s["status"]) for s in listed["skills"]] == [("there", "global", "normal")]
     assert not (world.home / ".skillc").exists()
     assert not (world.project / ".skillc" / "runtime").exists()
@@ -106,9 +105,9 @@ def test_in_the_home_everything_is_global(world: World) -> None:
     """[RFC-0009] a skill in the home's store is global, wherever the command runs."""
     world.skill("pdf", store=world.global_store)
     for cwd in (world.home, world.global_store, world.global_store / "pdf", world.project):
-        listed = json.loads(world.ok("list", "--format", "json", cwd=cwd).stdout)
+        listed = world.json("list", cwd=cwd)
         assert [skill["scope"] for skill in listed["skills"]] == ["global"]
-    built = json.loads(world.ok("build", ".", "--format", "json", cwd=world.global_store / "pdf").stdout)
+    built = world.json("build", ".", cwd=world.global_store / "pdf")
     assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from pathlib import Path
 
@@ -151,7 +150,7 @@ def test_force_keeps_what_was_there(world: World) -> None:
     save(world.store / "pdf" / "edit.md", "edited\n")
     world.fails("E050", "build", str(other))
     world.ok("build", str(other), "--force", "--target", "./agent")
-    items = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    items = world.json("trash", "list")["entries"]
     assert [item["from"] for item in items] == [str(world.store / "pdf")]
     assert Path(items[0]["path"], "edit.md").read_text() == "edited\n"
 

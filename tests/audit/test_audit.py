@@ -27,7 +27,7 @@ def fenced(script: str) -> str:
 def test_json(world: World) -> None:
     """[SURFACES: Getting skills] the JSON has what a skill asks for, and its findings."""
     world.skill("pdf", fenced(PIPE))
-    value = json.loads(world.ok("audit", "pdf", "--format", "json").stdout)
+    value = world.json("audit", "pdf")
     [skill] = value["skills"]
     assert skill["id"] == "pdf"
     assert skill["asks"] == {
@@ -78,7 +78,7 @@ def test_folders(world: World, tmp_path: Path) -> None:
     put(tmp_path / "many" / "b", {"a.sh": THEFT})
     value = json.loads(world.skc("audit", str(tmp_path / "many"), "--format", "json").stdout)
     assert [skill["id"] for skill in value["skills"]] == ["a/pdf", "b/pdf"]
-    one = json.loads(world.ok("audit", str(tmp_path / "many" / "a" / "pdf"), "--format", "json").stdout)
+    one = world.json("audit", str(tmp_path / "many" / "a" / "pdf"))
     assert [skill["id"] for skill in one["skills"]] == ["pdf"]
 
 

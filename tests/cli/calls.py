@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from tests.conftest import SkcRun, check_failure, check_success, run_here
 
 
@@ -13,6 +16,11 @@ def call(*words: str) -> SkcRun:
 def ok(*words: str) -> SkcRun:
     """Call a command that must succeed."""
     return check_success(run_here(words))
+
+
+def as_json(*words: str) -> Any:
+    """Call a command that must succeed, and return what it says as JSON."""
+    return json.loads(ok(*words, "--format", "json").stdout)
 
 
 def fails(code: str, *words: str) -> SkcRun:

@@ -387,7 +387,7 @@ def test_terminals_that_are_not_utf8(world: World, env: dict[str, str]) -> None:
     for words in (["list"], ["outline", "pdf"], ["outline", "é"], ["search", "pdf", "text"]):
         assert world.ok(*words, env=env).stdout
     world.fails("E020", "show", "pdf", "--section", "ü", env=env)
-    assert len(json.loads(world.ok("list", "--format", "json", env=env).stdout)["skills"]) == 2
+    assert len(world.json("list", env=env)["skills"]) == 2
 
 
 @pytest.mark.slow
@@ -404,8 +404,8 @@ def test_arguments_that_are_not_utf8(world: World) -> None:
     invalid(world, "list", "--limit", odd)
     world.fails("E100", "build", "pdf", "--target", odd)
     assert world.ok("search", "pdf", odd).stdout == "No results.\n"
-    assert json.loads(world.ok("search", "pdf", odd, "--format", "json").stdout)["results"] == []
-    assert json.loads(world.ok("list", "--pattern", odd, "--format", "json").stdout)["skills"] == []
+    assert world.json("search", "pdf", odd)["results"] == []
+    assert world.json("list", "--pattern", odd)["skills"] == []
 
 
 # Terminals

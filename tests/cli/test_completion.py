@@ -355,7 +355,7 @@ def test_bash_runs_no_heading(shelf: World) -> None:
     """[SURFACES: JSON] a heading that would be a command is text, also within quotes."""
     heading = r"""Evil $(touch pwned) `touch pwned` "x" 'y' \\ z"""
     shelf.skill("evil", f"---\nname: evil\ndescription: d\n---\n# {heading}\n")
-    title = json.loads(shelf.ok("outline", "evil", "--format", "json").stdout)[0]["heading"]
+    title = shelf.json("outline", "evil")[0]["heading"]
     for start, end in (("Ev", ""), ('"Ev', '"')):
         (offer,) = in_bash(shelf, "show", "evil", "--section", start)
         script = f"printf %s {start[:-2]}{offer}{end}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.calls import fails, ok
+from tests.cli.calls import as_json, fails, ok
 from tests.conftest import World
 from tests.support.skills import skill
 from tests.support.terminal import show_on_terminal
@@ -26,7 +26,7 @@ def library(world: World) -> World:
 
 
 def results(world: World, *words: str) -> list[dict[str, Any]]:
-    fields = json.loads(ok("find", *words, "--format", "json").stdout)
+    fields = as_json("find", *words)
     assert fields["query"] == words[0]
     found: list[dict[str, Any]] = fields["results"]
     return found
@@ -62,7 +62,7 @@ def test_what_is_told_to_read_can_be_read(library: World) -> None:
     assert ok(*found[0]["read"].split()[1:]).stdout.startswith("## Attachments\n")
     shown = ok("find", "incoice").stdout
     assert shown.startswith("incoice: showing invoice\ninvoices  (")
-    fields = json.loads(ok("find", "incoice", "--format", "json").stdout)
+    fields = as_json("find", "incoice")
     assert (fields["query"], fields["corrections"]) == ("incoice", {"incoice": "invoice"})
     fails("E004", "find", "")
     fails("E004", "find", "?!")
@@ -175,12 +175,12 @@ def test_a_project_of_the_other_kind(library: World) -> None:
     """[D23] skills below a `.rkat` alone are found, and the skills.toml of a directory above counts."""
     inner = library.project / "inner"
     skill(inner, ".rkat/skills/brewing", "---\ndescription: Brew tea\n---\n")
-    found = json.loads(library.ok("find", "tea", "--format", "json", cwd=inner).stdout)["results"]
+    found = library.json("find", "tea", cwd=inner)["results"]
     assert [(f["id"], f["source_name"]) for f in found] == [("brewing", "project-rkat")]
     skill(library.project, "elsewhere/billing", "---\ndescription: Invoice for tea\n---\n")
     toml = library.project / ".skillc" / "skills.toml"
     toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
-    found = json.loads(library.ok("find", "tea", "--format", "json", cwd=inner).stdout)["results"]
+    found = library.json("find", "tea", cwd=inner)["results"]
     assert [f["id"] for f in found] == ["billing"]
 
 

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from tests.cli.calls import fails, ok
+from tests.cli.calls import as_json, fails, ok
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
 
@@ -45,10 +45,10 @@ def test_with_a_variable(world: World, registry: Stub) -> None:
     assert run.stdout == f"Logged in to {registry.url} as ada ({roles}){until}\n"
     assert registry.paths() == ["/whoami"]
     assert SECRET in stored(world)
-    listing = json.loads(ok("login", "--format", "json").stdout)
+    listing = as_json("login")
     assert listing == {"registries": [{"registry": registry.url, "subject": "ada"}]}
     assert ok("login").stdout.splitlines()[1].split() == [registry.url, "ada"]
-    assert json.loads(ok("logout", registry.url, "--format", "json").stdout)["removed"] is True
+    assert as_json("logout", registry.url)["removed"] is True
     assert "not logged in" in ok("logout", registry.url).stdout
     assert SECRET not in stored(world)
     assert "no registry" in ok("login").stdout

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from tests.cli.calls import fails, ok
+from tests.cli.calls import as_json, fails, ok
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -21,14 +19,14 @@ def library(world: World) -> World:
 @pytest.mark.slow
 def test_browse(library: World) -> None:
     """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path."""
-    listing = json.loads(ok("browse", "extraction", "--format", "json").stdout)
+    listing = as_json("browse", "extraction")
     assert (listing["type"], listing["path"]) == ("listing", "extraction")
     assert listing["subcollections"] == [
         {"path": "extraction/medical", "description": "1 skills", "count": 1}
     ]
     assert [s["id"] for s in listing["skills"]] == ["extraction/email-extractor"]
     assert listing["skills"][0]["source_name"] == "project"
-    found = json.loads(ok("browse", "nowhere", "--query", "diagnosis", "--format", "json").stdout)
+    found = as_json("browse", "nowhere", "--query", "diagnosis")
     assert [s["id"] for s in found["skills"]] == ["extraction/medical/diagnosis"]
     assert ok("browse", "nowhere").stdout == "No skills.\n"
     assert "extraction/  (2)\n" in ok("browse").stdout
@@ -73,7 +71,7 @@ def test_load_and_inventory(library: World) -> None:
     """
     block = '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'
     assert ok("load", "pdf-processing").stdout == block + "\n"
-    fields = json.loads(ok("load", "pdf-processing", "--format", "json").stdout)
+    fields = as_json("load", "pdf-processing")
     assert fields == {
         "id": "pdf-processing",
         "name": "pdf-processing",
@@ -82,7 +80,7 @@ def test_load_and_inventory(library: World) -> None:
     }
     fails("E001", "load", "not/there")
     fails("E070", "load", "../etc")
-    fields = json.loads(ok("inventory", "--preload", "pdf-processing", "--format", "json").stdout)
+    fields = as_json("inventory", "--preload", "pdf-processing")
     assert fields["mode"] == "flat"
     assert '<skill id="pdf-processing" active="true">' in fields["xml"]
     fails("E001", "inventory", "--preload", "not/there")
@@ -93,7 +91,7 @@ def test_load_and_inventory(library: World) -> None:
 @pytest.mark.slow
 def test_turn(library: World) -> None:
     """[D31] [LIB: Failure semantics] [SURFACES: Library] what a model would get, with events and notices."""
-    turn = json.loads(ok("turn", "/pdf-processing go", "--ref", "not/there", "--format", "json").stdout)
+    turn = as_json("turn", "/pdf-processing go", "--ref", "not/there")
     assert turn["message"].endswith("</skill>\n\ngo")
     assert [event["type"] for event in turn["events"]] == ["SkillsResolved", "SkillResolutionFailed"]
     assert turn["events"][1] == {
@@ -102,7 +100,7 @@ def test_turn(library: World) -> None:
         "error": "skill 'not/there' not found",
     }
     assert turn["notices"] == ["skill 'not/there' not found"]
-    preloaded = json.loads(ok("turn", "go", "--preload", "pdf-processing", "--format", "json").stdout)
+    preloaded = as_json("turn", "go", "--preload", "pdf-processing")
     assert preloaded["system"].endswith("</skill>")
     assert preloaded["message"] == "go"
     fails("E001", "turn", "go", "--preload", "not/there")
@@ -112,7 +110,7 @@ def test_repo_list_and_diagnose(library: World) -> None:
     """[D27] [D25] [SURFACES: Library] each repository's state, and what was quarantined or shadowed."""
     skill(library.store, "silent", "# no frontmatter\n")
     skill(library.global_store, "pdf-processing")
-    states = {r["name"]: r for r in json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]}
+    states = {r["name"]: r for r in as_json("repo", "list")["repositories"]}
     assert states["project"] == {
         "name": "project",
         "type": "filesystem",
@@ -124,7 +122,7 @@ def test_repo_list_and_diagnose(library: World) -> None:
     }
     assert (states["user"]["skills"], states["user"]["shadowed"]) == (0, 1)
     assert states["user-rkat"]["status"] == "unused"
-    told = json.loads(ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
+    told = as_json("doctor", "--library")["diagnostics"]
     assert [(d["source_name"], d["code"], d["severity"]) for d in told] == [
         ("project", "E011", "error"),
         ("user", "W022", "warning"),
@@ -152,7 +150,7 @@ def test_diagnose_where_all_is_broken(library: World) -> None:
         '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\nrequired=true\n'
     )
     fails("E200", "browse")
-    told = json.loads(ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
+    told = as_json("doctor", "--library")["diagnostics"]
     assert [(d["source_name"], d["code"]) for d in told] == [("gone", "E200")]
-    states = json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]
+    states = as_json("repo", "list")["repositories"]
     assert (states[0]["name"], states[0]["status"]) == ("gone", "unavailable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -33,16 +32,11 @@ def admin(world: World, team: Team) -> World:
     return world
 
 
-def as_json(world: World, *words: str, **options: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(world.ok(*words, "--format", "json", **options).stdout)
-    return value
-
-
 def test_publishers(admin: World, team: Team) -> None:
     """[SURFACES: Sign-in] trusted publishers are added, listed and removed; GitHub is the default."""
     assert ok("publisher", "list").stdout == "No trusted publishers.\n"
     words = ("acme/skills", "release.yml", "--prefix", "payments", "--ref", "refs/tags/v*")
-    made = as_json(admin, "publisher", "add", *words)
+    made = admin.json("publisher", "add", *words)
     assert made == {
         "id": made["id"],
         "repository": "acme/skills",
@@ -58,12 +52,12 @@ def test_publishers(admin: World, team: Team) -> None:
         *("--issuer", "https://gitlab.com", "--environment", "release"),
     )
     assert ".gitlab-ci.yml of acme/tools/skills may publish below tools now" in run.stdout
-    first, second = as_json(admin, "publisher", "list")["publishers"]
+    first, second = admin.json("publisher", "list")["publishers"]
     assert (first["id"], second["issuer"]) == (made["id"], "https://gitlab.com")
     rows = [line.split() for line in ok("publisher", "list").stdout.splitlines()]
     assert (rows[0][0], rows[1][:3]) == ("ID", [made["id"], "acme/skills", "release.yml"])
     assert "its tokens ended" in ok("publisher", "remove", made["id"]).stdout
-    assert len(as_json(admin, "publisher", "list")["publishers"]) == 1
+    assert len(admin.json("publisher", "list")["publishers"]) == 1
     fails("E093", "publisher", "remove", made["id"])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -22,15 +21,10 @@ def admin(world: World, team: Team) -> World:
     return world
 
 
-def as_json(world: World, *words: str, **options: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(world.ok(*words, "--format", "json", **options).stdout)
-    return value
-
-
 def test_yank_and_undo(admin: World, team: Team) -> None:
     """[SURFACES: Registry] yank takes a version out of the choice, with a reason; --undo brings it back."""
     team.publish("payments/refunds", version="1.0.0")
-    result = as_json(admin, "yank", "payments/refunds@1.0", "--reason", "pays twice")
+    result = admin.json("yank", "payments/refunds@1.0", "--reason", "pays twice")
     assert result == {
         "id": "payments/refunds",
         "version": "1.0.0",
@@ -66,7 +60,7 @@ def test_yank_mistakes(admin: World, team: Team) -> None:
 def test_tokens(admin: World, team: Team) -> None:
     """[SURFACES: Registry] a token is shown once, is listed without its secret, and ends when revoked."""
     words = ("--role", "publisher", "--prefix", "payments", "--expires", "90d", "--label", "ci")
-    token = as_json(admin, "token", "create", *words)
+    token = admin.json("token", "create", *words)
     assert (token["role"], token["prefix"], token["label"], token["owner"]) == (
         "publisher",
         "payments",
@@ -75,7 +69,7 @@ def test_tokens(admin: World, team: Team) -> None:
     )
     assert token["expires_at"] > token["created_at"]
     assert team.registry.accounts.authenticate(token["token"]).allows(Role.PUBLISHER, "payments/x")
-    listing = as_json(admin, "token", "list")["tokens"]
+    listing = admin.json("token", "list")["tokens"]
     assert {each["id"] for each in listing} >= {token["id"]}
     text = ok("token", "list").stdout
     assert text.splitlines()[0].split() == [
@@ -90,7 +84,7 @@ def test_tokens(admin: World, team: Team) -> None:
         "REVOKED",
     ]
     assert token["token"] not in text + json.dumps(listing)
-    assert as_json(admin, "token", "revoke", token["id"])["revoked"] is True
+    assert admin.json("token", "revoke", token["id"])["revoked"] is True
     admin.fails("E090", "token", "list", "--to", team.url, env={"SKILLC_TOKEN": token["token"]})
     fails("E093", "token", "revoke", "nothing")
 
@@ -112,11 +106,11 @@ def test_token_as_text(admin: World, team: Team) -> None:
 def test_token_for_another(admin: World, team: Team) -> None:
     """[SURFACES: Registry] an admin makes tokens for others; a publisher may not, nor with more rights."""
     team.token("ada", Role.PUBLISHER, "payments")
-    token = as_json(admin, "token", "create", "--owner", "ada", "--role", "publisher", "--prefix", "payments")
+    token = admin.json("token", "create", "--owner", "ada", "--role", "publisher", "--prefix", "payments")
     env = {"SKILLC_TOKEN": token["token"], "SKILLC_REGISTRY": team.url}
     admin.fails("E090", "token", "create", "--role", "admin", env=env)
     admin.fails("E090", "token", "create", "--prefix", "payments", "--owner", "eve", env=env)
-    assert as_json(admin, "token", "create", "--prefix", "payments", env=env)["owner"] == "ada"
+    assert admin.json("token", "create", "--prefix", "payments", env=env)["owner"] == "ada"
 
 
 @pytest.mark.parametrize(
@@ -139,21 +133,21 @@ def test_token_mistakes(admin: World, words: tuple[str, ...]) -> None:
 
 def test_grants(admin: World, team: Team) -> None:
     """[SURFACES: Registry] grants are added, listed and removed."""
-    assert as_json(admin, "grant", "add", "ada", "publisher", "--prefix", "payments") == {
+    assert admin.json("grant", "add", "ada", "publisher", "--prefix", "payments") == {
         "subject": "ada",
         "role": "publisher",
         "prefix": "payments",
         "registry": team.url,
     }
     ok("grant", "add", "ada", "maintainer", "--prefix", "payments")
-    grants = as_json(admin, "grant", "list")["grants"]
+    grants = admin.json("grant", "list")["grants"]
     assert {"subject": "ada", "role": "maintainer", "prefix": "payments"} in grants
     assert len(grants) == 2
     rows = [line.split() for line in ok("grant", "list").stdout.splitlines()]
     assert rows[0] == ["SUBJECT", "ROLE", "PREFIX"]
     assert ["ada", "maintainer", "payments"] in rows
     assert "no role" in ok("grant", "remove", "ada", "--prefix", "payments").stdout
-    assert len(as_json(admin, "grant", "list")["grants"]) == 1
+    assert len(admin.json("grant", "list")["grants"]) == 1
     fails("E093", "grant", "remove", "ada")
     fails("E062", "grant", "remove", "admin")  # the last admin stays
 
@@ -186,11 +180,11 @@ def test_what_a_token_may_do_now(admin: World, team: Team) -> None:
         "Now it may do: publisher below payments, no role elsewhere;"
         " ada has no more, which 'skc grant add' changes"
     )
-    nothing = as_json(admin, "token", "create", "--owner", "eve")
+    nothing = admin.json("token", "create", "--owner", "eve")
     assert nothing["permissions"] == []
     assert "Now it may do: nothing; eve has no more" in ok("token", "create", "--owner", "eve").stdout
     assert ok("token", "create").stdout.splitlines()[2] == "Now it may do: reader of all"
-    rows = {each["owner"]: each["permissions"] for each in as_json(admin, "token", "list")["tokens"]}
+    rows = {each["owner"]: each["permissions"] for each in admin.json("token", "list")["tokens"]}
     assert (rows["eve"], rows["ada"]) == ([], [{"role": "publisher", "prefix": "payments"}])
     admin.ok("token", "revoke", nothing["id"])
     assert "publisher below payments, no role elsewhere" in ok("token", "list").stdout

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.calls import call, fails, ok
+from tests.cli.calls import as_json, call, fails, ok
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.git import Origin, Server, origin, server, template
@@ -26,7 +26,7 @@ def configured(root: Path, directory: str = ".skillc") -> list[dict[str, Any]]:
 
 
 def answer(world: World, *words: str) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads(ok("repo", *words, "--format", "json").stdout)
+    fields: dict[str, Any] = as_json("repo", *words)
     return fields
 
 
@@ -246,7 +246,7 @@ def test_keep_defaults(world: World) -> None:
         ("user", "~/.skillc/skills"),
         ("x", None),
     ]
-    assert {"own", "mine"} <= {s["id"] for s in json.loads(ok("browse", "--format", "json").stdout)["skills"]}
+    assert {"own", "mine"} <= {s["id"] for s in as_json("browse")["skills"]}
     fields = answer(world, "add", "y", "http://127.0.0.1:9", "--keep-defaults", "--global")
     assert (fields["kept"], fields["left"]) == ([str(world.global_store)], [str(world.store)])
     assert [table["name"] for table in configured(world.home)] == ["user", "y"]

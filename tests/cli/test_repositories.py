@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.calls import ok
+from tests.cli.calls import as_json, ok
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -35,7 +34,7 @@ def configure(world: World, text: str) -> None:
 
 
 def states(world: World) -> dict[str, dict[str, object]]:
-    found = json.loads(ok("repo", "list", "--format", "json").stdout)["repositories"]
+    found = as_json("repo", "list")["repositories"]
     return {state["name"]: state for state in found}
 
 

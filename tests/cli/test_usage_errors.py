@@ -8,7 +8,7 @@ import pytest
 
 from skillc.cli.summaries import NAMES
 from skillc.cli.usage_errors import OTHER_NAMES
-from tests.cli.calls import call, fails, ok
+from tests.cli.calls import as_json, call, fails, ok
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -102,7 +102,7 @@ def test_filters(shop: World) -> None:
         result = ok(*command.split())
         assert result.stderr == f"note: {note}\n"
         assert result.stdout.startswith("No skills")
-        assert json.loads(ok(*command.split(), "--format", "json").stdout)
+        assert as_json(*command.split())
     for words in (("--collection", "billing"), ("--tag", "MONEY")):
         assert ok("find", "xyzzy", *words).stderr == ""
     text = "---\nname: runner\ndescription: Run money\nrequires_capabilities: [shell]\n---\n# R\n"

@@ -55,7 +55,7 @@ def test_output_is_stub_manifest_and_meta(world: World) -> None:
     assert [entry.name for entry in (runtime / ".skillc").iterdir()] == ["manifest.json"]
     assert not list(runtime.rglob("*.tmp"))
     shutil.rmtree(world.runtime / "pdf")
-    result = json.loads(world.ok("build", "pdf", "--format", "json").stdout)
+    result = world.json("build", "pdf")
     assert result["skill"] == "pdf"
     assert result["status"] == "built"
     assert result["deployments"] == [

@@ -17,7 +17,7 @@ from tests.conftest import World
 
 
 def build(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    value = json.loads(world.ok("build", "pdf", "--format", "json", *words, cwd=cwd).stdout)
+    value = world.json("build", "pdf", *words, cwd=cwd)
     assert isinstance(value, dict)
     return value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -23,7 +22,7 @@ def folder(world: World) -> Path:
 
 
 def imported(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    value = json.loads(world.ok("build", *words, "--format", "json", cwd=cwd).stdout)
+    value = world.json("build", *words, cwd=cwd)
     assert isinstance(value, dict)
     return value
 
@@ -373,5 +372,5 @@ def test_commits_in_the_copy_are_kept(world: World) -> None:
     (world.store / "pdf/.git/HEAD").write_text("my commits")
     world.skill("pdf", "---\nname: pdf\ndescription: new\n---\nNew\n", store=world.root / "work")
     assert "Updated" in world.ok("build", str(folder)).stdout
-    (entry,) = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    (entry,) = world.json("trash", "list")["entries"]
     assert (Path(entry["path"]) / ".git/HEAD").read_text() == "my commits"

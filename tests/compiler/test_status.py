@@ -14,7 +14,7 @@ from tests.conftest import World
 
 
 def listed(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    value = json.loads(world.ok("list", "--format", "json", *words, cwd=cwd).stdout)
+    value = world.json("list", *words, cwd=cwd)
     assert isinstance(value, dict)
     return value
 

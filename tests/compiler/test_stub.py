@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -247,6 +246,6 @@ def test_an_edited_stub_is_kept(world: World) -> None:
         stub.write_text(f"my edit {words}")
         assert "warning[W007]" in world.ok("build", "pdf", *words).stderr
         assert stub.read_text() == text
-    entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    entries = world.json("trash", "list")["entries"]
     assert [Path(entry["path"]).read_text() for entry in entries] == ["my edit ('--force',)", "my edit ()"]
     assert {entry["from"] for entry in entries} == {str(world.runtime / "pdf/SKILL.md")}

@@ -251,7 +251,7 @@ def test_deployments(world: World) -> None:
     assert _found(world, "deployments") == []
     assert not (agent / "edited").is_symlink()
     assert os.listdir(world.home / ".codex" / "skills") == ["older"]
-    kept = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    kept = world.json("trash", "list")["entries"]
     assert {Path(entry["from"]).name for entry in kept} == {"other", "edited"}
 
 

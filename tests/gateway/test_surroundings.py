@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -238,15 +237,12 @@ def test_json_in_any_encoding(pdf: World, encoding: str) -> None:
     env = {"PYTHONIOENCODING": f"{encoding}:strict"}
     odd = os.fsdecode(b"\xff")
     (pdf.store / "pdf" / odd).write_text("x")
-    found = {
-        name: json.loads(pdf.ok(*words, "--format", "json", env=env).stdout)
-        for name, (words, _) in COMMANDS.items()
-    }
+    found = {name: pdf.json(*words, env=env) for name, (words, _) in COMMANDS.items()}
     assert found["outline"][0]["heading"] == found["show"]["heading"] == "名前 Größe"
     assert found["open"]["content"] == TEXT
     assert [entry["path"] for entry in found["sources"]["entries"]] == ["é", "é/x.txt", "SKILL.md", "\\udcff"]
     assert found["search"]["results"][0]["section"] == "名前 Größe"
-    assert json.loads(pdf.ok("search", "pdf", odd, "--format", "json", env=env).stdout)["query"] == odd
+    assert pdf.json("search", "pdf", odd, env=env)["query"] == odd
 
 
 # The modules that cost more than the command itself

@@ -43,7 +43,7 @@ def outside(world: World) -> Path:
 
 
 def add(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(world.ok("add", *words, "--format", "json", cwd=cwd).stdout)
+    value: dict[str, Any] = world.json("add", *words, cwd=cwd)
     return value
 
 
@@ -463,7 +463,7 @@ def test_many(
     shutil.rmtree(world.global_store)
     assert 0 < max(counts.values(), default=0) <= 5 * 4, counts  # in batches of 3, 3, 6, 12 and 18
     counts.clear()
-    assert len(json.loads(world.ok("install", "--global", "--format", "json").stdout)["installed"]) == 42
+    assert len(world.json("install", "--global")["installed"]) == 42
     assert 0 < max(counts.values(), default=0) <= 5 * 4, counts
     assert world.ok("install", "--global").stdout == "42 skills unchanged\n"
     assert len(read_deployments()) == 84

@@ -157,7 +157,7 @@ def test_locked_version(hub: Hub, world: World) -> None:
     shutil.rmtree(world.store / "pdf")
     world.ok("install", "--frozen")
     assert (world.store / "pdf" / "SKILL.md").read_bytes() == MAIN
-    (found,) = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
+    (found,) = world.json("outdated")["skills"]
     assert (found["current"], found["latest"], found["changed"]) == ("1.0.0", "1.1.0", True)
     world.ok("update")
     assert (world.store / "pdf" / "SKILL.md").read_bytes() == MAIN + b"More.\n"

@@ -42,7 +42,7 @@ def _find(world: World) -> str:
 
 
 def _clean(world: World, *words: str) -> list[dict[str, Any]]:
-    value = json.loads(world.ok("clean", *words, "--format", "json").stdout)
+    value = world.json("clean", *words)
     entries: list[dict[str, Any]] = value["entries"]
     return entries
 
@@ -81,7 +81,7 @@ def test_nothing_to_clean(world: World) -> None:
     assert "Nothing to clean" in world.ok("clean").stdout
     assert _clean(world) == []
     assert not (world.home / ".skillc").exists()
-    assert json.loads(world.ok("clean", "--format", "json", env={"HOME": ""}).stdout) == {"entries": []}
+    assert world.json("clean", env={"HOME": ""}) == {"entries": []}
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_an_orphan_without_a_log_goes_whole(world: World) -> None:
     }
     assert results == {"plain": "removed", "edited": "trashed", "damaged": "trashed"}
     assert list(world.runtime.iterdir()) == []
-    items = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    items = world.json("trash", "list")["entries"]
     assert any(Path(item["path"]).read_text().endswith("mine\n") for item in items)
 
 

@@ -212,7 +212,7 @@ def test_an_edited_entry_is_kept(world: World) -> None:
         assert path.read_text() == edited
         assert "in the trash" in world.ok("mcp", "--uninstall", agent, "--force").stderr
         assert "skillc" not in path.read_text()
-        entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+        entries = world.json("trash", "list")["entries"]
         assert entries[0]["from"] == str(path)
         assert Path(entries[0]["path"]).read_text() == edited
         assert Path(entries[0]["path"]).stat().st_mode & 0o077 == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -24,7 +23,7 @@ def pdf(world: World) -> Path:
 
 
 def call(world: World, *words: str) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(world.ok(*words, "--format", "json", cwd=world.home).stdout)
+    answer: dict[str, Any] = world.json(*words, cwd=world.home)
     return answer
 
 
@@ -35,7 +34,7 @@ def present(world: World) -> set[str]:
 
 
 def listed(world: World) -> str:
-    (entry,) = json.loads(world.ok("list", "--format", "json", cwd=world.home).stdout)["skills"]
+    (entry,) = world.json("list", cwd=world.home)["skills"]
     return str(entry.get("disabled", ""))
 
 
@@ -116,7 +115,7 @@ def test_edited_copy(world: World, pdf: Path) -> None:
     world.ok("enable", "pdf", cwd=world.home)
     assert copy.is_dir()
     assert not copy.is_symlink()
-    (entry,) = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    (entry,) = world.json("trash", "list")["entries"]
     assert (Path(entry["path"]) / "SKILL.md").read_text() == "mine"
 
 

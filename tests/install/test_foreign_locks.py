@@ -47,7 +47,7 @@ def versions(origin: Origin, server: Server) -> Versions:
 
 
 def run_import(world: World, *words: str) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(world.ok("import", "--lock", "--format", "json", *words).stdout)
+    answer: dict[str, Any] = world.json("import", "--lock", *words)
     return answer
 
 
@@ -77,7 +77,7 @@ def test_commits(world: World, versions: Versions) -> None:
     assert (locked.commit, locked.hash) == (versions.commit, versions.hash)
     assert world.ok("verify").stdout == "Every file is what the lock says.\n"
     requests = len(versions.server.requests)
-    assert json.loads(world.ok("install", "--frozen", "--format", "json").stdout)["unchanged"] == ["pdf"]
+    assert world.json("install", "--frozen")["unchanged"] == ["pdf"]
     assert len(versions.server.requests) == requests
     (skip,) = run_import(world, file)["skipped"]
     assert skip["reason"] == f"the same as '{world.store / 'pdf'}'"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from pathlib import Path
@@ -74,7 +73,7 @@ def test_links_of_a_git_repository(installer: Installer, origin: Origin) -> None
     world.ok("add", f"file://{origin.bare}", "--skill", "odd", "--yes", "--target", "claude,codex")
     shutil.rmtree(store)
     world.ok("install", "--frozen")
-    assert json.loads(world.ok("outdated", "--format", "json").stdout)["skills"][0]["changed"] is False
+    assert world.json("outdated")["skills"][0]["changed"] is False
     origin.write("shared/c.md", "changed")
     origin.push()
     world.ok("update")

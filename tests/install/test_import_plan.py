@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -15,9 +14,7 @@ from tests.support.skills import skill
 
 
 def plan(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(
-        world.ok("import", "--dry-run", "--format", "json", *words, cwd=cwd or world.home).stdout
-    )
+    answer: dict[str, Any] = world.json("import", "--dry-run", *words, cwd=cwd or world.home)
     return answer
 
 
@@ -65,7 +62,7 @@ def test_agents_that_are_not_there(world: World, claude: Path) -> None:
         "No skills yet. 2 skills in ~/.claude/skills, ~/.codex/skills came from elsewhere;"
         " 'skc import' takes them over.\n"
     )
-    assert json.loads(world.ok("list", "--format", "json").stdout)["skills"] == []
+    assert world.json("list")["skills"] == []
 
 
 def test_reasons(world: World, claude: Path) -> None:

@@ -99,7 +99,7 @@ def test_same_skill_of_two_agents(world: World, claude: Path) -> None:
     assert "the same as" in skip["reason"]
     assert second.is_symlink()
     assert os.path.realpath(second) == os.path.realpath(claude / "pdf")
-    (entry,) = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    (entry,) = world.json("trash", "list")["entries"]
     assert entry["from"] == str(second)
     assert (Path(entry["path"]) / "SKILL.md").read_text().endswith("Body.\n")
     assert {record.path for record in read_deployments()} == {str(second), str(claude / "pdf")}
@@ -197,7 +197,7 @@ def test_without_exchange(world: World, claude: Path, monkeypatch: pytest.Monkey
     assert intake.is_success
     assert pdf.is_symlink()
     assert (world.global_store / "pdf/.env.example").exists()
-    (entry,) = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    (entry,) = world.json("trash", "list")["entries"]
     assert entry["from"] == str(pdf)
 
 

@@ -18,7 +18,7 @@ from tests.support.skills import skill
 
 
 def install(world: World, *words: str) -> dict[str, list[str]]:
-    result: dict[str, list[str]] = json.loads(world.ok("install", "--format", "json", *words).stdout)
+    result: dict[str, list[str]] = world.json("install", *words)
     return result
 
 
@@ -100,7 +100,7 @@ def test_edits_go_to_the_trash(world: World, origin: Origin, server: Server) -> 
     result = world.ok("install")
     assert "warning[W007]" in result.stderr
     assert "About pdf" in (world.store / "pdf" / "SKILL.md").read_text()
-    item = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"][0]
+    item = world.json("trash", "list")["entries"][0]
     assert (Path(item["path"]) / "notes.txt").read_text() == "mine"
     assert world.ok("verify").returncode == 0
 
@@ -115,7 +115,7 @@ def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server)
     change_lock(str(world.project), forget=["pdf", "email"])
     problems = json.loads(world.skc("verify", "--format", "json").stdout)["problems"]
     assert [p["id"] for p in problems] == ["email", "pdf"]
-    dry = json.loads(world.ok("install", "--dry-run", "--format", "json").stdout)
+    dry = world.json("install", "--dry-run")
     assert dry == {"installed": [], "unchanged": [], "removed": ["email", "pdf"]}
     assert (world.store / "pdf").is_dir()
     result = world.ok("install", "--format", "json")
@@ -123,7 +123,7 @@ def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server)
     assert result.stderr.count("warning[W007]") == 1
     assert sorted(os.listdir(world.store)) == ["own"]
     assert os.listdir(world.project / ".claude" / "skills") == []
-    entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    entries = world.json("trash", "list")["entries"]
     assert [Path(e["from"]).name for e in entries] == ["email"]
     assert install(world) == {"installed": [], "unchanged": [], "removed": []}
 
@@ -188,7 +188,7 @@ def test_an_entry_of_another_tool(world: World, origin: Origin, server: Server) 
     lock_skills(world, server.url, "pdf", root=world.home, targets=["claude"])
     elsewhere = world.root / "elsewhere"
     elsewhere.mkdir()
-    assert json.loads(world.ok("install", "--format", "json", cwd=elsewhere).stdout)["installed"] == ["pdf"]
+    assert world.json("install", cwd=elsewhere)["installed"] == ["pdf"]
     assert (world.global_store / "pdf" / "SKILL.md").is_file()
     assert (world.home / ".claude" / "skills" / "pdf" / "SKILL.md").is_file()
     assert install(world, "--global")["unchanged"] == ["pdf"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from hashlib import sha256
@@ -34,7 +33,7 @@ def folder(world: World) -> Path:
 
 
 def publish(world: World, *words: str, **options: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(world.ok("publish", *words, "--format", "json", **options).stdout)
+    value: dict[str, Any] = world.json("publish", *words, **options)
     return value
 
 

@@ -27,11 +27,6 @@ def eve(world: World, team: Team) -> World:
     return world
 
 
-def as_json(world: World, *words: str, **options: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(world.ok(*words, "--format", "json", **options).stdout)
-    return value
-
-
 def lock(world: World) -> dict[str, Any]:
     skills: dict[str, Any] = json.loads((world.project / "skills-lock.json").read_text())["skills"]
     return skills
@@ -45,7 +40,7 @@ def test_add_one(eve: World, team: Team) -> None:
     """[SURFACES: Registry] [SURFACES: Getting skills] add URL/id takes the latest version, and locks it."""
     team.publish("payments/refunds", {"a.md": "one", "run.sh": "#!/bin/sh\n"}, version="1.0.0")
     team.publish("payments/refunds", {"a.md": "two", "run.sh": "#!/bin/sh\n"}, version="1.1.0")
-    (added,) = as_json(eve, "add", f"{team.url}/payments/refunds", "--yes")["added"]
+    (added,) = eve.json("add", f"{team.url}/payments/refunds", "--yes")["added"]
     digest = team.registry.skill(SYSTEM, "payments/refunds").resolve("latest").digest
     assert (added["id"], added["version"], added["digest"]) == ("refunds", "1.1.0", digest)
     assert text(eve) == "two"
@@ -69,7 +64,7 @@ def test_a_version_or_a_tag(eve: World, team: Team, ref: str, version: str) -> N
     """[SURFACES: Registry] @ names a version or a tag."""
     for number, tag in (("1.0.0", "latest"), ("1.1.0", "latest"), ("2.0.0-rc.1", "next")):
         team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
-    (added,) = as_json(eve, "add", f"{team.url}/payments/refunds{ref}", "--yes")["added"]
+    (added,) = eve.json("add", f"{team.url}/payments/refunds{ref}", "--yes")["added"]
     assert (added["version"], text(eve)) == (version, version)
     assert lock(eve)["refunds"]["ref"] == ref[1:]
 
@@ -108,14 +103,13 @@ def test_the_page_of_a_skill(eve: World, team: Team) -> None:
     team.publish("payments/refunds", {"a.md": "one"})
     team.publish("other")
     assert (
-        as_json(eve, "add", f"{team.url}/skills/payments/refunds@0.1.0", "--yes")["added"][0]["id"]
-        == "refunds"
+        eve.json("add", f"{team.url}/skills/payments/refunds@0.1.0", "--yes")["added"][0]["id"] == "refunds"
     )
     eve.ok("remove", "refunds")
-    assert as_json(eve, "add", f"{team.url}/s/payments/refunds", "--yes")["added"][0]["id"] == "refunds"
+    assert eve.json("add", f"{team.url}/s/payments/refunds", "--yes")["added"][0]["id"] == "refunds"
     for name in ("payments/refunds", "refunds", "payments/refunds@0.1.0"):
         eve.ok("remove", "refunds")
-        assert as_json(eve, "add", team.url, "--skill", name, "--yes")["added"][0]["id"] == "refunds"
+        assert eve.json("add", team.url, "--skill", name, "--yes")["added"][0]["id"] == "refunds"
     assert lock(eve)["refunds"]["source"] == f"skillc:{team.url}/payments/refunds"
 
 
@@ -127,7 +121,7 @@ def test_all_of_it(eve: World, team: Team) -> None:
     team.publish("docs/style", version="3.0.0")
     run = eve.fails("E100", "add", team.url)
     assert "has 2 skills" in run.stderr
-    added = as_json(eve, "add", team.url, "--all", "--yes")["added"]
+    added = eve.json("add", team.url, "--all", "--yes")["added"]
     assert {(each["id"], each["version"]) for each in added} == {("refunds", "0.1.0"), ("style", "3.0.0")}
     assert lock(eve)["style"]["source"] == f"skillc:{team.url}/docs/style"
     assert "skc add" in eve.fails("E080", "add", f"{team.url}/payments/nothing").stderr
@@ -144,16 +138,16 @@ def test_outdated_and_update(eve: World, team: Team) -> None:
     """[SURFACES: Registry] outdated compares digests and downloads nothing; update takes the new version."""
     team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
     eve.ok("add", f"{team.url}/payments/refunds", "--yes")
-    (state,) = as_json(eve, "outdated")["skills"] or [{"changed": False}]
+    (state,) = eve.json("outdated")["skills"] or [{"changed": False}]
     assert state["changed"] is False
     team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
     team.requests.clear()
-    (state,) = as_json(eve, "outdated")["skills"]
+    (state,) = eve.json("outdated")["skills"]
     assert (state["current"], state["latest"], state["changed"]) == ("1.0.0", "1.1.0", True)
     assert not any("archive" in path for path in team.paths())
     run = eve.ok("update", "--min-age", "3d")
     assert "version 1.1.0 is 0m old" in run.stderr
-    (update,) = as_json(eve, "update")["skills"]
+    (update,) = eve.json("update")["skills"]
     assert (update["latest"], text(eve)) == ("1.1.0", "two")
     assert lock(eve)["refunds"]["skillc"]["version"] == "1.1.0"
 
@@ -212,7 +206,7 @@ def test_without_a_token(world: World, team: Team) -> None:
     env = {"SKILLC_REGISTRY": team.url, "SKILLC_TOKEN": team.token("eve", Role.READER, "other")}
     world.fails("E090", "add", f"{team.url}/payments/refunds", "--yes", env=env)
     env = {"SKILLC_REGISTRY": team.url, "SKILLC_TOKEN": team.token("eve", Role.READER)}
-    assert as_json(world, "add", f"{team.url}/payments/refunds", "--yes", env=env)["added"]
+    assert world.json("add", f"{team.url}/payments/refunds", "--yes", env=env)["added"]
 
 
 def test_what_a_lock_may_say(world: World, team: Team) -> None:
@@ -312,5 +306,5 @@ def test_install_from_the_lock(eve: World, team: Team) -> None:
     eve.ok("add", f"{team.url}/payments/refunds", "--yes")
     team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
     shutil.rmtree(eve.store / "refunds")
-    assert as_json(eve, "install", "--frozen")["installed"] == ["refunds"]
+    assert eve.json("install", "--frozen")["installed"] == ["refunds"]
     assert text(eve) == "one"

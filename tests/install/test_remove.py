@@ -87,7 +87,7 @@ def test_back_again(world: World, pdf: Path) -> None:
     assert {record.path: record for record in read_deployments()} == before
     assert (world.home / ".claude/skills/pdf/scripts/fill.py").exists()
     assert not (world.home / "mine/pdf").is_symlink()
-    stats = json.loads(world.ok("stats", "pdf", "--all", "--format", "json", cwd=world.home).stdout)
+    stats = world.json("stats", "pdf", "--all", cwd=world.home)
     assert stats["data"]["total_accesses"] == 3  # two builds and the search before
 
 
@@ -99,7 +99,7 @@ def test_back_in_the_lock(world: World) -> None:
     world.ok("pin", "pdf")
     lock = (world.project / "skills-lock.json").read_bytes()
     remove(world, "pdf", cwd=world.project)
-    value = json.loads(world.ok("restore", "pdf", "--format", "json").stdout)
+    value = world.json("restore", "pdf")
     assert value["deployments"] == [str(world.project / ".agents/skills/pdf")]
     assert (world.project / "skills-lock.json").read_bytes() == lock
     assert world.ok("install").stdout == "1 skill unchanged\n"
@@ -223,7 +223,7 @@ def test_copies(world: World, pdf: Path) -> None:
     result = world.ok("remove", "pdf", cwd=world.home)
     assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["warning[W092]"] * 2
     assert not any((world.home / name / "pdf").exists() for name in ("plain", "edited", "more"))
-    entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    entries = world.json("trash", "list")["entries"]
     kept = {Path(entry["from"]).parent.name: Path(entry["path"]) for entry in entries}
     assert (kept["edited"] / "SKILL.md").read_text() == "mine"
     assert (kept["more"] / ".skillc/notes.txt").read_text() == "mine too"
@@ -252,7 +252,7 @@ def test_what_is_in_the_runtime_directory(world: World, pdf: Path) -> None:
     (runtime / "elsewhere").symlink_to("/tmp")
     result = world.ok("remove", "pdf", cwd=world.home)
     assert result.stderr.count("warning[W092]") == 3
-    entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    entries = world.json("trash", "list")["entries"]
     texts = [Path(e["path"]).read_text() for e in entries if Path(e["path"]).is_file()]
     assert sorted(texts) == ["my notes", "my stub"]
 
@@ -320,7 +320,7 @@ def test_path_of_a_locked_skill(world: World) -> None:
     world.ok("install")
     remove(world, "pdf", cwd=world.project)
     assert list(read_lock(str(world.project))) == ["docx"]
-    assert json.loads(world.ok("install", "--format", "json").stdout)["unchanged"] == ["docx"]
+    assert world.json("install")["unchanged"] == ["docx"]
     (world.project / "skills-lock.json").write_text("{")
     world.fails("E071", "remove", "docx")
     assert (world.store / "docx/SKILL.md").exists()

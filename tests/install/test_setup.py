@@ -65,7 +65,7 @@ def test_there_and_back(here: World, agent: str, name: str) -> None:
         if text is not None:
             (here.home / path).write_bytes(text.encode())
     before = snapshot(here.home)
-    result = json.loads(here.ok("setup", agent, "--yes", "--format", "json").stdout)
+    result = here.json("setup", agent, "--yes")
     config = (CONFIG,) if agent in MEASURED else ()
     assert {change["path"] for change in result["agents"][0]["changes"]} == {
         str(here.home / path) for path in (*FILES[agent], ".local/bin/skc", *config)
@@ -76,7 +76,7 @@ def test_there_and_back(here: World, agent: str, name: str) -> None:
             assert line.strip("{},[] ") in after[path].decode(), path  # comments and values, as written
         if path.endswith("toml"):
             assert after[path].startswith(before.get(path, b""))
-    again = json.loads(here.ok("setup", agent, "--yes", "--format", "json").stdout)
+    again = here.json("setup", agent, "--yes")
     assert again["agents"][0]["changes"] == []
     assert snapshot(here.home) == after
     here.ok("setup", agent, "--undo", "--yes")
@@ -258,14 +258,10 @@ def test_an_agent_that_writes_meanwhile(here: World, monkeypatch: pytest.MonkeyP
 def test_the_program_on_the_path(here: World) -> None:
     """[SURFACES: What agents see] a link where a login shell finds none; a profile is never written."""
     profile = save(here.home / ".profile", "PATH=/usr/bin\n")
-    line = json.loads(
-        here.ok("setup", "cursor", "--yes", "--format", "json", env={"SHELL": "/bin/sh"}).stdout
-    )
+    line = here.json("setup", "cursor", "--yes", env={"SHELL": "/bin/sh"})
     assert "export PATH=" in line["agents"][0]["next"]
     save(profile, 'PATH="$HOME/.local/bin:/usr/bin"\n')
-    again = json.loads(
-        here.ok("setup", "cursor", "--yes", "--format", "json", env={"SHELL": "/bin/sh"}).stdout
-    )
+    again = here.json("setup", "cursor", "--yes", env={"SHELL": "/bin/sh"})
     assert again["agents"][0] == {"agent": "cursor", "changes": [], "next": None}
     assert profile.read_text() == 'PATH="$HOME/.local/bin:/usr/bin"\n'
     own = here.home / ".local/bin/skc"

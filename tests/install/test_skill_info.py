@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -22,12 +21,12 @@ TEXT = "---\nname: pdf\ndescription: About pdf\nmetadata:\n  version: 1.2.0\n---
 
 def listed(world: World, *words: str) -> dict[str, Any]:
     """The one skill that is listed."""
-    (entry,) = json.loads(world.ok("list", "--format", "json", *words).stdout)["skills"]
+    (entry,) = world.json("list", *words)["skills"]
     return dict(entry)
 
 
 def info(world: World, *words: str) -> dict[str, Any]:
-    return dict(json.loads(world.ok("info", "--format", "json", *words).stdout))
+    return dict(world.json("info", *words))
 
 
 @pytest.fixture
@@ -89,7 +88,7 @@ def test_two_of_one_name(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     near = world.skill("pdf")
     world.skill("pdf", store=world.global_store)
-    first, second = json.loads(world.ok("list", "--format", "json").stdout)["skills"]
+    first, second = world.json("list")["skills"]
     assert ("shadowed_by" in first, second["shadowed_by"]) == (False, str(near))
     assert [line.split()[-1] for line in world.ok("list").stdout.splitlines()[1:3]] == ["not-built", "hidden"]
     skill(world.root / "shelf", "docx")
@@ -116,7 +115,7 @@ def test_skills_from_elsewhere(world: World) -> None:
     (world.home / ".claude/skills/link").symlink_to(theirs)
     ours = skill(world.project / ".claude/skills", "ours")
     skill(world.project / "skills", "code")
-    found = json.loads(world.ok("list", "--format", "json").stdout)["foreign"]
+    found = world.json("list")["foreign"]
     assert found == [
         {"name": "theirs", "path": str(theirs), "scope": "global"},
         {"name": "ours", "path": str(ours), "scope": "project"},

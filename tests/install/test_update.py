@@ -34,9 +34,7 @@ def installed(world: World, origin: Origin, server: Server) -> World:
 
 
 def update(world: World, *words: str) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads(world.ok("update", "--format", "json", *words).stdout)[
-        "skills"
-    ]
+    found: list[dict[str, object]] = world.json("update", *words)["skills"]
     return found
 
 
@@ -54,7 +52,7 @@ def test_outdated(installed: World, origin: Origin) -> None:
     commit = origin.push()
     edit(installed, "Line 2.", "My line.")
     before = read_tree(installed.project)
-    found = json.loads(installed.ok("outdated", "--format", "json").stdout)["skills"]
+    found = installed.json("outdated")["skills"]
     assert found == [
         {
             "id": "email",
@@ -217,7 +215,7 @@ def test_archives(world: World) -> None:
     assert world.ok("install", "--frozen").stdout == "Installed 'pdf'\n"
     pack(archive, "New.\n")
     assert world.ok("install").stdout == "1 skill unchanged\n"
-    (found,) = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
+    (found,) = world.json("outdated")["skills"]
     assert (found["id"], found["changed"], found["commit"]) == ("pdf", True, None)
     assert "W088" in world.ok("update", "--min-age", "1d").stderr
     shutil.rmtree(world.store / "pdf")
@@ -281,9 +279,7 @@ def test_min_age(installed: World, origin: Origin, monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_pins(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] a pinned skill stays until it is unpinned; the lock has the note."""
-    assert json.loads(installed.ok("pin", "pdf", "--format", "json").stdout) == {
-        "skills": [{"id": "pdf", "pinned": True}]
-    }
+    assert installed.json("pin", "pdf") == {"skills": [{"id": "pdf", "pinned": True}]}
     origin.write("pdf/SKILL.md", TEXT + "More.\n")
     origin.push()
     assert "'pdf' is not updated: it is pinned" in installed.ok("update").stderr

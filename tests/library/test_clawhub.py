@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -262,7 +261,7 @@ def test_hosts_and_credentials(hub: Hub) -> None:
 def test_configured(hub: Hub, world: World) -> None:
     """[SURFACES: Library] `skc repo add --type clawhub`: listed, browsed, found, loaded, shown and built."""
     world.ok("repo", "add", "hub", hub.stub.url, "--type", "clawhub")
-    (repository,) = json.loads(world.ok("repo", "list", "--format", "json").stdout)["repositories"][:1]
+    (repository,) = world.json("repo", "list")["repositories"][:1]
     assert (repository["name"], repository["type"], repository["status"]) == ("hub", "clawhub", "ok")
     assert repository["skills"] == 2
     assert "pdf" in world.ok("browse").stdout

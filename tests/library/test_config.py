@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -191,7 +190,7 @@ def test_capabilities(world: World) -> None:
         file.write_text(capabilities)
         assert "deploy" not in world.ok("browse").stdout
         assert "deploy" not in world.ok("find", "deploy things").stdout.split("\n")[0]
-        found = json.loads(world.ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
+        found = world.json("doctor", "--library")["diagnostics"]
         (one,) = [d for d in found if d["code"] == "W023"]
         assert (one["path"], one["message"]) == ("deploy", hidden.format(need))
         assert "W023" in world.ok("doctor", "--library").stdout

@@ -33,7 +33,7 @@ def record(name: str, path: str = "") -> DeploymentRecord:
 def test_on_record(world: World) -> None:
     """[D51] what each deployment is; a record from before is read; without a home there is none."""
     source = world.skill("pdf")
-    built = json.loads(world.ok("build", "pdf", "--format", "json").stdout)
+    built = world.json("build", "pdf")
     (entry,) = json.loads((world.home / ".skillc" / "deployments.json").read_text())["deployments"]
     assert entry == {
         "skill": "pdf",
@@ -65,9 +65,7 @@ def test_a_name_resolves_from_everywhere(world: World) -> None:
     assert world.ok("show", "pdf", "--section", "usage", cwd=elsewhere).stdout.startswith("## Usage")
     assert world.ok("search", "pdf", "text", cwd=elsewhere).stdout
     nearer = world.skill("pdf", store=elsewhere / ".skillc" / "skills")
-    assert json.loads(world.ok("build", "pdf", "--format", "json", cwd=elsewhere).stdout)[
-        "source_path"
-    ] == str(nearer)
+    assert world.json("build", "pdf", cwd=elsewhere)["source_path"] == str(nearer)
 
 
 @pytest.mark.parametrize("option", [(), ("--copy",)])

@@ -69,7 +69,7 @@ def test_read_as_a_folder(reader: World, team: Team) -> None:
     assert "Twenty-two digits." in shown
     assert reader.ok("open", "payments/refunds", "references/banks.md").stdout == files["references/banks.md"]
     assert "a.bin" in reader.ok("sources", "payments/refunds").stdout
-    found = json.loads(reader.ok("search", "payments/refunds", "digits", "--format", "json").stdout)
+    found = reader.json("search", "payments/refunds", "digits")
     assert found["results"]
     asked = [each for each in team.requests if "/files/" in each.path]
     assert sorted(each.path for each in asked) == [
@@ -122,7 +122,7 @@ def test_run_a_tool_of_it(reader: World, team: Team) -> None:
     assert "E063" in reader.skc("run", "greet", "hello").stderr
     plan = json.loads(reader.ok("run", "greet", "hello", "--dry-run").stdout)
     assert plan["argv"][0].endswith("sh")
-    trust = json.loads(reader.ok("trust", "show", "greet", "--format", "json").stdout)
+    trust = reader.json("trust", "show", "greet")
     assert trust["level"] == "untrusted"
 
 
@@ -131,7 +131,7 @@ def test_a_token_that_ends(reader: World, team: Team) -> None:
     team.publish("payments/refunds")
     for token in team.registry.accounts.tokens(SYSTEM):
         team.registry.accounts.revoke_token(SYSTEM, token.id)
-    states = json.loads(reader.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    states = reader.json("repo", "list")["repositories"]
     assert (states[0]["status"], "401" in states[0]["error"]) == ("unavailable", True)
 
 

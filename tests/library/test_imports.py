@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -91,7 +90,7 @@ def test_adopting(world: World, outside: Path) -> None:
     world.ok("build", str(folder), cwd=outside)
     shown = world.ok("trust", "show", "theirs", cwd=outside).stdout
     assert "  import    'skc trust adopt theirs' makes it your own\n" in shown
-    digest = json.loads(world.ok("trust", "show", "theirs", "--format", "json", cwd=outside).stdout)["digest"]
+    digest = world.json("trust", "show", "theirs", cwd=outside)["digest"]
     world.fails("E063", "trust", "adopt", "theirs", cwd=outside)
     world.fails("E063", "trust", "adopt", "theirs", "--digest", "0" * 64, cwd=outside)
     assert level("theirs", outside) is TrustLevel.UNTRUSTED

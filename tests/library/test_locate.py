@@ -66,11 +66,9 @@ def test_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Orig
     listed = world.ok("sources", "billing/refunds").stdout
     assert listed.startswith("billing/refunds")
     assert ".origin" not in listed
-    found = json.loads(world.ok("search", "billing/refunds", "days", "--format", "json").stdout)
+    found = world.json("search", "billing/refunds", "days")
     assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
-    told = json.loads(
-        world.ok("stats", "billing/refunds", "--group-by", "sections", "--format", "json").stdout
-    )
+    told = world.json("stats", "billing/refunds", "--group-by", "sections")
     assert told["skill"] == "billing/refunds"
     assert [row["section"] for row in told["data"]] == ["Limits"]
     report = json.loads(world.skc("lint", "billing/refunds", "--format", "json").stdout)
@@ -82,14 +80,14 @@ def test_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Orig
 @pytest.mark.slow
 def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders]"""
-    built = json.loads(world.ok("build", "billing/refunds", "--target", "cursor", "--format", "json").stdout)
+    built = world.json("build", "billing/refunds", "--target", "cursor")
     assert built["skill"] == "billing/refunds"
     assert built["runtime_path"] == str(world.home / ".skillc/runtime/billing+refunds")
     stub = (world.home / ".cursor/skills/refunds/SKILL.md").read_text()
     assert read_metadata(parse(stub.encode()), "").name == "refunds"
     assert 'skc show billing/refunds --section "<heading>"' in stub
     assert "Compiled by skillc from the repository 'company'." in stub
-    found = json.loads(world.ok("search", "billing/refunds", "fourteen", "--format", "json").stdout)
+    found = world.json("search", "billing/refunds", "fourteen")
     assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
     missed = world.fails("E001", "show", "refunds", "--section", "Limits")  # an ID is whole
     assert missed.stderr.endswith("not found\nhint: did you mean 'billing/refunds'?\n")
@@ -99,12 +97,12 @@ def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin
 def test_a_new_commit_is_followed_in_the_same_folder(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders] [D12] What was built stays, and is brought up to date."""
     configure(world, origin, refresh_seconds=0)
-    first = json.loads(world.ok("build", "billing/refunds", "--format", "json").stdout)
+    first = world.json("build", "billing/refunds")
     origin.write("skills/billing/refunds/SKILL.md", REFUNDS.replace("100", "250"))
     origin.git("rm", "-q", "-r", "skills/billing/refunds/references")
     origin.push()
     assert "Law" not in world.ok("outline", "billing/refunds").stdout
-    second = json.loads(world.ok("build", "billing/refunds", "--format", "json").stdout)
+    second = world.json("build", "billing/refunds")
     assert (second["status"], second["source_path"]) == ("unchanged", first["source_path"])
     assert second["source_hash"] != first["source_hash"]  # reading it brought the index up to date
     assert "250" in world.ok("show", "billing/refunds", "--section", "Limits").stdout
@@ -139,9 +137,7 @@ def test_fallback_logs_of_an_id_are_moved_to_its_log(world: World, origin: Origi
     world.ok("open", "billing/refunds", "SKILL.md")
     (world.home / ".skillc/runtime").unlink()
     assert "1" in world.ok("sync").stdout
-    told = json.loads(
-        world.ok("stats", "billing/refunds", "--group-by", "commands", "--format", "json").stdout
-    )
+    told = world.json("stats", "billing/refunds", "--group-by", "commands")
     assert told["data"] == {"open": 1}
 
 
@@ -154,7 +150,7 @@ def test_a_skill_in_a_collection_of_a_store_needs_no_repository(world: World) ->
     assert at_path(str(folder)).name == "extraction/email"
     with pytest.raises(SkillNotFound):
         locate_skill("extraction/email/examples/inner", str(world.project))
-    built = json.loads(world.ok("build", "extraction/email", "--format", "json").stdout)
+    built = world.json("build", "extraction/email")
     assert built["runtime_path"] == str(world.runtime / "extraction+email")
     assert "Usage" in world.ok("show", str(folder), "--section", "usage").stdout
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -119,7 +118,7 @@ def test_configured(world: World, stub: Stub) -> None:
     """[SURFACES: Well-known discovery] `skc repo add --type well-known`: listed, found, loaded and built."""
     serve(stub, SITE)
     world.ok("repo", "add", "site", stub.url, "--type", "well-known")
-    (repository,) = json.loads(world.ok("repo", "list", "--format", "json").stdout)["repositories"][:1]
+    (repository,) = world.json("repo", "list")["repositories"][:1]
     assert (repository["name"], repository["type"], repository["status"]) == ("site", "well-known", "ok")
     assert repository["skills"] == 2
     assert "Body." in world.ok("load", "pdf").stdout

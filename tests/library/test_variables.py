@@ -75,7 +75,7 @@ def test_reason_says_what_to_run(world: World, stub: Stub, mine: None) -> None:
     world.ok(*command)
     assert "W200" not in world.ok("browse", env=SECRET).stderr
     assert set(tokens(stub)) == {"Bearer ghp_0123456789"}
-    listing = json.loads(world.ok("trust", "list", "--format", "json").stdout)
+    listing = world.json("trust", "list")
     use = {"project": str(world.project), "host": stub.url, "variable": "GITHUB_TOKEN"}
     assert listing["variables"] == [use]
     assert stub.url in world.ok("trust", "list").stdout

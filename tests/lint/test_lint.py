@@ -107,7 +107,7 @@ def test_compiled(world: World) -> None:
     compiled = str(world.runtime / "pdf")
     run = world.ok("lint", compiled)
     assert (run.stdout, run.stderr) == ("", "info: skipping compiled skill 'pdf'\n")
-    result = json.loads(world.ok("lint", compiled, "--format", "json").stdout)
+    result = world.json("lint", compiled)
     assert result["skills"][0]["skipped"] is True
     assert world.ok("lint", "--all", ".").stderr == "", "what build made is not looked for"
     forced = world.ok("lint", compiled, "--force")
@@ -183,7 +183,7 @@ def test_fix(world: World) -> None:
     assert world.ok("lint", "pdf", "--fix").stdout.startswith("pdf: nothing to fix\n")
     assert (folder / "SKILL.md").read_text() == text
     put(world, COMMA)
-    result = json.loads(world.ok("lint", "pdf", "--fix", "--format", "json").stdout)
+    result = world.json("lint", "pdf", "--fix")
     assert result["skills"][0]["fixed"] == [
         {"rule": "SKL114", "name": "allowed-tools-format", "file": "SKILL.md"}
     ]
@@ -362,7 +362,7 @@ def test_explain(world: World) -> None:
     assert text.startswith(
         "SKL202 heading-h1 (off by default; --select, --strict or .skilllint.toml switch it on)"
     )
-    rules = json.loads(world.ok("lint", "--explain", "all", "--format", "json").stdout)["rules"]
+    rules = world.json("lint", "--explain", "all")["rules"]
     assert [rule["rule"] for rule in rules] == [rule.id for rule in RULES]
     assert all(rule["advice"] for rule in rules)
     world.fails("E100", "lint", "--explain", "SKL999")

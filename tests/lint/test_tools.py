@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
@@ -129,5 +128,5 @@ def test_silenced_and_set(world: World) -> None:
     comment = "<!-- skilllint-disable-next-line tool-shell -->\n"
     assert rules(world, skill(comment + tool("pipe", "ls | wc"))) == []
     put(world, skill(tool("Bad Name")), {".skilllint.toml": '[rules]\nSKL501 = "warning"\n'})
-    result = json.loads(world.ok("lint", "pdf", "--format", "json").stdout)
+    result = world.json("lint", "pdf")
     assert (result["errors"], result["warnings"]) == (0, 1)

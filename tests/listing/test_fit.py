@@ -72,9 +72,7 @@ def test_order(world: World) -> None:
         assert reason in text
     choices = {
         each["id"]: each["choice"]
-        for each in json.loads(
-            world.ok("listing", "--agent", "claude", "--format", "json", cwd=world.home).stdout
-        )["agents"][0]["skills"]
+        for each in world.json("listing", "--agent", "claude", cwd=world.home)["agents"][0]["skills"]
     }
     assert (choices["long"], choices[names[0]], choices["endless"]) == ("always", "demand", "auto")
     world.ok("listing", "set", names[0], "auto", cwd=world.home)

@@ -269,7 +269,7 @@ def test_a_cloned_project(library: World) -> None:
     command = shlex.split(text.rpartition("Read: ")[2])
     assert library.ok(*command[1:]).stdout == (library.global_store / "pdf-forms" / "SKILL.md").read_text()
     assert ask(library, "Recite the poem about the raven at midnight") == ""
-    digest = json.loads(library.ok("trust", "show", "pdf-forms", "--format", "json").stdout)["digest"]
+    digest = library.json("trust", "show", "pdf-forms")["digest"]
     library.ok("trust", "allow", "pdf-forms", "--digest", digest)
     let_start(library)
     assert "Of the project" in wait_for(library)
@@ -372,11 +372,11 @@ def test_what_is_logged(library: World) -> None:
         text = ask(library)
         assert ask(library, prompt) == ""
     library.ok(*shlex.split(text.rpartition("Read: ")[2])[1:])
-    stats = json.loads(library.ok("stats", "--group-by", "offers", "--format", "json").stdout)
+    stats = library.json("stats", "--group-by", "offers")
     assert stats["data"] == [{"skill": "pdf-forms", "agent": "claude", "count": 3, "read": 1}]
-    one = json.loads(library.ok("stats", "pdf-forms", "--group-by", "commands", "--format", "json").stdout)
+    one = library.json("stats", "pdf-forms", "--group-by", "commands")
     assert one["data"] == {"open": 1}, "an offer is no use"
-    info = json.loads(library.ok("info", "pdf-forms", "--format", "json").stdout)
+    info = library.json("info", "pdf-forms")
     assert (info["used"]["offered"], info["used"]["read"]) == (3, 1)
     files = [path for path in library.home.rglob("*") if path.is_file()]
     assert files
@@ -399,7 +399,7 @@ def test_missed_prompts(library: World) -> None:
     ask(library, prompt)
     ask(library)
     assert missed.stat().st_mode & 0o077 == 0
-    stats = json.loads(library.ok("stats", "--group-by", "missed", "--format", "json").stdout)
+    stats = library.json("stats", "--group-by", "missed")
     assert stats["data"] == [{"prompt": prompt, "count": 2}]
     elsewhere = library.ok("stats", "--group-by", "missed", "--project", "/nowhere", "--format", "json")
     assert json.loads(elsewhere.stdout)["data"] == []
@@ -446,7 +446,7 @@ def test_updates_ask_no_network(library: World, tmp_path: Path) -> None:
 
 def test_after_a_cleaning(library: World) -> None:
     """[SURFACES: What agents see] what hooks know is a cache: it may be removed, and is made again."""
-    entries = json.loads(library.ok("clean", "--yes", "--format", "json").stdout)["entries"]
+    entries = library.json("clean", "--yes")["entries"]
     assert {"index of all skills", "what hooks may offer"} <= {entry["what"] for entry in entries}
     let_start(library)
     assert ask(library) == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Awaitable
 from typing import Any
@@ -50,9 +49,7 @@ def test_a_turn(library: World, era: str) -> None:
     assert system.content.text.startswith("<available_skills>")
     assert system.content.text.endswith(f"{BLOCK.format('style')}\n\n{BLOCK.format('pdf')}")
     assert message.content.text == "go"
-    told = json.loads(
-        library.ok("turn", "go", "--preload", "style", "--preload", "pdf", "--format", "json").stdout
-    )
+    told = library.json("turn", "go", "--preload", "style", "--preload", "pdf")
     assert told["system"] == system.content.text
 
 
@@ -143,7 +140,7 @@ def test_resources_and_capabilities(library: World, capabilities: tuple[str, ...
 
 def test_diagnose_lists_what_is_hidden(library: World) -> None:
     """[D58] with the capability that it needs."""
-    [hidden] = json.loads(library.ok("doctor", "--library", "--format", "json").stdout)["diagnostics"]
+    [hidden] = library.json("doctor", "--library")["diagnostics"]
     assert (hidden["source_name"], hidden["path"], hidden["code"]) == ("project", "shell", "W023")
     assert hidden["message"] == (
         "hidden: it needs the capability 'shell', which neither skills.toml nor the agent names"

@@ -231,12 +231,10 @@ def test_skc_repo_add(read_team: Team, world: World) -> None:
     words = ("--type", "mcp", "--auth-token-env", "TEAM_TOKEN", "--global")
     world.ok("repo", "add", "team", f"{read_team.url}/mcp", *words, env=env)
     (state,) = [
-        each
-        for each in json.loads(world.ok("repo", "list", "--format", "json", env=env).stdout)["repositories"]
-        if each["name"] == "team"
+        each for each in world.json("repo", "list", env=env)["repositories"] if each["name"] == "team"
     ]
     assert (state["status"], state["skills"]) == ("ok", 2)
-    found = json.loads(world.ok("find", "refunds", "--format", "json", env=env).stdout)["results"]
+    found = world.json("find", "refunds", env=env)["results"]
     assert found[0]["id"] == "team/payments/refunds"
     assert "Text." in world.ok("load", "team/payments/refunds", env=env).stdout
     assert "Rules." in world.ok("open", "team/payments/refunds", "references/rules.md", env=env).stdout

@@ -91,7 +91,7 @@ def test_allowed_before_and_failing(world: World, hello: Path) -> None:
     result = call("legacy", CALL, elicitation_callback=answering(YES, []))
     assert result.is_error
     assert result.structured_content["exit_code"] == 3
-    told = json.loads(world.ok("stats", "hello", "--group-by", "commands", "--format", "json").stdout)
+    told = world.json("stats", "hello", "--group-by", "commands")
     assert told["data"] == {"run": 3}
 
 

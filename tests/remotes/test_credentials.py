@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -231,7 +230,7 @@ def test_damaged_tokens_take_no_other_repository_down(world: World, stub: Stub) 
     file(world).parent.mkdir(exist_ok=True)
     file(world).write_text("{")
     repository(world, stub.url)
-    states = json.loads(world.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    states = world.json("repo", "list")["repositories"]
     assert [(each["name"], each["status"]) for each in states] == [
         ("team", "unavailable"),
         ("embedded", "ok"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import httpx2
 import pytest
 
@@ -64,7 +62,7 @@ def test_per_turn(world: World, observed: Observed, serve: Serve, beside: bool) 
     assert turn.events == (SkillResolutionFailed("foo/bar", "skill 'foo/bar' not found"),) == tuple(seen)
     assert turn.notices == ("skill 'foo/bar' not found",)
     words = [message, *(["--ref", "foo/bar"] if beside else [])]
-    printed = json.loads(world.ok("turn", *words, "--format", "json").stdout)
+    printed = world.json("turn", *words)
     asked = {"message": message, "skill_references": references}
     answer = httpx2.post(f"{serve(world.project)}/turns", json=asked, trust_env=False)
     assert answer.status_code == 200

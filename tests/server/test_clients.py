@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -104,13 +103,13 @@ def test_repository_and_find(team: Team, secret: str, world: World, path: str, k
     env = {"TEAM_TOKEN": secret}
     words = ("--auth-token-env", "TEAM_TOKEN", "--global", *(("--type", kind) if kind else ()))
     world.ok("repo", "add", "team", f"{team.url}{path}", *words, env=env)
-    states = json.loads(world.ok("repo", "list", "--format", "json", env=env).stdout)["repositories"]
+    states = world.json("repo", "list", env=env)["repositories"]
     (state,) = [each for each in states if each["name"] == "team"]
     count = 1 if "refunds" in path else 2
     assert (state["status"], state["skills"]) == ("ok", count), state
-    results = json.loads(world.ok("find", "refunds", "--format", "json", env=env).stdout)["results"]
+    results = world.json("find", "refunds", env=env)["results"]
     assert results[0]["name"] == "refunds"
     assert "Text." in world.ok("load", results[0]["id"], env=env).stdout
     assert "Rules." in world.ok("open", results[0]["id"], "references/rules.md", env=env).stdout
-    results = json.loads(world.ok("find", "leads", "--format", "json", env=env).stdout)["results"]
+    results = world.json("find", "leads", env=env)["results"]
     assert "leads" not in [each["name"] for each in results]

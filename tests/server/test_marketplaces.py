@@ -89,7 +89,7 @@ def test_skc_reads_marketplaces(tmp_path: Path, world: World) -> None:
         env = {"TEAM_TOKEN": team.token(Role.READER, "sales").secret}
         words = ("--type", "git", "--auth-token-env", "TEAM_TOKEN", "--global")
         world.ok("repo", "add", "sales", f"{team.url}/marketplace.git", *words, env=env)
-        found = json.loads(world.ok("find", "leads", "--format", "json", env=env).stdout)["results"]
+        found = world.json("find", "leads", env=env)["results"]
         assert found[0]["name"] == "leads"
 
 

@@ -35,7 +35,7 @@ def run_json(world: World, *words: str, status: int = 0) -> Any:
 
 
 def digest(world: World, name: str) -> str:
-    return str(json.loads(world.ok("trust", "show", name, "--format", "json").stdout)["digest"])
+    return str(world.json("trust", "show", name)["digest"])
 
 
 @pytest.mark.slow
@@ -44,14 +44,14 @@ def test_listing(world: World, mine: Path) -> None:
     assert world.ok("tools", "mine").stdout == (
         "mine.say: Goes.\n  text             string, required. What\n  loud             boolean, optional.\n"
     )
-    (plain,) = json.loads(world.ok("tools", "mine", "--format", "json").stdout)
+    (plain,) = world.json("tools", "mine")
     assert (plain["name"], plain["source"], plain["read_only"]) == ("mine.say", {"skill": "mine"}, False)
     assert json.loads(world.ok("tools", "mine", "--format", "mcp").stdout)[0]["name"] == "mine.say"
     assert json.loads(world.ok("tools", "mine", "--format", "anthropic").stdout)[0]["name"] == "mine__say"
     (found,) = json.loads(world.ok("tools", "mine", "--format", "openai").stdout)
     assert found["function"]["name"] == "mine__say"
     world.skill("plain")
-    assert json.loads(world.ok("tools", "plain", "--format", "json").stdout) == []
+    assert world.json("tools", "plain") == []
     assert world.ok("tools", "plain").stdout == "'plain' declares no tools.\n"
     world.fails("E060", "run", "plain", "any")
     world.fails("E001", "tools", "nobody")
@@ -160,7 +160,7 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
     world.ok(*go)
     (mine / "reference.md").write_text("New\n")
     world.fails("E063", *go)
-    shown = json.loads(world.ok("trust", "show", "mine", "--format", "json").stdout)
+    shown = world.json("trust", "show", "mine")
     assert (shown["decision"], shown["current"], shown["changed"]) == (None, False, ["added: reference.md"])
 
 
@@ -187,10 +187,10 @@ def test_denied(world: World, mine: Path) -> None:
 @pytest.mark.slow
 def test_trust_list_and_prune(world: World, mine: Path) -> None:
     """[D46] [SURFACES: Tools] the entries of `list`; those of folders that are gone are forgotten."""
-    assert json.loads(world.ok("trust", "list", "--format", "json").stdout) == {"entries": []}
+    assert world.json("trust", "list") == {"entries": []}
     assert world.ok("trust", "list").stdout == "Nothing was decided yet.\n"
     world.ok("trust", "deny", "mine")
-    (entry,) = json.loads(world.ok("trust", "list", "--format", "json").stdout)["entries"]
+    (entry,) = world.json("trust", "list")["entries"]
     assert entry == {
         "skill": "mine",
         "path": str(mine),
@@ -201,9 +201,7 @@ def test_trust_list_and_prune(world: World, mine: Path) -> None:
     assert "mine   deny      yes" in world.ok("trust", "list").stdout
     assert world.ok("trust", "prune").stdout == "Nothing to forget.\n"
     mine.rename(mine.with_name("moved"))
-    assert json.loads(world.ok("trust", "prune", "--format", "json").stdout) == {
-        "pruned": [{"skill": "mine", "path": str(mine)}]
-    }
+    assert world.json("trust", "prune") == {"pruned": [{"skill": "mine", "path": str(mine)}]}
     for words in (("frobnicate",), ("allow",), ("list", "mine"), ("show", "moved", "--digest", "x")):
         world.fails("E100", "trust", *words)
 

@@ -55,7 +55,7 @@ def log_of(runtime: Path) -> list[tuple[Any, ...]]:
 @pytest.mark.slow
 def test_of_an_http_repository(world: World, team: Stub) -> None:
     """[D46] [TOOLS §6.1] listed, run once it is approved, allowed while its text stays; never trusted."""
-    (listed,) = json.loads(world.ok("tools", "talk/echo", "--format", "json").stdout)
+    (listed,) = world.json("tools", "talk/echo")
     assert listed["name"] == "talk.echo.say"
     found = find_skill("talk/echo", str(world.project))
     assert found.level is TrustLevel.UNTRUSTED
@@ -65,12 +65,12 @@ def test_of_an_http_repository(world: World, team: Stub) -> None:
     assert "run 'skc trust allow talk/echo'" in refused.stderr
     ran = json.loads(world.ok(*run, "--yes").stdout)
     assert (ran["success"], ran["output"]) == (True, "hi\n")
-    digest = json.loads(world.ok("trust", "show", "talk/echo", "--format", "json").stdout)["digest"]
+    digest = world.json("trust", "show", "talk/echo")["digest"]
     world.ok("trust", "allow", "talk/echo", "--digest", digest)
     assert json.loads(world.ok(*run).stdout)["output"] == "hi\n"
     team.answer = lambda request: api(request, BODY.replace("echo", "printf"))
     world.fails("E063", *run)
-    now = json.loads(world.ok("trust", "show", "talk/echo", "--format", "json").stdout)
+    now = world.json("trust", "show", "talk/echo")
     assert (now["decision"], now["changed"]) == (None, ["changed: SKILL.md"])
 
 

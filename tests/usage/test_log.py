@@ -239,9 +239,9 @@ def test_bytes_that_are_no_text(world: World, skill: Path) -> None:
     assert row["cwd"] == f"{world.project}/caf\\udce9"
     assert json.loads(row["args"])["section"] == "caf\\udce9"
     assert row["error"] == "section not found: 'caf\\udce9'"
-    assert json.loads(world.ok("stats", "pdf", "--group-by", "errors", "--format", "json").stdout)[
-        "data"
-    ] == [{"target": "caf\\udce9", "command": "show", "error": row["error"], "count": 1}]
+    assert world.json("stats", "pdf", "--group-by", "errors")["data"] == [
+        {"target": "caf\\udce9", "command": "show", "error": row["error"], "count": 1}
+    ]
 
 
 def modes(folder: Path) -> dict[str, int]:

@@ -135,7 +135,7 @@ DATA: dict[str, Any] = {
 
 
 def answer(world: World, *words: str) -> dict[str, Any]:
-    value = json.loads(world.ok("stats", *words, "--format", "json").stdout)
+    value = world.json("stats", *words)
     assert isinstance(value, dict)
     return value
 
@@ -298,7 +298,7 @@ def test_filters_reads_and_a_move(world: World, skill: Skill) -> None:
     assert find_reads(skill, Filters.parse("/", "2026-03-03")) == (set(), set())
     moved = world.root / "moved"
     world.project.rename(moved)
-    result = json.loads(world.ok("stats", "pdf", "--format", "json", cwd=moved).stdout)
+    result = world.json("stats", "pdf", cwd=moved)
     assert result["skill_path"] == str(moved / ".skillc" / "skills" / "pdf")
     assert result["data"]["total_accesses"] == 15
 
@@ -713,9 +713,7 @@ def test_results_of_searches(world: World) -> None:
         "  1  zebra  (no results)",
         "  6 in all",
     ]
-    assert json.loads(world.ok("stats", "pdf", "--group-by", "search", "--format", "json").stdout)[
-        "data"
-    ] == [
+    assert world.json("stats", "pdf", "--group-by", "search")["data"] == [
         {"query": "text", "count": 4, "results": 2, "empty": 1},
         {"query": "text zebra", "count": 1, "results": 0, "empty": 1},
         {"query": "zebra", "count": 1, "results": 0, "empty": 1},
@@ -768,11 +766,9 @@ def test_a_terminal_that_is_not_utf8(world: World, skill: Skill, encoding: str) 
     assert "\\u65e5" in shown
     assert "#" * 20 in shown
     assert "\\u2588" not in shown
-    assert json.loads(
-        world.ok(
-            "stats", "pdf", "--group-by", "search", "--format", "json", env={"PYTHONIOENCODING": encoding}
-        ).stdout
-    )["data"] == [{"query": "日", "count": 1, "results": None, "empty": 0}]
+    assert world.json("stats", "pdf", "--group-by", "search", env={"PYTHONIOENCODING": encoding})["data"] == [
+        {"query": "日", "count": 1, "results": None, "empty": 0}
+    ]
 
 
 # Pruning

@@ -92,7 +92,7 @@ def test_nothing_to_do(world: World) -> None:
     (world.project / ".skillc" / "logs" / "file").touch()
     assert world.ok("sync").stdout == NOTHING
     assert world.ok("sync", "--project", "/nonexistent").stdout == NOTHING
-    assert json.loads(world.ok("sync", "--format", "json").stdout) == {
+    assert world.json("sync") == {
         "synced": [],
         "failed": [],
         "dry_run": False,

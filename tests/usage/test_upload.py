@@ -93,7 +93,7 @@ def test_all_projects_of_the_machine(eve: World, team: Team) -> None:
     eve.ok("repo", "add", "team", team.url, cwd=third)
     eve.ok("show", "payments/refunds", "--section", "Iban", "--file", "banks.md", cwd=third)
     assert ("show", "", "banks.md", "Iban", 3) in rows(eve, team.url)
-    counts = json.loads(eve.ok("sync", "--to", team.url, "--dry-run", "--format", "json", cwd=third).stdout)
+    counts = eve.json("sync", "--to", team.url, "--dry-run", cwd=third)
     assert {each["count"] for each in counts["counts"] if each.get("command") == "show"} == {4}
     (other / "skills-lock.json").write_text("{")
     assert ("show", "", "banks.md", "Iban", 2) in rows(eve, team.url)
