@@ -374,11 +374,17 @@ class Workspace(Operations):
         gc.disable()  # an answer may have a hundred thousand values, and all of them live to its end
         try:
             answer = asyncio.run(request)
+        except errors.SkillNotFound:  # it may be in one of these
+            self._warn_of_repositories(warnings)
+            raise
         finally:
             gc.enable()
+        self._warn_of_repositories(warnings)
+        return answer
+
+    def _warn_of_repositories(self, warnings: bool) -> None:
         if warnings and self._library:
             self.tell(self._library[0][1].warnings())
-        return answer
 
     # Settings and reports.
 

@@ -214,3 +214,18 @@ def test_errors_survive_the_way_to_another_process() -> None:
         for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
             assert type(again) is type(error)
             assert (again.text(), str(again), again.code) == (error.text(), str(error), error.code)
+
+
+def test_a_skill_that_may_be_in_one_that_fails(world: World) -> None:
+    """[D27] E001 comes with the repositories that could not be asked."""
+    repositories = "".join(
+        f'[[repositories]]\nname = "{name}"\ntype = "{kind}"\n{place}\n'
+        for name, kind, place in (
+            ("mine", "filesystem", 'path = "."'),
+            ("team", "http", 'url = "http://127.0.0.1:1"'),
+        )
+    )
+    (world.project / ".skillc" / "skills.toml").write_text(repositories)
+    warning, error, *_ = world.fails("E001", "load", "docs/pdf").stderr.splitlines()
+    assert warning.startswith("warning[W200]: repository 'team' is left out: ")
+    assert error == "error[E001]: skill 'docs/pdf' not found"

@@ -52,7 +52,7 @@ WARNINGS = {
     "W090": "'{0}' is disabled for {1} and was not deployed there; 'skc enable {0}' enables it",
     "W091": "'{}' is not as skc deployed it and stays",
     "W092": "'{}' was edited and is now in the trash; 'skc restore {}' brings it back",
-    "W093": "'{0}' {1} was yanked: {2}; installed it keeps working, 'skc update {0}@latest' takes the newest",
+    "W093": "'{}' {} was yanked: {}; {}",
     "W094": "'{}' is damaged, so deployments are not known; 'skc build --all' writes it anew",
     "W095": "the lock's target '{}' of '{}' is a path, and only agents count there; it is left out",
     "W096": "an older skc wrote the lock's entry of '{}': it has a digest of every file now; commit the lock",

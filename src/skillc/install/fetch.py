@@ -19,6 +19,7 @@ from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entr
 from skillc.install.origin import Origin, check_ref
 from skillc.install.places import Candidate, Download
 from skillc.install.plan import Outcome
+from skillc.install.registry import yank_warning
 from skillc.install.store import FetchedSkill, TellStep, ignore_step
 
 COMMIT = re.compile("[0-9a-f]{40}")
@@ -137,10 +138,12 @@ def reason_of(error: SkillcError) -> str:
     return error.reason if isinstance(error, OriginNotFound) else error.message
 
 
-def warn_of_yank(name: str, version: str, candidate: Candidate) -> Iterator[Diagnostic]:
-    """Yield W093 for a version that its registry yanked."""
+def warn_of_yank(
+    name: str, version: str, candidate: Candidate, *, is_replaced: bool = False
+) -> Iterator[Diagnostic]:
+    """Yield W093 for a version that its registry yanked; `is_replaced` where another takes its place now."""
     if version in candidate.yanked:
-        yield warning("W093", name, version, candidate.yanked[version])
+        yield yank_warning(name, version, candidate.yanked[version], is_replaced=is_replaced)
 
 
 @dataclass(slots=True)

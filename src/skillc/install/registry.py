@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from skillc import paths, remotes
 from skillc.errors import (
+    Diagnostic,
     InvalidOption,
     InvalidParameter,
     InvalidSkillId,
@@ -32,6 +33,7 @@ from skillc.install.origin import OURS, Origin
 from skillc.install.places import NO_REASONS, Candidate, Place, Report, make_candidate
 from skillc.install.versions import installed_roots
 from skillc.library import GLOBAL, Skill, SkillsConfig, copy_path, list_copies
+from skillc.quotes import shell_quote
 from skillc.remotes import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
 from skillc.spelling import did_you_mean, suggest
@@ -62,6 +64,12 @@ def find_registry(origin: Origin, names: Sequence[str], report: Report) -> Place
     if not found:
         raise OriginNotFound(origin.label(), "there is no skill in it that you may read")
     return Place(origin, search.api, found)
+
+
+def yank_warning(name: str, version: str, reason: str, *, is_replaced: bool = False) -> Diagnostic:
+    """Return W093 for a version that its registry yanked; `is_replaced` where another takes its place now."""
+    advice = f"installed it keeps working, 'skc update {shell_quote(name)}@latest' takes the newest"
+    return warning("W093", name, version, reason, "another takes its place" if is_replaced else advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +141,7 @@ class _Search:
             if skill.version != number:
                 reason = f"'{skill_id}@{ref}' is {skill.version}, which was yanked: {skill.yanked}"
                 raise OriginNotFound(self.origin.label(), reason)
-            self.report(warning("W093", skill_id.name, skill.version, skill.yanked))
+            self.report(yank_warning(skill_id.name, skill.version, skill.yanked))
         yanked = {each.version: each.yanked for each in versions if each.yanked is not None}
         return self.found(skill, yanked)
 

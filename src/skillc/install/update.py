@@ -144,7 +144,8 @@ def update_locked(
             news = [each for each in versions if each.changed or (each.id in refs and each.is_moved)]
             for each in versions:  # of what was asked for, or of what was there, which says why it moves
                 version = each.candidate.version if each.id in refs else each.entry.own_text("version")
-                result.diagnostics += warn_of_yank(each.id, version, each.candidate)
+                is_replaced = each in news and each.id not in refs
+                result.diagnostics += warn_of_yank(each.id, version, each.candidate, is_replaced=is_replaced)
             complete = updater.apply(news)
         publish_entries(root, complete, result)
     names_of_news = {each.id for each in news}
