@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from skillc.audit import Audit, audit_folder
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidSkill, LockUnsatisfied
 from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.lock import change_lock, lock_file, read_lock
@@ -301,6 +302,30 @@ def test_files_swapped_after_they_were_verified(world: World) -> None:
         put_skill(str(world.project), FetchedSkill(entry, str(source), "there"), "a test")
     assert read_tree(world.store) == {}
     assert read_tree(world.home / ".skillc/versions") == {}
+
+
+@pytest.mark.parametrize("command", ["add", "update"])
+def test_files_swapped_while_they_are_audited(
+    world: World, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """[D64] [D65] a folder that another user can write shows the audit other files than are installed."""
+    source = skill(world.root / "work", "pdf")
+    if command == "update":
+        world.ok("add", str(source), "--yes")
+        write(source / "SKILL.md", "---\nname: pdf\ndescription: Newer\n---\n# pdf\n")
+    before = read_tree(world.store)
+
+    def audit_and_swap(folder: str, *arguments: Any, **options: Any) -> Audit:
+        result = audit_folder(folder, *arguments, **options)
+        if folder == str(source):
+            write(source / "SKILL.md", BAD)
+        return result
+
+    for module in ("offers", "update"):
+        monkeypatch.setattr(f"skillc.install.{module}.audit_folder", audit_and_swap)
+    words = ["add", str(source), "--yes"] if command == "add" else ["update"]
+    assert "changes while it is read" in world.fails("E010", *words).stderr
+    assert read_tree(world.store) == before
 
 
 def test_a_pipe_in_the_store(world: World) -> None:

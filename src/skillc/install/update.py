@@ -191,12 +191,12 @@ class Updater:
         root, result = self.root, self.result
         entry, new = latest.entry, latest.candidate.folder
         with _open_base(root, latest) as base:
-            policy = read_policy()
+            policy, hashes = read_policy(), hash_folder(new, latest.candidate.links)
             audit = audit_folder(new, entry.name, policy=policy)
             before = audit_folder(base, entry.name, policy=policy) if base else Audit(entry.name, "")
             if not (self.dry_run and self.accept):
-                check_blocks(entry.name, digest_skill(new).digest, audit, accept=self.accept)
-            changes = digest_skill(new).changes_since(digest_skill(base).files if base else {})
+                check_blocks(entry.name, hashes.content.digest, audit, accept=self.accept)
+            changes = hashes.content.changes_since(digest_skill(base).files if base else {})
             update = extend(
                 Update,
                 latest,
@@ -216,7 +216,10 @@ class Updater:
                     return None
                 edited = entry.is_edited(store_folder(root, entry.name))  # by now
                 merge = _merge(root, replace(latest, edited=edited), base)
-                locked = self._put(latest, audit, merge)
+                locked = make_entry(
+                    lock_folder(root), latest.download, latest.candidate, hashes, last=entry, audit=audit
+                )
+                self._put(latest, locked, merge)
         conflicts = merge.conflicts if merge else ()
         result.skills.append(replace(update, conflicts=conflicts))
         if not conflicts:
@@ -229,18 +232,14 @@ class Updater:
         result.failures.append(error)
         return None
 
-    def _put(self, latest: Latest, audit: Audit, merge: Merge | None) -> LockEntry:
+    def _put(self, latest: Latest, entry: LockEntry, merge: Merge | None) -> None:
         """Put the new version, merged or as it is, into the store and its lock. The store is locked."""
-        root, old, download, candidate = self.root, latest.entry, latest.download, latest.candidate
-        hashes = hash_folder(candidate.folder, candidate.links)
-        entry = make_entry(lock_folder(root), download, candidate, hashes, last=old, audit=audit)
-        skill = FetchedSkill(entry, candidate.folder, download.origin.label())
-        diagnostics = self.result.diagnostics
+        root, diagnostics = self.root, self.result.diagnostics
+        skill = FetchedSkill(entry, latest.candidate.folder, latest.download.origin.label())
         diagnostics += put_skill(root, skill, REASON, is_there=merge is not None)
         if merge is not None and merge.changes:
-            diagnostics.append(_put_merge(root, old.name, merge))
+            diagnostics.append(_put_merge(root, entry.name, merge))
         diagnostics += record_entries(root, [entry])
-        return entry
 
 
 @contextmanager
