@@ -51,6 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     skill(world.home, ".claude/skills/theirs")
     skill(world.project, ".skillc/skills/billing/refunds")
     world.ok("build", "pdf")
+    world.ok("build", "billing/refunds")
     world.ok("show", "pdf", "--section", "Fill in a form")
     world.ok("search", "pdf", "nonsense")
     with start_skc(
@@ -111,6 +112,8 @@ def test_agents(site: httpx2.Client) -> None:
     for command in ("build", "disable", "lint", "remove"):
         assert f"<code data-copy>skc {command} pdf</code>" in own
     assert "<code data-copy>skc listing set pdf demand</code>" in own
+    assert "Claude Code:" in site.get("/s/billing/refunds").text
+    assert "<code data-copy>skc listing set billing/refunds demand</code>" in page
     assert "skc remove" not in site.get("/s/git").text  # comes with skc, and is in no store
     for path in ("/", "/s/pdf", "/files/pdf", "/audit/pdf", "/statistics", "/agents"):
         assert 'method="post"' not in site.get(path).text

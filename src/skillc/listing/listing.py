@@ -21,7 +21,8 @@ from skillc.spelling import did_you_mean
 class ListedSkill:
     """A skill in an agent's folder; `shown` and `length` are characters of its description.
 
-    Without a measured rule of the agent, the state is not known.
+    `id` is the agent's name for it, `skill` its ID where it is ours. Without a measured rule of the agent,
+    the state is not known.
     """
 
     id: str
@@ -31,6 +32,7 @@ class ListedSkill:
     length: int
     ours: bool
     choice: str = AUTO
+    skill: str = hidden("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,5 +160,7 @@ def _list_agent(agent: compiler.Agent, cwd: str, window: int, folders: Folders) 
 
 
 def _describe(found: FoundSkill, state: str | None, shown: int, choice: str) -> ListedSkill:
-    each, is_ours = found.candidate, found.record is not None
-    return ListedSkill(each.name, each.path, state, shown, len(each.description), is_ours, choice)
+    each, record = found.candidate, found.record
+    skill = record.skill if record is not None else ""
+    size = len(each.description)
+    return ListedSkill(each.name, each.path, state, shown, size, record is not None, choice, skill)

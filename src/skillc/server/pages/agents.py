@@ -43,7 +43,7 @@ def describe_views(visit: Visit, skill_id: str) -> dict[str, Any]:
         (listing.display, skill)
         for listing in workspace.listing().agents
         for skill in listing.skills
-        if skill.ours and skill.id == skill_id
+        if skill.skill == skill_id
     ]
     is_stored = any(skill.name == skill_id for skill in stored_skills(workspace.cwd))
     return {"views": views, "states": STATES, "is_stored": is_stored}
