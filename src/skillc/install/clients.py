@@ -32,23 +32,33 @@ _BY_UVX = ["uvx", "--from", NAME, *_ON_PATH]
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Where an agent keeps its MCP servers: files below the home and the project, and the key in them."""
+    """Where an agent keeps its MCP servers: files below the home and the project, and the key in them.
+
+    `display` is the name of one that is not in the table of agents.
+    """
 
     user: str
     project: str = ""
     key: str = "mcpServers"
     style: str = "plain"  # plain, typed (with "type": "stdio"), or opencode
+    display: str = ""
 
 
 _CONFIG = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}.get(sys.platform, ".config")
 AGENTS: Mapping[str, Agent] = {
     "claude": Agent(".claude.json", ".mcp.json", style="typed"),
-    "claude-desktop": Agent(f"{_CONFIG}/Claude/claude_desktop_config.json"),
+    "claude-desktop": Agent(f"{_CONFIG}/Claude/claude_desktop_config.json", display="Claude Desktop"),
     "codex": Agent(".codex/config.toml", ".codex/config.toml", key="mcp_servers"),
     "cursor": Agent(".cursor/mcp.json", ".cursor/mcp.json"),
     "gemini": Agent(".gemini/settings.json", ".gemini/settings.json"),
     "opencode": Agent(".config/opencode/opencode.json", "opencode.json", key="mcp", style="opencode"),
-    "vscode": Agent(f"{_CONFIG}/Code/User/mcp.json", ".vscode/mcp.json", key="servers", style="typed"),
+    "vscode": Agent(
+        f"{_CONFIG}/Code/User/mcp.json",
+        ".vscode/mcp.json",
+        key="servers",
+        style="typed",
+        display="Visual Studio Code",
+    ),
     "windsurf": Agent(".codeium/windsurf/mcp_config.json"),
 }
 
@@ -128,7 +138,7 @@ def plan_addition(agent: str, cwd: str, *, project: bool = False) -> ClientChang
     start = command(project=project)
     if settings is None:
         return ClientChange(display, "", _entry(Agent(""), "", start), None)
-    path = place_client(agent, settings, cwd, project)
+    path = place_client(display, settings, cwd, project)
     before = read_text(path)
     after = put_entry(before, settings, path, start)
     if after == before:
@@ -145,7 +155,7 @@ def plan_removal(agent: str, cwd: str, *, project: bool = False, force: bool = F
     if settings is None:
         advice = f"take the entry '{NAME}' out of them by hand"
         raise InvalidOption(f"skc does not know where {display} keeps its MCP servers; {advice}")
-    path = place_client(agent, settings, cwd, project)
+    path = place_client(display, settings, cwd, project)
     before = read_text(path)
     entry = find_entry(before, settings, path)
     if entry is None:
@@ -198,7 +208,8 @@ def find_client(name: str, option: str) -> tuple[str, Agent | None]:
     if agent is None and name not in AGENTS:
         raise unknown_agent(name, option, dict.fromkeys(AGENTS) | agents, "one of")
     names = (name, agent.name, *agent.aliases) if agent else (name,)
-    return agent.display if agent else name, next(filter(None, map(AGENTS.get, names)), None)
+    settings = next(filter(None, map(AGENTS.get, names)), None)
+    return (agent.display if agent else settings.display if settings else "") or name, settings
 
 
 def place_client(name: str, agent: Agent, cwd: str, project: bool) -> str:
