@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.audit.audit import audit_folder, audit_folders
     from skillc.audit.characters import find_hidden, spell_hidden
-    from skillc.audit.external_reviewer import ask_judge, parse_judge
+    from skillc.audit.external_reviewer import JudgeFailed, ask_command, ask_judge, parse_judge
     from skillc.audit.findings import KINDS, Asks, Audit, Changes, Finding, compare_audits
     from skillc.audit.policy import Baseline, Policy, read_baseline, read_policy, write_baseline
     from skillc.audit.report import (

@@ -34,8 +34,8 @@ MAX_TEXT = 1_000_000  # characters of all files
 MAX_MESSAGE = 500
 
 
-class _Failure(Exception):
-    """The judge gave no answer that can be used."""
+class JudgeFailed(Exception):
+    """A judge gave no answer that can be used."""
 
 
 def parse_judge(command: str) -> list[str]:
@@ -52,9 +52,9 @@ def parse_judge(command: str) -> list[str]:
 def ask_judge(audit: Audit, argv: list[str], seconds: float = SECONDS) -> Audit:
     """Return the audit with what the judge found as well; with a warning (W099) where it fails."""
     try:
-        answer = _run(argv, json.dumps(_question(audit)).encode(), seconds)
+        answer = ask_command(argv, json.dumps(_question(audit)).encode(), seconds)
         additions = list(_read_answer(answer, audit, argv[0]))
-    except _Failure as error:
+    except JudgeFailed as error:
         return replace(audit, diagnostics=(*audit.diagnostics, warning("W099", argv[0], error)))
     order = {level: number for number, level in enumerate(reversed(LEVELS))}
     findings = sorted((*audit.findings, *additions), key=lambda finding: order[finding.level])
@@ -79,14 +79,17 @@ def _question(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _run(argv: list[str], question: bytes, seconds: float) -> bytes:
-    """Return what the command prints; it has a time, and a bounded number of bytes."""
+def ask_command(argv: list[str], question: bytes, seconds: float) -> bytes:
+    """Return what a command prints for a question; it has a time, and a bounded number of bytes.
+
+    Raises JudgeFailed.
+    """
     try:
         process = subprocess.Popen(  # noqa: S603 -- the user's own command, without a shell
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
     except OSError as error:
-        raise _Failure(error.strerror or str(error)) from None
+        raise JudgeFailed(error.strerror or str(error)) from None
     late = threading.Event()
 
     def stop() -> None:
@@ -101,7 +104,7 @@ def _run(argv: list[str], question: bytes, seconds: float) -> bytes:
         assert process.stdout is not None
         answer = process.stdout.read(MAX_ANSWER + 1)
         if len(answer) > MAX_ANSWER:
-            raise _Failure(f"its answer is over {MAX_ANSWER >> 10} KiB")
+            raise JudgeFailed(f"its answer is over {MAX_ANSWER >> 10} KiB")
         status = process.wait()
     finally:
         timer.cancel()
@@ -111,9 +114,9 @@ def _run(argv: list[str], question: bytes, seconds: float) -> bytes:
         assert process.stdout is not None
         process.stdout.close()
     if late.is_set():
-        raise _Failure(f"it took more than {seconds:g} s")
+        raise JudgeFailed(f"it took more than {seconds:g} s")
     if status:
-        raise _Failure(f"it ended with status {status}")
+        raise JudgeFailed(f"it ended with status {status}")
     return answer
 
 
@@ -141,17 +144,17 @@ def _read_answer(answer: bytes, audit: Audit, by: str) -> Iterator[Finding]:
     try:
         value = json.loads(answer)
     except (ValueError, RecursionError):
-        raise _Failure("its answer is no JSON") from None
+        raise JudgeFailed("its answer is no JSON") from None
     entries = value.get("findings") if isinstance(value, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _Failure("its answer has no list of 'findings'")
+        raise JudgeFailed("its answer has no list of 'findings'")
     for entry in entries[:MAX_FINDINGS]:
         message, file, line = entry.get("message"), entry.get("file"), entry.get("line")
         if not isinstance(message, str) or not message.strip():
-            raise _Failure("a finding has no 'message'")
+            raise JudgeFailed("a finding has no 'message'")
         level = entry.get("level", REVIEW)
         if level not in LEVELS:
-            raise _Failure(f"a finding's level is none of {', '.join(LEVELS)}")
+            raise JudgeFailed(f"a finding's level is none of {', '.join(LEVELS)}")
         name = utf8_text(file) if isinstance(file, str) and file else "SKILL.md"
         number = line if type(line) is int and 0 < line < 1 << 31 else 1
         text = utf8_text(message.strip()[:MAX_MESSAGE])

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         trust_status,
     )
     from skillc.tools.arguments import parse_values
-    from skillc.tools.process import Envelope
+    from skillc.tools.process import CANCELLED, TIMED_OUT, Envelope, run_program
     from skillc.tools.run import Approve, DryRun, RunResult, ToolCall, Values, approval_advice, run_tool
-    from skillc.tools.sandbox import describe_sandbox
+    from skillc.tools.sandbox import BUBBLEWRAP, NONE, Launch, describe_sandbox
     from skillc.tools.schemas import describe_tool, format_tools, function_names, manifest, tool_schema
     from skillc.tools.skill import (
         ExecutableSkill,

@@ -28,6 +28,7 @@ REST = 1 << 20  # bytes read after the end: more than a pipe can hold
 HEAD = 2048  # bytes of output that are kept from its start
 TAIL = 2048  # and from its end
 MAX_JSON = 1 << 20  # bytes of stdout; more is not read as JSON
+TIMED_OUT, CANCELLED = "timed out", "cancelled"
 NOT_JSON = object()  # in place of a value, which may be null
 _SIGNALS = {128 + number: f" ({number.name})" for number in signal.Signals}  # by exit code, as in shells
 
@@ -71,10 +72,31 @@ def run(
     """
     if check is not None:
         check()
+    end = run_program(launch, cancel)
+    return _envelope(launch, end)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a program ended: its exit code, or the reason why it was ended, and its output."""
+
+    code: int | None
+    reason: str
+    seconds: float
+    output: Output
+
+
+def run_program(
+    launch: Launch, cancel: threading.Event | None = None, *, keep: int = MAX_JSON, grace: float = GRACE
+) -> End:
+    """Run a program to its end, its time-out or its cancellation; its stdout is kept up to `keep` bytes.
+
+    Raises CannotRun and SandboxUnavailable where nothing was started.
+    """
     begin = time.monotonic()
     process = start(launch)
     try:
-        watch = _Watch(process, begin + launch.timeout, cancel)
+        watch = _Watch(process, begin + launch.timeout, cancel, Output(keep), grace)
         watch.wait()
         duration = time.monotonic() - begin
         process.kill()  # what it left behind
@@ -82,24 +104,24 @@ def run(
         code = None if watch.reason else process.exit_code(watch.output.text())
     finally:
         process.close()
-    return _envelope(launch, watch, code, duration)
+    return End(code, watch.reason, duration, watch.output)
 
 
-def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) -> Envelope:
-    interruption, error = None, watch.reason or None
-    if watch.reason in ("timed out", "cancelled"):
-        seconds = launch.timeout if watch.reason == "timed out" else round(duration, 1)
-        interruption = TimedOut(seconds, watch.reason)
+def _envelope(launch: Launch, end: End) -> Envelope:
+    interruption, error, code = None, end.reason or None, end.code
+    if end.reason in (TIMED_OUT, CANCELLED):
+        seconds = launch.timeout if end.reason == TIMED_OUT else round(end.seconds, 1)
+        interruption = TimedOut(seconds, end.reason)
         error = interruption.message
     elif code:
         error = f"Command failed with exit code {code}{_SIGNALS.get(code, '')}"
-    parsed = watch.output.parse_json() if code is not None else None
+    parsed = end.output.parse_json() if code is not None else None
     return Envelope(
         success=code == 0,
         exit_code=code,
-        output=watch.output.text(),
-        truncated=watch.output.truncated,
-        duration_ms=round(duration * 1000),
+        output=end.output.text(),
+        truncated=end.output.truncated,
+        duration_ms=round(end.seconds * 1000),
         sandbox=launch.sandbox,
         error=error,
         parsed=parsed[0] if parsed else NOT_JSON,
@@ -111,9 +133,17 @@ def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) 
 class _Watch:
     """Reads what a command writes, until it ends or has to be ended; `reason` says why it was."""
 
-    def __init__(self, process: Process, deadline: float, cancel: threading.Event | None) -> None:
-        self.output = Output()
+    def __init__(
+        self,
+        process: Process,
+        deadline: float,
+        cancel: threading.Event | None,
+        output: Output,
+        grace: float,
+    ) -> None:
+        self.output = output
         self.reason = ""
+        self._grace = grace
         self._process = process
         self._deadline = deadline
         self._cancel = cancel
@@ -156,9 +186,9 @@ class _Watch:
             if now >= self._deadline:
                 self._process.kill()
         elif self._cancel is not None and self._cancel.is_set():
-            self._terminate("cancelled", now)
+            self._terminate(CANCELLED, now)
         elif now >= self._deadline:
-            self._terminate("timed out", now)
+            self._terminate(TIMED_OUT, now)
         elif excess := self._process.find_excess():
             self.reason = f"ended: {excess}"
             self._deadline = now
@@ -166,7 +196,7 @@ class _Watch:
 
     def _terminate(self, reason: str, now: float) -> None:
         self.reason = reason
-        self._deadline = now + GRACE
+        self._deadline = now + self._grace
         self._process.terminate()
 
     def _read(self, stream: IO[bytes]) -> int | None:
@@ -189,22 +219,28 @@ class _Watch:
 class Output:
     """The output of a command, of any length: its start, its end, and stdout while it is short."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: int = MAX_JSON) -> None:
         self.total = 0
+        self._keep = keep
         self._head = bytearray()
         self._tail = b""
-        self._stdout: bytearray | None = bytearray()  # None once it is too long to be read as JSON
+        self._stdout: bytearray | None = bytearray()  # None once it is longer than what is kept
 
     def add(self, data: bytes | memoryview, *, stdout: bool) -> None:
         self.total += len(data)
         if stdout and self._stdout is not None:
-            if len(self._stdout) + len(data) <= MAX_JSON:
+            if len(self._stdout) + len(data) <= self._keep:
                 self._stdout += data
             else:
                 self._stdout = None
         room = HEAD - len(self._head)
         self._head += data[:room]
         self._tail = (self._tail + bytes(data[room:][-TAIL:]))[-TAIL:]
+
+    @property
+    def stdout(self) -> bytes | None:
+        """All of stdout; None if it was longer than what is kept."""
+        return None if self._stdout is None else bytes(self._stdout)
 
     @property
     def truncated(self) -> bool:

@@ -64,6 +64,9 @@ def access_rules(launch: Launch) -> dict[str, str]:
         rules |= dict.fromkeys(filter(os.path.exists, [os.path.realpath("/etc/resolv.conf")]), READ)
     for home in homes:
         rules.setdefault(home, HIDE)
+    rules |= dict.fromkeys(launch.reads, READ)
+    if launch.owns_home:
+        rules[own_home(launch)] = WRITE
     mode = READ if launch.read_only else WRITE
     rules |= dict.fromkeys(working_paths(launch.cwd, *homes), mode)
     if git := find_repository(launch.cwd):
@@ -120,7 +123,8 @@ def list_homes(launch: Launch) -> list[str]:
     nothing to hide.
     """
     others = [os.path.realpath(home or "/") for home in (paths.user_home(), _account_home())]
-    homes = dict.fromkeys([own_home(launch), *others])
+    own = [] if launch.owns_home else [own_home(launch)]
+    homes = dict.fromkeys([*own, *others])
     return [home for home in homes if home not in NO_HOMES and not _is_installed(home)]
 
 

@@ -138,7 +138,7 @@ def _list_mounts(launch: Launch) -> dict[str, list[str]]:
     in_use = [launch.cwd, *(path for path, mode in rules.items() if mode != HIDE)]
     mounts = {path: _mount(path, mode, in_use) for path, mode in rules.items()}
     private = [_temporary_directory(launch)]
-    for home in list_homes(launch)[:1]:  # the first is the command's own
+    for home in [] if launch.owns_home else list_homes(launch)[:1]:  # the first is the command's own
         name = os.path.normpath(launch.env.get("HOME", home))
         if os.path.realpath(name) == home != name and rule_for(name, rules) in (None, HIDE):
             mounts[name] = ["--symlink", home, name]  # HOME is a link, or has one on the way

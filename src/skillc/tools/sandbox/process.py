@@ -36,6 +36,8 @@ class Launch:
     network: bool
     read_only: bool
     sandbox: str  # "bubblewrap" | "landlock" | "none": the level that will be used
+    owns_home: bool = False  # HOME was made for this command, which may write it; it is not the user's
+    reads: tuple[str, ...] = ()  # further folders that it may read
 
 
 def list_limits(*, processes: bool) -> list[tuple[int, int]]:
