@@ -55,6 +55,8 @@ ERRORS = {
     "E092": "registry '<registry>' unavailable: <reason>",
     "E093": "<message>",
     "E100": "<message>",
+    "E110": "no cases of '<skill>' can be read: <reason>",
+    "E111": "'<agent>' measures nothing here: <reason>",
     "E200": "repository '<name>' unavailable: <message>",
     "E201": "<need>: <command>",
     "E300": "<rule-id> <rule-name>: <message>",

@@ -1,7 +1,8 @@
 """Put a skill's scripts and assets beside its stub, so that the paths in its text work [D49].
 
-An asset is an entry at the top of a skill that holds a file other than Markdown. Beside the stub it is a
-relative link to the source, or a copy where the file system has no links.
+An asset is an entry at the top of a skill that holds a file other than Markdown; `evals/` is none, because
+agents are judged by it. Beside the stub an asset is a relative link to the source, or a copy where the file
+system has no links.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from collections.abc import Iterable
 from skillc import atomic
 from skillc.errors import Diagnostic, warning
 from skillc.paths import is_inside
+from skillc.skills import CASES_FOLDER
 
 
 def find_assets(names: Iterable[str]) -> list[str]:
     """Return the assets among the files of a skill, in order.
 
-    >>> find_assets(["SKILL.md", "docs/a.md", "docs/b.md", "scripts/fill.py", "LICENSE.txt"])
+    >>> find_assets(["SKILL.md", "docs/a.md", "scripts/fill.py", "LICENSE.txt", "evals/evals.json"])
     ['LICENSE.txt', 'scripts']
     """
-    return sorted({name.partition("/")[0] for name in names if name[-3:].lower() != ".md"})
+    tops = {name.partition("/")[0] for name in names if name[-3:].lower() != ".md"}
+    return sorted(tops - {CASES_FOLDER})
 
 
 def attach_assets(source: str, directory: str, assets: Iterable[str]) -> tuple[Diagnostic, ...]:

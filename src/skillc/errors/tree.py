@@ -25,6 +25,7 @@
     │   ├── InvalidConfiguration    E071
     │   ├── ArchiveRefused          E083
     │   ├── InvalidOption           E100
+    │   ├── CasesUnreadable         E110
     │   └── LintFailed              E300
     ├── Unavailable
     │   ├── IndexUnusable           E002
@@ -38,6 +39,7 @@
     │   │   └── WrongDigest
     │   ├── RegistryUnavailable     E092
     │   │   └── IssuerUnavailable
+    │   ├── AgentUnusable           E111
     │   ├── RepositoryUnavailable   E200
     │   └── MissingExtra            E201
     ├── Denied
@@ -415,6 +417,20 @@ class InvalidOption(Invalid):
     """A command line that can't be understood; the message says what to write instead."""
 
     code = "E100"
+
+
+class CasesUnreadable(_WithReason, Invalid):
+    """The cases of a skill that is to be evaluated."""
+
+    code = "E110"
+    template = "no cases of '{}' can be read: {}"
+
+
+class AgentUnusable(_WithReason, Unavailable):
+    """An agent that can't be run, or that does not load a skill that it is asked for outright."""
+
+    code = "E111"
+    template = "'{}' measures nothing here: {}"
 
 
 class RepositoryUnavailable(_WithReason, Unavailable):

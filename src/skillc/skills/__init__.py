@@ -9,6 +9,25 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.skills.case_files import has_cases, read_cases
+    from skillc.skills.cases import (
+        ANSWER,
+        CASES_FOLDER,
+        CONTAINS,
+        EXACT,
+        FILE_EXISTS,
+        FILES,
+        JSON_PATH,
+        REGEX,
+        SCRIPT,
+        SENTENCE,
+        TOOL_ORDER,
+        TOOL_USED,
+        TRACE,
+        Case,
+        Grader,
+        ToolPattern,
+    )
     from skillc.skills.digest import EXECUTABLE, SkillDigest, digest_skill
     from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
     from skillc.skills.files import (

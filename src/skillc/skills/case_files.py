@@ -1,0 +1,156 @@
+"""Read all cases of a skill: the files in `evals/`, and folders as `claude plugin eval` has them.
+
+evals/<case>/prompt.md      the prompt, with settings in its frontmatter
+evals/<case>/case.yaml      the same settings, and graders; the prompt as `execution.prompt`
+evals/<case>/graders/*.md   a grader each: its frontmatter, and for a judge the text below it
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from skillc.errors import Diagnostic, os_text
+from skillc.paths import read_regular
+from skillc.skills.cases import (
+    CASE_ENDINGS,
+    CASES_FOLDER,
+    MAX_CASES,
+    MAX_FILE,
+    MAX_GRADERS,
+    Case,
+    Cases,
+    Grader,
+    problem_at,
+    read_case,
+    read_case_file,
+    read_grader,
+)
+from skillc.skills.document import parse
+from skillc.skills.yaml import NotYaml, load_yaml
+
+MAX_FOLDERS = 2000
+MAX_DEPTH = 4  # of folders below `evals/`
+_FILES = ("prompt.md", "case.yaml", "case.yml")
+
+
+def has_cases(source: str) -> bool:
+    """Return whether a skill has a folder for its cases."""
+    return os.path.isdir(os.path.join(source, CASES_FOLDER))
+
+
+def read_cases(source: str, skill: str) -> Cases:
+    """Return the cases of the skill in a folder, with warnings about what can't be read.
+
+    `skill` is its name, by which a case may say that it should fire.
+    """
+    cases: list[Case] = []
+    diagnostics: list[Diagnostic] = []
+    folder = os.path.join(source, CASES_FOLDER)
+    try:
+        names = [name for name in sorted(os.listdir(folder)) if name.lower().endswith(CASE_ENDINGS)]
+    except OSError as error:
+        is_there = not isinstance(error, FileNotFoundError)
+        return [], [problem_at(CASES_FOLDER, os_text(error))] if is_there else []
+    for name in names:
+        if name[0] != "." and os.path.isfile(os.path.join(folder, name)):
+            found, problems = read_case_file(source, f"{CASES_FOLDER}/{name}", skill)
+            cases += found
+            diagnostics += problems
+    found, problems = _read_folders(source, skill)
+    return name_cases([*cases, *found], [*diagnostics, *problems])
+
+
+def name_cases(cases: Sequence[Case], diagnostics: list[Diagnostic]) -> Cases:
+    """Give each case a name of its own; leave out what is too much."""
+    names: set[str] = set()
+    named: list[Case] = []
+    for case in cases[:MAX_CASES]:
+        name, number = case.name, 2
+        while name in names:
+            name, number = f"{case.name}-{number}", number + 1
+        names.add(name)
+        named.append(case if name == case.name else replace(case, name=name))
+    if len(cases) > MAX_CASES:
+        diagnostics = [
+            *diagnostics,
+            problem_at(CASES_FOLDER, f"has {len(cases):,} cases; the first {MAX_CASES:,} count"),
+        ]
+    return named, diagnostics
+
+
+def _read_folders(source: str, skill: str) -> Cases:
+    """Return the cases of a skill that have folders of their own."""
+    cases: list[Case] = []
+    diagnostics: list[Diagnostic] = []
+    for folder in _find_folders(source):
+        try:
+            case = _read_folder(source, folder, skill)
+        except (OSError, ValueError, NotYaml) as error:
+            reason = os_text(error) if isinstance(error, OSError) else str(error)
+            diagnostics.append(problem_at(folder, reason))
+            continue
+        cases.append(case)
+        if os.path.exists(os.path.join(source, folder, "scaffold.sh")):
+            diagnostics.append(
+                problem_at(f"{folder}/scaffold.sh", "is not run; name files in 'files' instead")
+            )
+    return cases, diagnostics
+
+
+def _find_folders(source: str) -> Iterator[str]:
+    """Yield the folders of cases, as paths below the skill."""
+    top = os.path.join(source, CASES_FOLDER)
+    for number, (directory, folders, files) in enumerate(os.walk(top)):
+        path = os.path.relpath(directory, source).replace(os.sep, "/")
+        folders[:] = sorted(name for name in folders if name[0] != "." and name != "results")
+        if number >= MAX_FOLDERS or path.count("/") > MAX_DEPTH:
+            return
+        if directory != top and any(name in files for name in _FILES):
+            folders[:] = []
+            yield path
+
+
+def _read_folder(source: str, folder: str, skill: str) -> Case:
+    """Return the case of a folder; raises OSError, ValueError and NotYaml."""
+    place = os.path.join(source, folder)
+    fields: dict[str, Any] = {}
+    for name in _FILES[1:]:
+        if os.path.exists(os.path.join(place, name)):
+            value = load_yaml(_read(os.path.join(place, name))).value
+            if not isinstance(value, Mapping):
+                raise ValueError(f"{name} is no mapping")
+            execution = value.get("execution")
+            fields |= {**value, **(execution if isinstance(execution, Mapping) else {})}
+    path = os.path.join(place, _FILES[0])
+    if os.path.exists(path):
+        document = parse(read_regular(path, MAX_FILE))
+        settings = document.frontmatter.fields if document.frontmatter else {}
+        fields |= {**settings, "prompt": document.data[document.body :].decode().strip()}
+    case = read_case(fields, skill, folder, os.path.basename(folder))
+    graders = (*case.graders, *_read_graders(os.path.join(place, "graders")))[:MAX_GRADERS]
+    should = case.should_fire if case.should_fire is not None else _find_expectation(graders)
+    return replace(case, graders=graders, should_fire=should)
+
+
+def _read_graders(folder: str) -> Iterator[Grader]:
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        if name.lower().endswith(".md") and name[0] != ".":
+            document = parse(read_regular(os.path.join(folder, name), MAX_FILE))
+            fields = document.frontmatter.fields if document.frontmatter else {}
+            grader = read_grader(fields, document.data[document.body :].decode())
+            yield grader if grader.text else replace(grader, text=name[:-3])
+
+
+def _find_expectation(graders: tuple[Grader, ...]) -> bool | None:
+    """Return whether the skill should fire, where a grader counts the calls of the tool for skills."""
+    for grader in graders:
+        if grader.kind == "tool_used" and [each.tool for each in grader.tools] == ["Skill"]:
+            return grader.most != 0
+    return None
+
+
+def _read(path: str) -> str:
+    return read_regular(path, MAX_FILE).decode("utf-8-sig", "replace")
