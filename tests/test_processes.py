@@ -30,6 +30,7 @@ FAILING = {
     "grant list": "E",
     "publisher list": "E",
     "doctor --format nothing": "E100",
+    "eval pdf": "E110",
 }
 
 

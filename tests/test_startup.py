@@ -304,6 +304,7 @@ SOURCE = Path(skillc.__file__).parent
 RARE = {
     "audit": "commands that print help or list load no parsers",
     "install": "a command loads what it does; loading all takes 24 times as long as Python",
+    "evals": "help and completion of commands load no rooms",
     "mcp": "the SDK takes 0.8 s to load",
     "remotes": "each remote loads a library of its own",
     "remotes.git": "an address is read without dulwich",

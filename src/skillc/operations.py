@@ -10,7 +10,7 @@ nothing to do.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skillc.compiler import PublishOptions
     from skillc.doctor import Examination
     from skillc.errors import Diagnostic, SkillcError
+    from skillc.evals import EvalOptions, Evaluation
     from skillc.install import Setups
     from skillc.library import (
         CompositeSkillSource,
@@ -255,6 +256,12 @@ class Operations:
     def setup(self, *agents: str, **options: Unpack[SetupChoice]) -> Setups:
         """Make agents use skc, those that are named or all that are here, or take that back with `undo`."""
         return self._told(install.set_up(agents, install.SetupOptions(**options), self.person, self.cwd))
+
+    def evaluate(self, names: Sequence[str], options: EvalOptions) -> Evaluation:
+        """Run the cases of skills with agents, and say whether the skills fire and help."""
+        from skillc.evals import evaluate_skills
+
+        return evaluate_skills(self, names, options)
 
     def doctor(self, *, fix: bool = False) -> Examination:
         """Return what is wrong with this installation; with `fix`, repair what is safe first."""

@@ -21,6 +21,7 @@ from skillc.compiler import Creation, Publication
 from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
+from skillc.evals import Draft, FreeReport, SkillReport
 from skillc.install import InstalledSkills, Setups, SkillInfo
 from skillc.library import Refresh, RepositoryAddition, RepositoryRemoval, SourceState
 from skillc.lint import Rule, Summary
@@ -113,6 +114,10 @@ RESULTS: dict[str, Shape] = {
         "diagnostics": [{"source_name": str, "path": Text, **_texts("code severity message")}]
     },
     "enable": _result_of(install.enable_skill),
+    "eval": [SkillReport],
+    "eval --format object": {"skills": [SkillReport]},
+    "eval --free": FreeReport,
+    "eval init": Draft,
     "find": {"query": str, "results": [_FOUND], "corrections?": dict[str, str]},
     "grant add": _texts("subject role prefix registry"),
     "grant list": {"grants": [_texts("subject role prefix")]},
@@ -207,7 +212,7 @@ RESULTS: dict[str, Shape] = {
 ERROR = {"error": {"code": str, "message": str, "hint": Text}}
 
 # Lists at the top: `--format object` has them in an object.
-LISTS = ("outline", "tools")
+LISTS = ("eval", "outline", "tools")
 # Keys that another one has replaced, and which go with the next release.
 OLD_KEYS = {
     "build": {"skill": "id"},

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -23,11 +23,15 @@ USAGE: dict[str, Any] = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 
 
 
 class ScriptedModel:
-    """A server for one conversation; `requests` are the bodies in which an agent offered tools, in order."""
+    """A server for conversations; `requests` are the bodies in which an agent offered tools, in order.
 
-    def __init__(self, answers: Iterable[Answer]) -> None:
+    `answers` are given one after the other, or by a function of the request's body.
+    """
+
+    def __init__(self, answers: Iterable[Answer] | Callable[[dict[str, Any]], Answer]) -> None:
         self.requests: list[dict[str, Any]] = []
-        self._answers = iter(answers)
+        self._answers = iter(()) if callable(answers) else iter(answers)
+        self._plan = answers if callable(answers) else None
         self._lock = threading.Lock()
         model = self
 
@@ -80,7 +84,7 @@ class ScriptedModel:
         if body.get("tools"):  # titles and summaries are asked for without
             with self._lock:
                 self.requests.append(body)
-                answer = next(self._answers, "ok")
+                answer = self._plan(body) if self._plan else next(self._answers, "ok")
         kind = path.split("?")[0].rsplit("/", 1)[-1]
         speak = {"messages": _speak_messages, "responses": _speak_responses}.get(kind, _speak_completions)
         return list(speak(answer, body))

@@ -224,6 +224,8 @@ FREE = {
     "audit": "--policy --baseline --write-baseline --judge",
     "browse": "--query --cursor",
     "build": "--target",
+    "eval": "--agent-command --fired --old --max-cost --case --model --judge-command --credentials"
+    " --workspace --threshold",
     "find": "task",
     "import": "folder",
     "init": "name --description",

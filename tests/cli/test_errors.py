@@ -57,6 +57,7 @@ FAILURES = {
     "hook": (["cluade"], "E100"),
     "show": (["pdf", "--section", "none"], "E020"),
     "sources": (["pdf", "--dir", "none"], "E022"),
+    "eval": (["pdf"], "E110"),
     "stats": (["pdf", "--since", "yesterday"], "E031"),
     "sync": (["pdf"], "E040"),
     "token": (["list"], "E100"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -124,6 +125,18 @@ def _write(world: World, check: Check) -> None:
     assert check("list")["total"] == 2
     assert check("info", "info", "pdf")["tokens"]["files"]
     check("completion", "completion", "zsh")
+    _evaluate(check)
+
+
+def _evaluate(check: Check) -> None:
+    check("eval init", "eval", "init", "pdf")
+    assert check("eval --free", "eval", "--free", "pdf")["skills"]
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as workspace:
+        words = ("eval", "pdf", "--agent-command", "echo {prompt}", "--fired", ".", "--workspace", workspace)
+        skills = check("eval", *words, "--runs", "1")
+        assert skills[0]["agents"][0]["triggers"]
+        whole = check("eval --format object", *words, "--runs", "1", "--format", "object")["skills"]
+        assert whole[0]["agents"] == skills[0]["agents"]
 
 
 def _read(check: Check) -> None:

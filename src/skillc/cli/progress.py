@@ -44,6 +44,7 @@ ACTIVITIES = {
         "Reading what lies in agents' directories": "listing",
         "Comparing the store with the lock": "install lock outdated update",
         "Counting in the logs": "stats sync",
+        "Running agents": "eval",
         "Creating the skill": "init",
         "Reading the configuration of agents": "setup",
         "Forgetting the token": "logout",

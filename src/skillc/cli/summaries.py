@@ -70,6 +70,7 @@ GROUPS = {
     "See what agents see and use": {
         "listing": "Show what each agent tells its model of each skill, and what it cuts.",
         "stats": "Show what agents used: sections, files, searches, errors.",
+        "eval": "Say whether skills fire and help, from runs of real agents.",
         "sync": "Move logs kept in the project into the skills' own logs; send counts to a registry.",
     },
     "Set up skc": {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skillc.install.installed import advise_first_skill, describe_skill, list_installed
     from skillc.install.lock import read_locked
     from skillc.install.locked import accept_entry, list_locked, set_pins, verify_all, verify_locked
+    from skillc.install.old_version import fetch_old
     from skillc.install.outdated import list_latest, parse_age
     from skillc.install.program import find_script, read_login_path
     from skillc.install.publish import publish_version

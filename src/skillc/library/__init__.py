@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         find_import,
         import_origin,
         read_import,
+        record_import,
         record_imports,
     )
     from skillc.library.library import CompositeSkillSource, NamedSource, SourceState
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
         resolve_repositories,
         source_of,
     )
+    from skillc.library.rivals import Rank, Ranking, Rival
     from skillc.library.servers import ClawHubSkillSource, HttpSkillSource, WellKnownSkillSource
     from skillc.library.skill_cache import copy_path, list_copies
     from skillc.library.source import (

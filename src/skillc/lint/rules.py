@@ -2,7 +2,7 @@
 
 Rules that are off by default are about style: `--select`, `--strict` and .skilllint.toml switch them on.
 SKL002 to 005 are about linting itself, 110 to 119 about the Agent Skills format, 206 and 207 about its
-token budgets, 501 to 507 about tools; the others are those of RFC-0008.
+token budgets, 501 to 507 about tools, 601 and 602 about evals; the others are those of RFC-0008.
 
 >>> find_rule("name-format").id
 'SKL102'
@@ -89,6 +89,13 @@ _TABLE = (
     ("SKL505", "tool-shell", WARNING, "no command needs a shell"),
     ("SKL506", "tool-metadata", WARNING, "a skill with tools has a short description and a semantic version"),
     ("SKL507", "tool-program", ERROR, "a tool's own program is an executable file of the skill"),
+    ("SKL601", "evals-readable", WARNING, "the cases in evals/ can be read"),
+    (
+        "SKL602",
+        "evals-rank",
+        OFF,
+        "prompts in evals/ lead to their skill, of all skills here",
+    ),
 )
 _ADVICE = {
     "SKL001": "Its source is elsewhere: lint that, because the next build overwrites this folder.",
@@ -134,6 +141,8 @@ _ADVICE = {
     "SKL505": "Put pipes and redirections into a script, and call that: tools run without a shell.",
     "SKL506": "Shorten the description to 256 characters, and write the version as 1.2.0.",
     "SKL507": "Check the program's path, and make it executable: chmod +x.",
+    "SKL601": "Correct the case; docs/evals.md shows the forms that are read.",
+    "SKL602": "Say in the description what such prompts want; 'skc eval --free' shows the rivals.",
 }
 RULES = tuple(Rule(*row, _ADVICE[row[0]]) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}

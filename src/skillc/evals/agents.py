@@ -1,0 +1,166 @@
+"""The agents that `skc eval` can run: `agents.toml`, or a command of the user's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from skillc.errors import CannotRun, InvalidOption
+from skillc.evals.transcripts import Call, Transcript
+from skillc.spelling import did_you_mean
+
+OWN = "command"  # the name of an agent that is a command of the user's own
+_SKILL_FILE = re.compile(r"""([^\s/\\"']+)[/\\](?:SKILL|skill)\.md(?![\w.-])""")
+_SHOWN = re.compile(r"\bskc (?:show|outline|search|open|load) ['\"]?([\w-]+)")  # as stubs say it
+_ALIASES = {"claude-code": "claude", "gemini-cli": "gemini"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Runner:
+    """How one agent is run. `agents.toml` says what each field means."""
+
+    agent: str
+    program: str
+    command: tuple[str, ...]
+    folder: str = ""
+    skills: str = "skills"
+    variable: str = ""
+    stream: str = ""
+    model: tuple[str, ...] = ()
+    turns: str = ""
+    allow: str = ""
+    tools: tuple[str, ...] = ()
+    quiet: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    tool: str = ""
+    names: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    seen: str = ""
+    fired: re.Pattern[str] | None = None  # a line of a command's output that shows that the skill fired
+
+    @property
+    def target(self) -> str:
+        """The agent's name for `skc build --target`; empty for a command, which gets a folder."""
+        return {"gemini": "gemini-cli", OWN: ""}.get(self.agent, self.agent)
+
+    @property
+    def tells_cost(self) -> bool:
+        return self.stream in ("claude", "opencode")
+
+    def find_program(self) -> str:
+        """Return the path of the program; raises CannotRun."""
+        path = shutil.which(self.program)
+        if path is None:
+            raise CannotRun(self.program, f"it is not on the path, and --agent {self.agent} needs it")
+        return os.path.abspath(path)
+
+    def arguments(
+        self,
+        prompt: str,
+        skills: str,
+        model: str,
+        tools: tuple[str, ...],
+        turns: int | None,
+        *,
+        in_sandbox: bool,
+    ) -> list[str]:
+        """Return what follows the program for one run."""
+        values = {"{prompt}": prompt, "{skills}": skills, "{model}": model}
+        own = self.inside if in_sandbox else self.outside
+        words = [*self.command, *own, *(self.model if model else ())]
+        # One pass: a prompt may have such words itself.
+        pattern = re.compile("|".join(map(re.escape, values)))
+        argv = [pattern.sub(lambda match: values[match[0]], word) for word in words]
+        if self.turns and turns:
+            argv += [self.turns, str(turns)]
+        if self.allow:
+            argv += [self.allow, ",".join([*self.tools, *tools])]
+        return argv
+
+    def quiet_arguments(self, prompt: str, model: str) -> list[str]:
+        """Return what follows the program where it judges: it has no tools, as far as it can be told so."""
+        words = [word for word in self.command if word not in ("--permission-mode", "acceptEdits")]
+        return [*(prompt if word == "{prompt}" else word for word in words), *self.quiet, *self._model(model)]
+
+    def _model(self, model: str) -> list[str]:
+        return [word.replace("{model}", model) for word in self.model] if model else []
+
+    def find_load(self, transcript: Transcript, skill: str) -> Call | None:
+        """Return the call that loaded a skill, by its exact name; the first that worked, else the last."""
+        calls = [call for call in transcript.calls if skill in self.loads(call)]
+        return next((call for call in calls if not call.failed), calls[-1] if calls else None)
+
+    def loads(self, call: Call) -> set[str]:
+        """Return the names of the skills that a call loads."""
+        if self.tool:
+            given = call.arguments if call.tool == self.tool and isinstance(call.arguments, Mapping) else {}
+            names = [given[key] for key in self.names if isinstance(given.get(key), str)]
+            # `/pdf fill it` is the skill with arguments, and `plugin:pdf` that of a plugin.
+            return {name.lstrip("/").split(" ")[0].rpartition(":")[2] for name in names}
+        if call.tool == "command_execution":
+            command = str(call.arguments)
+            return {*_SKILL_FILE.findall(command), *_SHOWN.findall(command)}
+        given = call.arguments if isinstance(call.arguments, Mapping) else {}
+        is_ours = call.tool.rpartition(".")[2] in ("skc_show", "skc_outline", "skc_open", "load_skill")
+        return {str(given.get("skill", given.get("id", ""))).rpartition("/")[2]} if is_ours else set()
+
+
+def find_runners(names: str, command: str = "", fired: str = "") -> list[Runner]:
+    """Return the agents of a list with commas, or the one that a command is; raises InvalidOption."""
+    if command:
+        if names:
+            raise InvalidOption("--agent and --agent-command exclude each other")
+        return [own_runner(command, fired)]
+    if fired:
+        raise InvalidOption(
+            "--fired goes with --agent-command; the agents of --agent say themselves what fired"
+        )
+    table, runners = read_runners(), []
+    for word in dict.fromkeys(
+        _ALIASES.get(word, word) for word in filter(None, map(str.strip, names.split(",")))
+    ):
+        if word not in table:
+            known = did_you_mean(word, table) or f"known are {', '.join(table)}"
+            raise InvalidOption(
+                f"unknown agent '{word}' for --agent; {known}; --agent-command runs any other"
+            )
+        runners.append(table[word])
+    return runners
+
+
+def own_runner(command: str, fired: str) -> Runner:
+    """Return the agent that a command of the user's is."""
+    try:
+        words = shlex.split(command)
+        pattern = re.compile(fired, re.MULTILINE) if fired else None
+    except ValueError as error:
+        raise InvalidOption(f"--agent-command: {error}") from None
+    except re.error as error:
+        raise InvalidOption(f"--fired is no regular expression: {error}") from None
+    if not words or "{prompt}" not in command:
+        raise InvalidOption(
+            "--agent-command needs {prompt} where the prompt goes; {skills} is the folder of skills"
+        )
+    return Runner(agent=OWN, program=words[0], command=tuple(words[1:]), fired=pattern, seen="your command")
+
+
+@cache
+def read_runners() -> dict[str, Runner]:
+    """Return the agents by their names. The table is part of the package and does not change."""
+    with open(os.path.join(os.path.dirname(__file__), "agents.toml"), "rb") as file:
+        tables = tomllib.load(file)
+    runners: dict[str, Runner] = {}
+    for agent, table in tables.items():
+        values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}
+        runners[agent] = Runner(agent=agent, **values)
+    return runners

@@ -1,0 +1,146 @@
+"""Write the first cases of a skill, to be edited: `skc eval init`.
+
+Prompts for the skill come from its description and headings, near misses from the skills that are nearest to
+it, and tasks are templates. They are a start and no test: prompts in a skill's own words are the easy ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from skillc import atomic
+from skillc.contract import Result
+from skillc.errors import InvalidOption
+from skillc.library import Skill, find_skills
+from skillc.skills import CASES_FOLDER, Document, has_cases, parse, read_main_file, read_metadata
+
+FILE = f"{CASES_FOLDER}/evals.json"
+MAX_TRIGGERS = 8
+MAX_MISSES = 6
+MIN_WORDS, MAX_WORDS = 2, 20
+TO_DO = "TODO: "
+_QUOTED = re.compile(r"[\"“”]([^\"“”]{4,120})[\"“”]")
+_PIECES = re.compile(r"[.;,:()\n]| — | or ")
+_LEAD = re.compile(
+    r"(?i)^(?:and |also )*"
+    r"(?:(?:use|invoke|activate|trigger(?:s|ed)?) (?:this skill |it )?(?:when|whenever|for|on|to) |"
+    r"(?:this skill|it) (?:is for|helps(?: you)?(?: to)?|can) |when(?:ever)? )?"
+    r"(?:(?:the |a )?users? (?:asks?|wants?|needs?|mentions?|says?)(?: (?:for|to|you to|about))? |"
+    r"you (?:need|want) to )?"
+)
+_GENERAL = frozenset(
+    (
+        *(
+            "overview",
+            "usage",
+            "quick start",
+            "getting started",
+            "workflow",
+            "references",
+            "examples",
+            "best practices",
+        ),
+        *(
+            "when to use",
+            "instructions",
+            "introduction",
+            "requirements",
+            "prerequisites",
+            "troubleshooting",
+            "resources",
+        ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft(Result):
+    """The file that was written, with how many cases of each kind."""
+
+    id: str
+    path: str
+    triggers: int
+    near_misses: int
+    tasks: int
+
+    def lines(self) -> Iterator[str]:
+        prompts = f"{self.triggers} prompts for the skill, {self.near_misses} for others"
+        yield f"Wrote {self.path}: {prompts}, and a task to be written"
+        yield "Next: put them into the words of people, write the task, then 'skc eval --free' and 'skc eval'"
+
+
+def draft_cases(skill: Skill, cwd: str) -> Draft:
+    """Write the cases of a skill that has none; raises InvalidOption for one that has."""
+    path = os.path.join(skill.source, FILE)
+    if has_cases(skill.source) and os.listdir(os.path.join(skill.source, CASES_FOLDER)):
+        folder = os.path.join(skill.source, CASES_FOLDER)
+        raise InvalidOption(f"'{skill.name}' has cases already, in '{folder}'; edit those")
+    document = parse(read_main_file(skill.source))
+    fields = read_metadata(document, skill.name)
+    triggers = list(dict.fromkeys(_list_prompts(fields.description, document)))[:MAX_TRIGGERS]
+    misses = list(_list_near_misses(skill, fields.description, cwd))
+    evals = [
+        *({"id": f"for-{n}", "prompt": text, "should_trigger": True} for n, text in enumerate(triggers, 1)),
+        *(
+            {"id": f"not-for-{n}", "prompt": text, "should_trigger": False}
+            for n, text in enumerate(misses, 1)
+        ),
+        {
+            "id": "task-1",
+            "prompt": f"{TO_DO}what a person would ask, with all that the answer needs",
+            "expected_output": f"{TO_DO}what a good answer has",
+            "files": [],
+            "expectations": [f"{TO_DO}something that can be seen in the answer, or in a file that it left"],
+        },
+    ]
+    text = json.dumps({"skill_name": skill.name, "evals": evals}, ensure_ascii=False, indent=2) + "\n"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    atomic.write(path, text.encode("utf-8", "backslashreplace"), durable=True)
+    return Draft(skill.name, path, len(triggers), len(misses), 1)
+
+
+def _number(name: str, prompts: Iterable[str], *, should: bool) -> Iterator[dict[str, Any]]:
+    for number, text in enumerate(prompts, 1):
+        yield {"id": f"{name}-{number}", "prompt": text, "should_trigger": should}
+
+
+def _list_prompts(description: str, document: Document) -> Iterator[str]:
+    """Yield prompts that the skill is for, in its own words."""
+    yield from (_clean(text) for text in _QUOTED.findall(description) if _is_prompt(text))
+    for piece in _PIECES.split(_QUOTED.sub("", description)):
+        text = _LEAD.sub("", piece.strip())
+        if _is_prompt(text):
+            yield _clean(text)
+    for heading in document.headings():
+        if heading.level == 2 and heading.text.casefold() not in _GENERAL and _is_prompt(heading.text):
+            yield _clean(heading.text)
+
+
+def _list_near_misses(skill: Skill, description: str, cwd: str) -> Iterator[str]:
+    """Yield a prompt for each of the skills that are nearest to this one."""
+    source = os.path.realpath(skill.source)
+    found = find_skills(cwd, description, MAX_MISSES + 2) if any(map(str.isalnum, description)) else []
+    others = [
+        each
+        for each in found
+        if each.name != skill.name and os.path.realpath(each.directory or "/") != source
+    ]
+    for other in others[:MAX_MISSES]:
+        pieces = (_LEAD.sub("", piece.strip()) for piece in _PIECES.split(other.description))
+        prompt = next((_clean(text) for text in pieces if _is_prompt(text)), "")
+        if prompt:
+            yield prompt
+
+
+def _is_prompt(text: str) -> bool:
+    return MIN_WORDS <= len(text.split()) <= MAX_WORDS
+
+
+def _clean(text: str) -> str:
+    words = " ".join(text.split())
+    return words[:1].upper() + words[1:]

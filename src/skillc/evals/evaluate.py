@@ -1,0 +1,109 @@
+"""Evaluate skills: does one fire, does it help, and is that more than chance."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+
+from skillc.contract import encode
+from skillc.errors import CasesUnreadable, InvalidOption
+from skillc.evals.agents import find_runners, read_runners
+from skillc.evals.free import FreeReport, rank_skills
+from skillc.evals.report import Evaluation, SkillReport
+from skillc.evals.results import OLD, WITH, WITHOUT, new_iteration, write_results
+from skillc.evals.stage import find_workspace
+from skillc.evals.trial import Budget, EvalOptions, Trial
+from skillc.library import Skill, locate_skill
+from skillc.skills import CASES_FOLDER, Case, read_cases
+from skillc.surface import Here
+
+ARMS = (WITH, WITHOUT, OLD)
+TRIGGERS, TASKS = "triggers", "tasks"
+
+
+def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> Evaluation:
+    """Evaluate skills with each agent; raises InvalidOption, CannotRun, and KeyboardInterrupt at Ctrl+C."""
+    _check(options)
+    runners = find_runners(options.agents or _default_agent(options), options.agent_command, options.fired)
+    for runner in runners:
+        if options.max_cost is not None and not runner.tells_cost:
+            raise InvalidOption(f"--max-cost can't be kept: {runner.agent} does not tell what a run costs")
+    workspace = find_workspace(options.workspace, here.cwd)
+    budget = Budget(options.max_cost)
+    skills: list[SkillReport] = []
+    for name in names:
+        skill = _locate(here, name)
+        cases = choose_cases(here, skill, options)
+        iteration = new_iteration(workspace, skill.name, resume=options.resume)
+        many = len(runners) > 1
+        trials = [
+            Trial(here, skill, runner, workspace, iteration, options, budget, is_one_of_many=many)
+            for runner in runners
+        ]
+        reports = tuple(trial.evaluate(cases) for trial in trials)
+        results = tuple(case for report in reports for case in report.cases)
+        skills.append(SkillReport(skill.name, trials[0].digest, reports, results, iteration))
+        write_results(iteration, "report.json", encode(skills[-1]))
+    return Evaluation(tuple(skills))
+
+
+def _locate(here: Here, name: str) -> Skill:
+    skill = locate_skill(name, here.cwd)
+    here.tell(skill.diagnostics)
+    return skill
+
+
+def rank_named(here: Here, names: Sequence[str], options: EvalOptions) -> FreeReport:
+    """Say where skills stand for the prompts of their cases, without any agent."""
+    skills = [_locate(here, name) for name in names]
+    return rank_skills([(skill, choose_cases(here, skill, options)) for skill in skills], here.cwd)
+
+
+def _check(options: EvalOptions) -> None:
+    if unknown := [arm for arm in options.arms if arm not in ARMS]:
+        raise InvalidOption(
+            f"unknown arm '{unknown[0]}'; --arms takes {', '.join(ARMS)}, with commas between them"
+        )
+    if options.arms and WITH not in options.arms:
+        raise InvalidOption("--arms needs 'with': the others are compared to it")
+    if options.old and options.arms and OLD not in options.arms:
+        raise InvalidOption("--old goes with the arm 'old'")
+    for file in options.credentials:
+        if not os.path.isfile(os.path.expanduser(file)):
+            raise InvalidOption(f"--credentials '{file}' is no file")
+
+
+def _default_agent(options: EvalOptions) -> str:
+    """Return the first agent that is here; the error of the first where none is."""
+    if options.agent_command:
+        return ""
+    return next((name for name, each in read_runners().items() if shutil.which(each.program)), "claude")
+
+
+def choose_cases(here: Here, skill: Skill, options: EvalOptions) -> list[Case]:
+    """Return the cases of a skill that are to be run; raises InvalidOption where there are none."""
+    cases, diagnostics = read_cases(skill.source, skill.name)
+    here.tell(diagnostics)
+    if not cases:
+        place = os.path.join(skill.source, CASES_FOLDER)
+        nothing = f"'{place}' has none; 'skc eval init' writes some"
+        raise CasesUnreadable(skill.name, "see the warnings above" if diagnostics else nothing)
+    wanted = set(options.cases)
+    if unknown := wanted - {case.name for case in cases}:
+        raise InvalidOption(f"'{skill.name}' has no case '{min(unknown)}'; there are {_name_some(cases)}")
+    chosen = [case for case in cases if not wanted or case.name in wanted]
+    if options.only == TRIGGERS:
+        chosen = [replace(case, graders=()) for case in chosen if case.should_fire is not None]
+    elif options.only == TASKS:
+        chosen = [replace(case, should_fire=None) for case in chosen if case.graders]
+    chosen = [case for case in chosen if case.graders or case.should_fire is not None]
+    if not chosen:
+        raise CasesUnreadable(skill.name, "none says what is expected; docs/evals.md shows how")
+    return chosen
+
+
+def _name_some(cases: Sequence[Case]) -> str:
+    names = [case.name for case in cases]
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -1,0 +1,194 @@
+"""Grade a run by what can be told exactly: its answer, its files, its calls of tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from skillc.errors import PathEscapes, SkillcError
+from skillc.evals.transcripts import Call, Transcript
+from skillc.paths import is_inside, read_regular
+from skillc.skills import (
+    ANSWER,
+    CONTAINS,
+    FILE_EXISTS,
+    FILES,
+    JSON_PATH,
+    REGEX,
+    SCRIPT,
+    TOOL_ORDER,
+    TOOL_USED,
+    TRACE,
+    Grader,
+    ToolPattern,
+    resolve_inside,
+)
+from skillc.tools import NONE, Launch, describe_sandbox, run_program
+
+MAX_FILE = 4 << 20  # bytes of a file that is looked at
+MAX_FILES = 2000  # of a run
+MAX_EVIDENCE = 300  # characters
+SCRIPT_SECONDS = 60.0
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What became of one expectation; `passed` is None for one that could not be judged."""
+
+    text: str
+    passed: bool | None
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run left: its transcript, the folder it worked in, and the skill's own folder."""
+
+    transcript: Transcript
+    folder: str
+    source: str
+
+    def files(self) -> Iterator[str]:
+        """Yield the files below the folder, as paths with slashes; links are left out."""
+        count = 0
+        for directory, folders, names in os.walk(self.folder):
+            folders[:] = sorted(name for name in folders if name != ".git")
+            for name in sorted(names):
+                path = os.path.join(directory, name)
+                count += 1
+                if count > MAX_FILES:
+                    return
+                if not os.path.islink(path):
+                    yield os.path.relpath(path, self.folder).replace(os.sep, "/")
+
+    def read(self, path: str) -> str:
+        """Return a file as text; raises OSError for one that is not there, PathEscapes for one elsewhere."""
+        return read_regular(resolve_inside(self.folder, path), MAX_FILE).decode("utf-8", "replace")
+
+    def text(self, target: str) -> str:
+        """Return what a grader looks at; raises OSError and PathEscapes for a file."""
+        if target == ANSWER:
+            return self.transcript.answer
+        if target == TRACE:
+            return self.transcript.trace()
+        if target == FILES:
+            return "\n".join(self.files())
+        return self.read(target)
+
+
+def grade(grader: Grader, work: Work) -> Grade:
+    """Return what becomes of an exact grader."""
+    try:
+        passed, evidence = _GRADERS[grader.kind](grader, work)
+    except (OSError, PathEscapes, SkillcError) as error:
+        passed, evidence = grader.is_absent, getattr(error, "strerror", None) or str(error)
+    except re.error as error:
+        passed, evidence = None, f"'{grader.pattern}' is no regular expression of Python: {error}"
+    return Grade(grader.text, passed, " ".join(evidence.split())[:MAX_EVIDENCE])
+
+
+_Verdict = tuple[bool | None, str]
+
+
+def _contains(grader: Grader, work: Work) -> _Verdict:
+    position = work.text(grader.target).casefold().find(grader.pattern.casefold())
+    found = position >= 0
+    return found != grader.is_absent, "found" if found else "not found"
+
+
+def _matches(grader: Grader, work: Work) -> _Verdict:
+    flags = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
+    value = 0
+    for letter in grader.flags:
+        value |= flags.get(letter, 0)
+    text = work.text(grader.target)
+    found = [match[0] for match in re.finditer(grader.pattern, text, value)]
+    if grader.count is not None:
+        return len(found) == grader.count, f"{len(found)} matches"
+    return bool(found) != grader.is_absent, f"matched: {found[0]}" if found else "no match"
+
+
+def _file_exists(grader: Grader, work: Work) -> _Verdict:
+    found = [path for path in work.files() if _is_match(path, grader.pattern)]
+    return bool(found) != grader.is_absent, ", ".join(found[:5]) or f"no file '{grader.pattern}'"
+
+
+def _is_match(path: str, pattern: str) -> bool:
+    return fnmatchcase(path, pattern) or PurePosixPath(path).match(pattern)
+
+
+def _json_path(grader: Grader, work: Work) -> _Verdict:
+    text = work.text(grader.target)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return grader.is_absent, f"no JSON: {error}"
+    for name, number in _STEP.findall(grader.pattern.removeprefix("$")):
+        if name and isinstance(value, dict) and name in value:
+            value = value[name]
+        elif number and isinstance(value, list) and int(number) < len(value):
+            value = value[int(number)]
+        else:
+            return grader.is_absent, f"'{name or number}' is not there"
+    is_equal = grader.expected is None or value == grader.expected
+    return is_equal != grader.is_absent, json.dumps(value, ensure_ascii=False)
+
+
+def _tool_used(grader: Grader, work: Work) -> _Verdict:
+    count = sum(_is_call(call, grader.tools[0]) for call in work.transcript.calls)
+    passed = grader.least <= count and (grader.most is None or count <= grader.most)
+    return passed, f"{count} calls"
+
+
+def _tool_order(grader: Grader, work: Work) -> _Verdict:
+    places = [
+        next((number for number, call in enumerate(work.transcript.calls) if _is_call(call, pattern)), None)
+        for pattern in grader.tools
+    ]
+    first, second = places
+    if first is None or second is None:
+        return False, f"{'the first' if first is None else 'the second'} was never used"
+    return first < second, f"calls {first + 1} and {second + 1}"
+
+
+def _is_call(call: Call, pattern: ToolPattern) -> bool:
+    is_tool = not pattern.tool or call.tool == pattern.tool
+    return is_tool and (not pattern.arguments or re.search(pattern.arguments, call.text()) is not None)
+
+
+def _run_script(grader: Grader, work: Work) -> _Verdict:
+    """Run a script of the skill in the folder of the run, in the sandbox and without a network."""
+    program = resolve_inside(work.source, grader.pattern)
+    level = describe_sandbox()[0]
+    if level == NONE:
+        return None, "there is no sandbox here, so scripts of graders are not run"
+    if not os.path.isfile(program) or not is_inside(program, os.path.realpath(work.source)):
+        return None, f"'{grader.pattern}' is no file of the skill"
+    env = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "LANG": "C.UTF-8"}
+    launch = Launch((program,), work.folder, env, work.source, SCRIPT_SECONDS, False, True, level)
+    end = run_program(launch)
+    return end.code == 0, end.reason or end.output.text().strip() or f"status {end.code}"
+
+
+_GRADERS: dict[str, Callable[[Grader, Work], _Verdict]] = {
+    CONTAINS: _contains,
+    REGEX: _matches,
+    FILE_EXISTS: _file_exists,
+    JSON_PATH: _json_path,
+    TOOL_USED: _tool_used,
+    TOOL_ORDER: _tool_order,
+    SCRIPT: _run_script,
+}
+
+
+def blot(value: str, secrets: tuple[str, ...]) -> str:
+    """Return a text without secrets."""
+    for secret in secrets:
+        value = value.replace(secret, "[secret]")
+    return value

@@ -1,0 +1,349 @@
+"""What an evaluation found: its rates with their intervals, and a verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from skillc.contract import encode, hidden
+from skillc.errors import AgentUnusable
+from skillc.evals.results import OLD, WITH, WITHOUT, Record
+from skillc.evals.run import MEASURED, Outcome
+from skillc.evals.statistics import (
+    NOTHING,
+    Effect,
+    Estimate,
+    Lift,
+    is_majority,
+    paired_lift,
+    pass_all,
+    pass_at,
+    rate_of_runs,
+    trigger_rates,
+    wilson,
+)
+from skillc.skills import Case
+from skillc.text import count_of
+
+Counts = tuple[int, int]
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """How the skill fires, by cases; `interval` is that of the recall, `fired` the share of all runs."""
+
+    recall: float | None
+    precision: float | None
+    interval: Interval
+    precision_interval: Interval
+    accuracy: float | None
+    fired: float | None
+    fired_interval: Interval
+    cases: int
+    positives: int = hidden(0)
+    rates: tuple[Estimate, Estimate, Estimate] = hidden((NOTHING, NOTHING, NOTHING))
+
+
+@dataclass(frozen=True, slots=True)
+class ArmResult:
+    """What the runs of one arm came to; None for what the agent does not tell.
+
+    Tasks count by the majority of their runs. `pass_at` and `pass_all` are the chances that one, or each, of
+    `runs_each` runs passes.
+    """
+
+    runs: int
+    outcomes: Mapping[str, int]
+    unanswered: int  # whose answer can't be judged, whatever fired
+    tasks: float | None
+    tasks_interval: Interval
+    pass_at: float | None
+    pass_all: float | None
+    runs_each: int
+    seconds: float | None
+    tokens: float | None
+    cost: float | None
+    rate: Estimate = hidden(NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One arm against another over the same tasks; `withheld` says why there is no verdict."""
+
+    value: float | None
+    interval: Interval
+    p: float | None
+    cases: int
+    needed: int | None
+    withheld: str | None
+    lift: Lift = hidden(None)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What one agent made of one case: outcomes of each arm, and how many runs passed of those judged."""
+
+    case: str
+    agent: str
+    prompt: str
+    should_fire: bool | None
+    arms: Mapping[str, Mapping[str, int]]
+    passed: Mapping[str, Counts]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReport:
+    """What one agent made of a skill. `problem` says why nothing was measured, and `listed` what it lists."""
+
+    agent: str
+    version: str | None
+    model: str | None
+    arms: Mapping[str, ArmResult]
+    triggers: Triggers | None
+    lift: Comparison | None
+    lift_over_old: Comparison | None
+    verdict: str | None
+    summary: str
+    problem: str | None
+    listed: str | None
+    home_hidden: bool
+    not_run: int
+    seen: str = hidden("")
+    cases: tuple[CaseResult, ...] = hidden(())
+    records: tuple[Record, ...] = hidden(())
+
+    @property
+    def is_measured(self) -> bool:
+        measured = (record.is_measured or record.passed is not None for record in self.records)
+        return self.problem is None and any(measured)
+
+    def scores(self) -> Iterator[float]:
+        """Yield what a threshold is compared with: accuracy of triggers, and tasks with the skill."""
+        rates = (self.triggers.accuracy if self.triggers else None, _tasks_of(self.arms.get(WITH)))
+        yield from (rate for rate in rates if rate is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillReport:
+    """What agents made of one skill, case by case; everything else of it is in `folder`."""
+
+    skill: str
+    digest: str
+    agents: tuple[AgentReport, ...]
+    cases: tuple[CaseResult, ...]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    skills: tuple[SkillReport, ...]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether each agent measured something of each skill."""
+        reports = [report for skill in self.skills for report in skill.agents]
+        return bool(reports) and all(report.is_measured for report in reports)
+
+    @property
+    def failures(self) -> tuple[AgentUnusable, ...]:
+        """Why agents measured nothing."""
+        reports = (report for skill in self.skills for report in skill.agents)
+        return tuple(AgentUnusable(each.agent, each.problem) for each in reports if each.problem is not None)
+
+    def passes(self, threshold: float | None) -> bool:
+        """Return whether no score is below a threshold."""
+        scores = (score for skill in self.skills for report in skill.agents for score in report.scores())
+        return threshold is None or all(score >= threshold for score in scores)
+
+    def as_json(self) -> list[Any]:
+        """Return what `--format json` prints."""
+        return [encode(skill) for skill in self.skills]
+
+
+def summarise(
+    cases: Sequence[Case], records: Sequence[Record], facts: Mapping[str, Any], problem: str | None
+) -> AgentReport:
+    """Return the report of one agent; `facts` are those fields that do not come from the runs."""
+    by_case = {case.name: [record for record in records if record.case == case.name] for case in cases}
+    names = [arm for arm in (WITH, WITHOUT, OLD) if any(record.arm == arm for record in records)]
+    tasks = [case for case in cases if case.graders]
+    comparisons = {
+        other: _compare(other, tasks, by_case) if tasks and {WITH, other} <= {*names} else None
+        for other in (WITHOUT, OLD)
+    }
+    compared = comparisons[WITHOUT] or comparisons[OLD]
+    effect = compared.lift.effect if compared and compared.withheld is None else None
+    report = AgentReport(
+        arms={arm: _arm(arm, tasks, by_case, records) for arm in names},
+        triggers=_triggers(cases, by_case),
+        lift=comparisons[WITHOUT],
+        lift_over_old=comparisons[OLD],
+        verdict=effect.value if effect else None,
+        summary="",
+        problem=problem,
+        cases=tuple(_case(facts["agent"], case, by_case[case.name]) for case in cases if records),
+        records=tuple(records),
+        **facts,
+    )
+    return replace(report, summary=write_summary(report))
+
+
+def _triggers(cases: Sequence[Case], by_case: Mapping[str, Sequence[Record]]) -> Triggers | None:
+    pairs: list[tuple[bool, bool]] = []
+    shares: list[Counts] = []
+    for case in cases:
+        measured = [r for r in by_case[case.name] if r.arm == WITH and r.is_measured]
+        if case.should_fire is None or not measured:
+            continue
+        fired = sum(record.outcome is Outcome.FIRED for record in measured)
+        pairs.append((case.should_fire, is_majority(fired, len(measured))))
+        if case.should_fire:
+            shares.append((fired, len(measured)))
+    if not pairs:
+        return None
+    rates, runs = trigger_rates(pairs), rate_of_runs(shares)
+    return Triggers(
+        rates.recall.value,
+        rates.precision.value,
+        rates.recall.interval,
+        rates.precision.interval,
+        rates.accuracy.value,
+        runs.value,
+        runs.interval,
+        len(pairs),
+        len(shares),
+        (rates.recall, rates.precision, runs),
+    )
+
+
+def _passes(records: Iterable[Record], arm: str) -> Counts:
+    """Return how many runs of an arm pass, of those that could be judged."""
+    verdicts = [record.passed for record in records if record.arm == arm and record.passed is not None]
+    return sum(verdicts), len(verdicts)
+
+
+def _arm(
+    arm: str, tasks: Sequence[Case], by_case: Mapping[str, Sequence[Record]], records: Sequence[Record]
+) -> ArmResult:
+    own = [record for record in records if record.arm == arm]
+    counts = [count for case in tasks if (count := _passes(by_case[case.name], arm))[1]]
+    each = min((total for _, total in counts), default=0)
+    rate = wilson(sum(is_majority(*count) for count in counts), len(counts))
+    return ArmResult(
+        len(own),
+        dict(sorted(Counter(record.outcome.value for record in own).items())),
+        sum(not record.answered for record in own),
+        rate.value,
+        rate.interval,
+        pass_at(each, counts) if each else None,
+        pass_all(each, counts) if each else None,
+        each,
+        _mean(record.seconds for record in own),
+        _mean(record.tokens for record in own),
+        _mean((record.cost for record in own), 4),
+        rate,
+    )
+
+
+def _tasks_of(arm: ArmResult | None) -> float | None:
+    return arm.tasks if arm is not None else None
+
+
+def _compare(other: str, tasks: Sequence[Case], by_case: Mapping[str, Sequence[Record]]) -> Comparison:
+    pairs = [(_passes(by_case[case.name], WITH), _passes(by_case[case.name], other)) for case in tasks]
+    failed = {
+        arm: sum(record.arm == arm and not record.answered for case in tasks for record in by_case[case.name])
+        for arm in (WITH, other)
+    }
+    withheld = None
+    if failed[WITH] != failed[other]:
+        withheld = (
+            f"{count_of(failed[WITH], 'run')} with the skill and {failed[other]} {_arm_words(other)} have no"
+            " answer that can be judged, so the arms can't be compared"
+        )
+    lift = paired_lift(pairs)
+    return Comparison(
+        lift.lift.value, lift.lift.interval, lift.p, lift.lift.cases, lift.needed, withheld, lift
+    )
+
+
+def _arm_words(arm: str) -> str:
+    return {WITHOUT: "without it", OLD: "with the old one"}[arm]
+
+
+def _mean(values: Iterable[float | None], digits: int = 1) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(fmean(known), digits) if known else None
+
+
+def _case(agent: str, case: Case, records: Sequence[Record]) -> CaseResult:
+    arms = dict.fromkeys(record.arm for record in records)
+    problems = dict.fromkeys(record.reason for record in records if record.reason)
+    return CaseResult(
+        case.name,
+        agent,
+        case.prompt,
+        case.should_fire,
+        {arm: Counter(r.outcome.value for r in records if r.arm == arm) for arm in arms},
+        {arm: count for arm in arms if (count := _passes(records, arm))[1]},
+        tuple(problems),
+    )
+
+
+def write_summary(report: AgentReport) -> str:
+    """Say in a sentence or two what the counts allow to say."""
+    if report.problem is not None:
+        return f"not measured: {report.problem}"
+    parts = [_describe_triggers(report.triggers)] if report.triggers is not None else []
+    comparisons = ((WITHOUT, report.lift), (OLD, report.lift_over_old))
+    parts += [_describe_comparison(other, each) for other, each in comparisons if each is not None]
+    if report.lift is None and report.lift_over_old is None and _tasks_of(report.arms.get(WITH)) is not None:
+        parts.append(f"does {describe(report.arms[WITH].rate)} of the tasks")
+    if not parts:
+        reasons = Counter(r.reason or r.outcome.value for r in report.records if r.outcome not in MEASURED)
+        return f"not measured: {reasons.most_common(1)[0][0] if reasons else 'no run was made'}"
+    return "; ".join(parts)
+
+
+def _describe_triggers(triggers: Triggers) -> str:
+    recall, precision, _ = triggers.rates
+    text = f"fires in {describe(recall)} of the cases where it should"
+    if precision.value is not None and triggers.cases > triggers.positives:
+        text += f", and is right in {describe(precision)} of those where it fires"
+    return text
+
+
+def _describe_comparison(other: str, comparison: Comparison) -> str:
+    if comparison.withheld:
+        return f"no verdict: {comparison.withheld}"
+    lift, against = comparison.lift, _arm_words(other)
+    size = describe(lift.lift, signed=True)
+    if lift.effect is Effect.FEW:
+        return (
+            f"too few cases to compare it {against} ({size}); {lift.needed} would show an effect of this size"
+        )
+    words = {Effect.HELPS: "it helps", Effect.HURTS: "it hurts", Effect.NONE: "no clear effect"}[lift.effect]
+    return f"{words}, compared {against}: {size} of the tasks"
+
+
+def describe(estimate: Estimate, *, signed: bool = False) -> str:
+    """Return a rate with its interval, in percent.
+
+    >>> describe(wilson(7, 10))
+    '70% (40 to 89%, 10 cases)'
+    """
+    if estimate.value is None:
+        return "unknown"
+    sign = "+" if signed else ""
+    points = " points" if signed else ""
+    value = f"{100 * estimate.value:{sign}.0f}{points or '%'}"
+    cases = count_of(estimate.cases, "case")
+    if estimate.interval is None:
+        return f"{value} ({cases})"
+    low, high = estimate.interval
+    return f"{value} ({100 * low:{sign}.0f} to {100 * high:{sign}.0f}{'' if signed else '%'}, {cases})"

@@ -1,0 +1,260 @@
+"""Keep what runs came to: a folder that viewers of skill-creator and agentskills.io read, and a cache.
+
+    <workspace>/<skill>/iteration-<n>/
+        benchmark.json                      all runs and their summary
+        report.json                         our own report, with intervals
+        eval-<case>/eval_metadata.json
+        eval-<case>/with_skill/run-1/       transcript.jsonl, outputs/, grading.json, timing.json, run.json
+
+Transcripts are readable for their owner alone, and secrets of the environment are blotted out in them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from skillc import atomic, paths
+from skillc.contract import encode
+from skillc.evals.graders import Grade, Work, blot
+from skillc.evals.run import MEASURED, Outcome
+from skillc.skills import Case, to_segment
+
+FORMAT = 1  # of the cache
+MAX_OUTPUTS = 20 << 20  # bytes of files that are kept of a run
+WITH, WITHOUT, OLD = "with", "without", "old"
+CONFIGURATIONS = {WITH: "with_skill", WITHOUT: "without_skill", OLD: "old_skill"}
+_ITERATION = re.compile(r"iteration-(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One run that was made; None for what the agent does not tell."""
+
+    case: str
+    agent: str
+    arm: str
+    run: int
+    outcome: Outcome
+    reason: str
+    seconds: float
+    tokens: int | None
+    cost: float | None
+    model: str
+    version: str
+    calls: int
+    grades: tuple[Grade, ...] = ()
+    answered: bool = True
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it measures how the skill fires."""
+        return self.outcome in MEASURED
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether it has all that is expected; None where that could not be judged."""
+        verdicts = [grade.passed for grade in self.grades if grade.passed is not None]
+        return all(verdicts) if verdicts and self.answered else None
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether it need not be run again: an error may have been one of the hour."""
+        return self.outcome not in (Outcome.ERROR, Outcome.TIMEOUT) and self.answered
+
+
+def read_record(folder: str) -> Record | None:
+    """Return the record of a run in a folder; None where there is none that can be read."""
+    try:
+        value = json.loads(paths.read_regular(os.path.join(folder, "run.json"), MAX_OUTPUTS))
+        grades = tuple(Grade(each["text"], each["passed"], each["evidence"]) for each in value.pop("grades"))
+        return Record(**{**value, "outcome": Outcome(value["outcome"])}, grades=grades)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def write_run(folder: str, record: Record, output: bytes, work: Work, secrets: tuple[str, ...]) -> None:
+    """Keep a run: its record, what the agent printed, the files it left, and grades in both dialects."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    text = blot(output.decode("utf-8", "replace"), secrets)
+    _write(folder, "transcript.jsonl", text)
+    outputs = os.path.join(folder, "outputs")
+    room = MAX_OUTPUTS
+    for name in work.files():
+        path = os.path.join(work.folder, name)
+        size = os.path.getsize(path)
+        if size <= room:
+            room -= size
+            with open(path, "rb") as file:
+                data = file.read()
+            for secret in secrets:
+                data = data.replace(secret.encode(), b"[secret]")
+            target = os.path.join(outputs, name)
+            os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+            atomic.write(target, data, private=True)
+    os.makedirs(outputs, exist_ok=True)
+    _write(outputs, "answer.md", blot(work.transcript.answer, secrets))
+    _write_json(folder, "grading.json", grading(record))
+    _write_json(
+        folder,
+        "timing.json",
+        {
+            "total_tokens": record.tokens,
+            "duration_ms": round(record.seconds * 1000),
+            "total_duration_seconds": round(record.seconds, 3),
+        },
+    )
+    _write_json(folder, "run.json", encode(record))  # last: what is there is whole
+
+
+def grading(record: Record) -> dict[str, Any]:
+    """Return the grades of a run, with the words of skill-creator and of agentskills.io."""
+    judged = [
+        {"text": grade.text, "passed": grade.passed, "evidence": grade.evidence}
+        for grade in record.grades
+        if grade.passed is not None
+    ]
+    passed = sum(each["passed"] is True for each in judged)
+    summary = {
+        "passed": passed,
+        "failed": len(judged) - passed,
+        "total": len(judged),
+        "pass_rate": round(passed / len(judged), 4) if judged else None,
+    }
+    skipped = [
+        {"text": grade.text, "reason": grade.evidence} for grade in record.grades if grade.passed is None
+    ]
+    return {
+        "expectations": judged,
+        "assertion_results": judged,
+        "summary": summary,
+        "skipped": skipped,
+        "execution_metrics": {
+            "total_tool_calls": record.calls,
+            "errors_encountered": int(not record.answered),
+        },
+        "timing": {"executor_duration_seconds": round(record.seconds, 3)},
+    }
+
+
+def new_iteration(workspace: str, skill: str, *, resume: bool) -> str:
+    """Return the folder of an evaluation: a new one, or the last one again."""
+    parent = os.path.join(workspace, to_segment(skill))
+    os.makedirs(parent, mode=0o700, exist_ok=True)
+    numbers = [int(match[1]) for name in os.listdir(parent) if (match := _ITERATION.fullmatch(name))]
+    number = max(numbers, default=0)
+    folder = os.path.join(parent, f"iteration-{number if resume and number else number + 1}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    return folder
+
+
+def run_folder(iteration: str, record_agent: str, case: Case, arm: str, number: int, *, many: bool) -> str:
+    """Return the folder of one run; agents have folders of their own where there are several."""
+    parts = [iteration, *([record_agent] if many else []), f"eval-{to_segment(case.name)}"]
+    return os.path.join(*parts, CONFIGURATIONS[arm], f"run-{number}")
+
+
+def link_run(kept: str, folder: str) -> None:
+    """Show a run of the cache in a folder of results."""
+    atomic.discard(folder)
+    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+    shutil.copytree(kept, folder, copy_function=_link)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def write_case(iteration_of_case: str, number: int, case: Case) -> None:
+    """Say what a case asks, as viewers read it."""
+    value = {
+        "eval_id": number,
+        "eval_name": case.name,
+        "prompt": case.prompt,
+        "assertions": [grader.text for grader in case.graders],
+        "should_trigger": case.should_fire,
+    }
+    _write_json(iteration_of_case, "eval_metadata.json", value)
+
+
+def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> dict[str, Any]:
+    """Return all runs and their summary, as skill-creator has it, with numbers in `delta`."""
+    ids = {case.name: number for number, case in enumerate(cases, 1)}
+    runs = [
+        {
+            "eval_id": ids.get(record.case, 0),
+            "eval_name": record.case,
+            "configuration": CONFIGURATIONS[record.arm],
+            "run_number": record.run,
+            "result": {
+                **grading(record)["summary"],
+                "time_seconds": round(record.seconds, 3),
+                "tokens": record.tokens,
+                "tool_calls": record.calls,
+                "errors": int(not record.answered),
+            },
+            "expectations": grading(record)["expectations"],
+        }
+        for record in records
+    ]
+    arms = [arm for arm in CONFIGURATIONS if any(record.arm == arm for record in records)]
+    summary = {CONFIGURATIONS[arm]: _summarise([r for r in records if r.arm == arm]) for arm in arms}
+    metadata = {
+        "skill_name": skill,
+        "executor_model": next((record.model for record in records if record.model), None),
+        "evals_run": sorted(set(ids.values())),
+        "runs_per_configuration": max((record.run for record in records), default=0),
+    }
+    return {
+        "metadata": metadata,
+        "runs": runs,
+        "run_summary": {**summary, "delta": _delta(summary)} if len(summary) > 1 else summary,
+    }
+
+
+def _summarise(records: Sequence[Record]) -> dict[str, Any]:
+    rates = [rate for record in records if (rate := grading(record)["summary"]["pass_rate"]) is not None]
+    return {
+        "pass_rate": _spread(rates),
+        "time_seconds": _spread([record.seconds for record in records]),
+        "tokens": _spread([record.tokens for record in records if record.tokens is not None]),
+    }
+
+
+def _spread(values: Sequence[float]) -> dict[str, float] | None:
+    if not values:
+        return None
+    deviation = stdev(values) if len(values) > 1 else 0.0
+    numbers = {"mean": fmean(values), "stddev": deviation, "min": min(values), "max": max(values)}
+    return {name: round(value, 4) for name, value in numbers.items()}
+
+
+def _delta(summary: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
+    first, second = list(summary.values())[:2]
+    return {
+        name: round(first[name]["mean"] - second[name]["mean"], 4) if first[name] and second[name] else None
+        for name in first
+    }
+
+
+def write_results(iteration: str, name: str, value: Any) -> None:
+    """Write a file of the whole evaluation."""
+    _write_json(iteration, name, value)
+
+
+def _write_json(folder: str, name: str, value: Any) -> None:
+    _write(folder, name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    atomic.write(os.path.join(folder, name), text.encode("utf-8", "backslashreplace"), private=True)

@@ -1,0 +1,183 @@
+"""Run an agent once, and say what came of it.
+
+Outcomes are closed. Only the first two measure whether a skill fires; an error is never a zero.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from skillc import paths
+from skillc.errors import SkillcError
+from skillc.evals.agents import Runner
+from skillc.evals.stage import Stage, ask_skc
+from skillc.evals.transcripts import Call, Transcript, read_transcript
+from skillc.tools import BUBBLEWRAP, CANCELLED, NONE, TIMED_OUT, Launch, describe_sandbox, run_program
+
+MAX_OUTPUT = 64 << 20  # bytes of a transcript
+GRACE = 0.5  # seconds that an agent gets to end
+
+
+class Outcome(StrEnum):
+    FIRED = "fired"
+    NOT_CHOSEN = "offered but not chosen"
+    NOT_OFFERED = "not offered"
+    DENIED = "denied"
+    ERROR = "error"
+    TIMEOUT = "time-out"
+
+
+MEASURED = (Outcome.FIRED, Outcome.NOT_CHOSEN)
+
+
+class Cancelled(Exception):
+    """The person stopped the evaluation."""
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What one run of an agent came to; `output` is what it printed, as it was."""
+
+    outcome: Outcome
+    reason: str = ""
+    seconds: float = 0.0
+    transcript: Transcript = field(default_factory=Transcript)
+    output: bytes = b""
+
+    @property
+    def answered(self) -> bool:
+        """Whether it came to its end, so that its answer can be judged."""
+        if self.outcome is Outcome.FIRED:
+            return not self.reason
+        return self.outcome in (Outcome.NOT_CHOSEN, Outcome.NOT_OFFERED)
+
+
+def is_home_hidden() -> bool:
+    """Return whether runs can't see the user's home on this machine."""
+    return describe_sandbox()[0] == BUBBLEWRAP
+
+
+def run_agent(
+    stage: Stage,
+    prompt: str,
+    *,
+    skill: str,
+    model: str = "",
+    tools: tuple[str, ...] = (),
+    turns: int | None = None,
+    timeout: float,
+    state: str | None = None,
+    cancel: threading.Event | None = None,
+) -> RunResult:
+    """Run the agent of a stage with a prompt; raises CannotRun, and Cancelled where the person stopped it.
+
+    `skill` is the name that should be seen to fire, `state` what `skc listing` says of it there.
+    """
+    runner = stage.runner
+    program = runner.find_program()
+    hidden = is_home_hidden()
+    arguments = runner.arguments(prompt, stage.skills, model, tools, turns, in_sandbox=hidden)
+    launch = Launch(
+        argv=(program, *arguments),
+        cwd=stage.work,
+        env=stage.env,
+        skill_dir=_own_code(),
+        timeout=timeout,
+        network=True,
+        read_only=False,
+        sandbox=BUBBLEWRAP if hidden else NONE,
+        owns_home=True,
+        reads=(_package_of(program),),
+    )
+    end = run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
+    if end.reason == CANCELLED:
+        raise Cancelled
+    output = end.output.stdout
+    if output is None:
+        return RunResult(Outcome.ERROR, f"it printed more than {MAX_OUTPUT >> 20} MiB", end.seconds)
+    transcript = read_transcript(runner.stream, output)
+    if end.reason == TIMED_OUT:
+        return RunResult(Outcome.TIMEOUT, f"it took more than {timeout:g} s", end.seconds, transcript, output)
+    problem = _find_problem(transcript, end.reason, end.code, end.output.text())
+    outcome, reason = judge_outcome(runner, transcript, skill, state, problem, _was_read(stage, skill))
+    return RunResult(outcome, reason, end.seconds, transcript, output)
+
+
+def _own_code() -> str:
+    """Return the folder with skc's own code, which the stub's commands need to read."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def _package_of(program: str) -> str:
+    """Return the folder that a program needs besides itself: all of npm's packages, or its own."""
+    real = os.path.realpath(program)
+    packages = [each for each in paths.with_parents(real) if os.path.basename(each) == "node_modules"]
+    return packages[-1] if packages else os.path.dirname(real)
+
+
+def _find_problem(transcript: Transcript, reason: str, code: int | None, text: str) -> str:
+    """Return why a run can't count; empty for one that came to its end."""
+    if reason or transcript.error:
+        return reason or transcript.error
+    if code:
+        lines = text.strip().splitlines() or ["it printed nothing"]
+        return f"it ended with status {code}: {lines[-1]}"
+    return "" if transcript.is_complete else "it ended without a result"
+
+
+def judge_outcome(
+    runner: Runner, transcript: Transcript, skill: str, state: str | None, problem: str, was_read: bool
+) -> tuple[Outcome, str]:
+    """Return the outcome for a skill, and the reason of one that does not count.
+
+    What fired before a later fault has fired; the reason then says that the answer can't be judged.
+    """
+    if runner.fired is not None:
+        load, fired = None, runner.fired.search(transcript.answer) is not None
+    else:
+        load = runner.find_load(transcript, skill)
+        fired = was_read or (load is not None and not load.failed)
+    if fired:
+        return Outcome.FIRED, problem
+    if load is not None:
+        if any(skill in runner.loads(Call(*denied)) for denied in transcript.denied):
+            return Outcome.DENIED, f"the agent may not use its tool '{load.tool}'"
+        return (
+            Outcome.ERROR,
+            problem or f"the skill could not be loaded: {load.result.strip()[:200] or 'no answer'}",
+        )
+    if problem:
+        return Outcome.ERROR, problem
+    if transcript.listed is not None and skill not in {name.rpartition(":")[2] for name in transcript.listed}:
+        return Outcome.NOT_OFFERED, state or ""
+    if state in ("on-demand", "absent"):
+        return Outcome.NOT_OFFERED, state
+    return Outcome.NOT_CHOSEN, ""
+
+
+def _was_read(stage: Stage, skill: str) -> bool:
+    """Return whether our own log has a read of the skill in this run."""
+    logs = os.path.join(stage.root, ".skillc", "runtime", skill, ".skillc-meta", "logs.db")
+    if not os.path.exists(logs):
+        return False
+    try:
+        return bool(json.loads(ask_skc(stage, "stats", skill, "--format", "json"))["data"]["total_accesses"])
+    except (SkillcError, ValueError, KeyError, TypeError):
+        return False
+
+
+def find_state(stage: Stage, skill: str) -> str | None:
+    """Return what the agent of a stage lists of a skill, by `skc listing`; None where that is not known."""
+    if not stage.runner.target:
+        return None
+    try:
+        value = json.loads(ask_skc(stage, "listing", "--agent", stage.runner.target, "--format", "json"))
+    except (SkillcError, ValueError):
+        return None
+    skills = (each for agent in value["agents"] for each in agent["skills"])
+    states = [each["state"] for each in skills if each["id"].rpartition("/")[2] == skill]
+    return states[0] if states else "absent"

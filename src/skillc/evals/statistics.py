@@ -1,0 +1,226 @@
+"""Count what runs showed, and what the counts allow to say.
+
+The unit is the case, not the run: runs of one case are alike, so more of them say little more about other
+cases. Rates of cases have Wilson's interval. Rates of runs, and the lift of one arm over another, have one by
+bootstrap over cases. A lift counts as an effect only if its interval and an exact test agree, because the
+bootstrap of a few equal values has no width at all.
+
+References: Wilson (1927); Newcombe (1998), method 3; Efron and Tibshirani (1993), chapters 13 and 15; Chen et
+al. (2021) for pass@k; Yao et al. (2024) for pass^k.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from math import ceil, comb, sqrt
+from statistics import NormalDist, fmean, stdev
+from typing import TypeVar
+
+from skillc.contract import hidden
+
+CONFIDENCE = 0.95
+POWER = 0.8
+RELEVANT = 0.2  # the smallest lift that a verdict looks for
+MIN_CASES = 6  # that differ: with fewer, even the same sign in all of them may be chance
+MIN_DEVIATION = 0.4  # of a lift between cases, in a plan: a fifth of all cases changes, all in one direction
+RESAMPLES = 10_000
+EXACT = 14  # cases up to which all signs are tried, and not a sample of them
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+_Z_POWER = NormalDist().inv_cdf(POWER)
+
+Case = TypeVar("Case")
+Counts = tuple[int, int]  # successes, and of how many
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval, of as many cases; None where nothing was measured."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    cases: int
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+NOTHING = Estimate(None, None, None, 0)
+
+
+def is_majority(successes: int, total: int) -> bool:
+    """Return whether a case counts as a success: in more than half of its runs."""
+    return 2 * successes > total
+
+
+def wilson(successes: int, total: int) -> Estimate:
+    """Return a rate with Wilson's score interval.
+
+    >>> wilson(81, 263)  # Newcombe (1998), table I
+    Estimate(value=0.308, low=0.2553, high=0.3662, cases=263)
+    """
+    if not total:
+        return NOTHING
+    rate, square = successes / total, _Z * _Z
+    centre = (rate + square / (2 * total)) / (1 + square / total)
+    half = _Z * sqrt(rate * (1 - rate) / total + square / (4 * total * total)) / (1 + square / total)
+    # At the ends the formula is exact, but for the last digit of a float.
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == total else centre + half
+    return _estimate(rate, low, high, total)
+
+
+def rate_of_runs(cases: Sequence[Counts]) -> Estimate:
+    """Return the share of runs that succeeded, with an interval by bootstrap over their cases."""
+    measured = [case for case in cases if case[1]]
+    if not measured:
+        return NOTHING
+
+    def rate(sample: Sequence[Counts]) -> float:
+        return sum(successes for successes, _ in sample) / sum(total for _, total in sample)
+
+    return _bootstrap(measured, rate, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRates:
+    """How well a skill fires: by cases, each by the majority of its runs."""
+
+    precision: Estimate  # of the cases in which it fired, those in which it should have
+    recall: Estimate  # of the cases in which it should have fired, those in which it did
+    accuracy: Estimate
+
+
+def trigger_rates(cases: Sequence[tuple[bool, bool]]) -> TriggerRates:
+    """Return the rates of cases, each as whether the skill should have fired, and whether it did."""
+    hits = sum(should and did for should, did in cases)
+    return TriggerRates(
+        wilson(hits, sum(did for _, did in cases)),
+        wilson(hits, sum(should for should, _ in cases)),
+        wilson(sum(should == did for should, did in cases), len(cases)),
+    )
+
+
+class Effect(StrEnum):
+    """What the counts of two arms allow to say."""
+
+    HELPS = "helps"
+    HURTS = "hurts"
+    NONE = "no clear effect"
+    FEW = "too few"
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """The mean difference between two arms over the same cases, and what it allows to say."""
+
+    lift: Estimate
+    p: float | None  # of the exact test that signs of differences are chance
+    effect: Effect
+    needed: int | None  # cases that would show a lift of this size, or of RELEVANT if it is smaller
+    differences: tuple[float, ...] = hidden(())
+
+
+def paired_lift(pairs: Sequence[tuple[Counts, Counts]]) -> Lift:
+    """Compare two arms over the cases that both have measured; a case's value is its share of successes."""
+    differences = tuple(
+        first[0] / first[1] - second[0] / second[1] for first, second in pairs if first[1] and second[1]
+    )
+    count = len(differences)
+    if count < 2:
+        needed = cases_needed(0.0, MIN_DEVIATION)
+        value = differences[0] if differences else None
+        return Lift(Estimate(value, None, None, count), None, Effect.FEW, needed, differences)
+    lift = _bootstrap(differences, fmean, -1.0, 1.0)
+    assert lift.value is not None
+    assert lift.low is not None
+    assert lift.high is not None
+    p = sign_flip_test(differences)
+    if p <= 1 - CONFIDENCE and (lift.low > 0 or lift.high < 0):
+        return Lift(lift, p, Effect.HELPS if lift.value > 0 else Effect.HURTS, None, differences)
+    needed = cases_needed(lift.value, max(stdev(differences), MIN_DEVIATION))
+    is_precise = lift.low > -RELEVANT and lift.high < RELEVANT and count >= cases_needed(0.0, MIN_DEVIATION)
+    effect = Effect.NONE if is_precise else Effect.FEW
+    return Lift(lift, p, effect, max(needed, count + 1, MIN_CASES), differences)
+
+
+def cases_needed(lift: float, deviation: float) -> int:
+    """Return how many cases show a lift with POWER, by the normal approximation of a paired comparison.
+
+    >>> cases_needed(0.5, 0.5)
+    8
+    """
+    size = max(abs(lift), RELEVANT)
+    return ceil(((_Z + _Z_POWER) * deviation / size) ** 2)
+
+
+def sign_flip_test(differences: Sequence[float]) -> float:
+    """Return how likely a mean at least as far from zero is, if each difference had either sign by chance.
+
+    With differences of one size it is the exact sign test.
+
+    >>> sign_flip_test([1.0] * 6)
+    0.03125
+    """
+    values = [each for each in differences if each]
+    if not values:
+        return 1.0
+    observed = abs(sum(values)) - 1e-9
+    if len(values) <= EXACT:
+        sums = [
+            abs(sum(map(float.__mul__, values, signs))) for signs in product((1.0, -1.0), repeat=len(values))
+        ]
+        return sum(each >= observed for each in sums) / len(sums)
+    chance = random.Random(0)  # noqa: S311 -- the same numbers in each report of the same runs
+    hits = sum(
+        abs(sum(each if chance.getrandbits(1) else -each for each in values)) >= observed
+        for _ in range(RESAMPLES)
+    )
+    return (hits + 1) / (RESAMPLES + 1)  # which is never zero: the observed signs are among the possible ones
+
+
+def pass_at(k: int, cases: Sequence[Counts]) -> float | None:
+    """Return the mean chance that at least one of `k` runs of a case succeeds; None with fewer runs."""
+    return _mean_over(cases, k, lambda good, total: 1 - comb(total - good, k) / comb(total, k))
+
+
+def pass_all(k: int, cases: Sequence[Counts]) -> float | None:
+    """Return the mean chance that all of `k` runs of a case succeed; None with fewer runs."""
+    return _mean_over(cases, k, lambda good, total: comb(good, k) / comb(total, k))
+
+
+def _mean_over(cases: Sequence[Counts], k: int, chance: Callable[[int, int], float]) -> float | None:
+    values = [chance(good, total) for good, total in cases if total >= k]
+    return round(fmean(values), 4) if values and len(values) == len(cases) else None
+
+
+def _bootstrap(
+    cases: Sequence[Case], statistic: Callable[[Sequence[Case]], float], low: float, high: float
+) -> Estimate:
+    """Return a statistic with its percentile interval over resampled cases, between two bounds.
+
+    The spread is widened by sqrt(n / (n - 1)): that of a resampled mean is too small by as much.
+    """
+    value, count = statistic(cases), len(cases)
+    if count < 2:
+        return _estimate(value, None, None, count)
+    chance = random.Random(0)  # noqa: S311
+    samples = sorted(statistic(chance.choices(cases, k=count)) for _ in range(RESAMPLES))
+    tail = (1 - CONFIDENCE) / 2
+    widening = sqrt(count / (count - 1))
+    ends = (samples[int(tail * RESAMPLES)], samples[ceil((1 - tail) * RESAMPLES) - 1])
+    first, last = (value + (end - value) * widening for end in ends)
+    return _estimate(value, max(low, first), min(high, last), count)
+
+
+def _estimate(value: float, low: float | None, high: float | None, cases: int) -> Estimate:
+    return Estimate(round(value, 4), _round(low), _round(high), cases)
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

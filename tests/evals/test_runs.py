@@ -1,0 +1,296 @@
+"""Runs of scripted agents: outcomes, arms, what a run sees, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+from tests.evals.scripted import NAME, report_of, scripted, workspace_of
+from tests.support.cases import each
+from tests.support.forks import start_skc
+
+pytestmark = pytest.mark.slow
+
+
+def trigger(prompt: str, should: bool = True) -> dict[str, Any]:
+    return {"id": prompt.lower(), "query": prompt, "should_trigger": should}
+
+
+FAILURES = {
+    "SLASH": "offered but not chosen",  # a slash command stands in for the skill
+    "FIRE SLOWLY": "fired",  # another tool came first
+    "OTHER": "offered but not chosen",  # its name is found inside another one
+    "DENY": "denied",  # a tool that needs a question, without a terminal
+    "BROKEN": "error",
+    "CRASH": "error",
+    "OVERLOADED": "error",
+    "SLEEP": "time-out",
+}
+
+
+def test_outcomes(world: World) -> None:
+    """[SURFACES: Evals] each of the reasons for which other tools measure nothing has its own outcome."""
+    with scripted(world, [trigger(prompt) for prompt in FAILURES]) as words:
+        skill = report_of(world, words, "--runs", "1", "--timeout", "2", "--jobs", "4")
+    [report] = skill["agents"]
+    outcomes = {case["case"]: list(case["arms"]["with"]) for case in skill["cases"]}
+    assert outcomes == {prompt.lower(): [outcome] for prompt, outcome in FAILURES.items()}
+    # Only what was measured counts: one of three.
+    assert (report["triggers"]["recall"], report["triggers"]["cases"]) == (0.3333, 3)
+    problems = {case["case"]: case["problems"] for case in skill["cases"]}
+    assert problems["crash"] == ["it ended with status 3: out of luck"]
+    assert problems["overloaded"] == ["API Error: overloaded"]
+    assert problems["broken"] == ["the skill could not be loaded: no such file"]
+
+
+def test_precision_and_majority(world: World) -> None:
+    """[SURFACES: Evals] a case that should not fire and does costs precision; the unit is the case."""
+    cases = [trigger("FIRE one"), trigger("FIRE two", False), trigger("quiet", False), trigger("quiet too")]
+    with scripted(world, cases) as words:
+        [report] = report_of(world, words, "--runs", "3")["agents"]
+    assert (report["triggers"]["recall"], report["triggers"]["precision"]) == (0.5, 0.5)
+    assert report["arms"]["with"]["runs"] == 12
+    assert report["verdict"] is None
+
+
+def test_each_run_has_its_own_place(world: World) -> None:
+    """[SURFACES: Evals] runs share no folder, see no cases, no home and no variables but credentials."""
+    (world.home / "CLAUDE.md").write_text("Leak.")
+    world.env["MY_SETTING"] = "leaks"
+    other = world.home / ".claude" / "skills"
+    world.skill(NAME, "---\nname: pdf-forms\ndescription: Another one.\n---\n", store=other)
+    world.skill("rival", store=other)
+    cases = [{"id": "task", "prompt": "SHARE LOOK", "must_contain": ["env"]}]
+    with scripted(world, cases) as words:
+        skill = report_of(world, words, "--runs", "3", "--jobs", "3")
+        runs = sorted(Path(skill["folder"]).glob("eval-task/*/run-*"))
+        answers = [json.loads((run / "outputs" / "answer.md").read_text()) for run in runs]
+    assert len(answers) == 6
+    for run, answer in zip(runs, answers, strict=True):
+        assert answer["key"] == "[secret]"
+        assert answer["evals"] == []
+        assert "MY_SETTING" not in answer["env"]
+        assert ("Fills in forms." in answer["text"]) == (run.parent.name == "with_skill")
+        if skill["agents"][0]["home_hidden"]:
+            assert not answer["home"]
+
+
+TASKS = [{"id": f"t{n}", "prompt": f"TASK {n}", "expectations": ["It is good"]} for n in range(6)]
+
+
+def test_a_skill_that_helps(world: World) -> None:
+    """[SURFACES: Evals] paired lift over cases, judged by three votes without tools."""
+    with scripted(world, TASKS) as words:
+        skill = report_of(world, words, "--runs", "1", "--jobs", "4")
+        text = world.ok(*words, "--runs", "1").stdout
+        results = Path(skill["folder"])
+        grading = json.loads((results / "eval-t0" / "with_skill" / "run-1" / "grading.json").read_text())
+        benchmark = json.loads((results / "benchmark.json").read_text())
+        modes = {stat.S_IMODE(path.stat().st_mode) for path in results.rglob("*") if path.is_file()}
+        page = world.ok(*words, "--runs", "1", "--format", "html").stdout
+        junit = world.ok(*words, "--runs", "1", "--format", "junit").stdout
+        markdown = world.ok(*words, "--runs", "1", "--format", "markdown").stdout
+    [report] = skill["agents"]
+    assert grading["skipped"] == []
+    assert (report["verdict"], report["lift"]["value"], report["lift"]["p"]) == ("helps", 1.0, 0.03125)
+    assert (report["arms"]["with"]["tasks"], report["arms"]["without"]["tasks"]) == (1.0, 0.0)
+    assert (report["arms"]["with"]["tokens"], report["arms"]["with"]["cost"]) == (120.0, 0.5)
+    assert "it helps, compared without it: +100 points" in text
+    # Both dialects of grading, and benchmark.json as viewers of skill-creator read it.
+    assert grading["expectations"] == grading["assertion_results"]
+    assert grading["expectations"][0]["evidence"] == "3 of 3 votes: seen"
+    assert grading["summary"] == {"passed": 1, "failed": 0, "total": 1, "pass_rate": 1.0}
+    assert benchmark["run_summary"]["with_skill"]["pass_rate"]["mean"] == 1.0
+    assert benchmark["run_summary"]["delta"]["pass_rate"] == 1.0
+    assert {run["configuration"] for run in benchmark["runs"]} == {"with_skill", "without_skill"}
+    assert modes == {0o600}
+    assert "it helps" in page
+    assert "<script" not in page
+    assert 'tests="6" failures="0"' in junit
+    assert "| with | 6 |" in markdown
+
+
+def test_exact_graders(world: World) -> None:
+    """[SURFACES: Evals] files, JSON, expressions, calls and scripts are graded without a judge."""
+    file = {"source": "file", "path": "out.json"}
+    graders = [
+        {"type": "file_exists", "path": "*.json"},
+        {
+            "type": "json_path",
+            "pattern": "$.rows[0].name",
+            "expected": "Ada",
+            "target": file,
+        },
+        {"type": "regex", "pattern": "^good$", "flags": "i"},
+        {"type": "contains", "pattern": "BAD", "absent": True},
+        {"type": "tool_used", "tool": "Skill", "min": 0, "max": 0},
+        {"type": "regex", "pattern": "("},
+        {"type": "regex", "pattern": "x", "target": {"source": "file", "path": "../../secret"}},
+        {"type": "script", "script": "check.sh"},
+    ]
+    with scripted(world, [{"id": "t", "prompt": "TASK", "graders": graders}]) as words:
+        script = world.store / NAME / "check.sh"
+        script.write_text("#!/bin/sh\ngrep -q Ada out.json && echo seen\n")
+        script.chmod(0o755)
+        skill = report_of(world, words, "--runs", "1", "--arms", "with")
+        run = Path(skill["folder"]) / "eval-t" / "with_skill" / "run-1"
+        grading = json.loads((run / "grading.json").read_text())
+    passed = [each["passed"] for each in grading["expectations"]]
+    assert passed[:5] == [True, True, True, True, True]
+    assert passed[5] is False  # a path that leaves the folder of the run
+    assert "no regular expression" in grading["skipped"][0]["reason"]
+
+
+def test_nothing_is_repeated(world: World) -> None:
+    """[SURFACES: Evals] a second run takes all from the cache; another text of the skill is run anew."""
+    with scripted(world, [trigger("FIRE")]) as words:
+        log = world.root / "programs" / "log"
+        program = world.root / "programs" / "claude"
+        first = report_of(world, words, "--runs", "2")
+        size = len(list((workspace_of(words) / "cache").iterdir()))
+        program_text = program.read_text()
+        second = report_of(world, words, "--runs", "2")
+        assert len(list((workspace_of(words) / "cache").iterdir())) == size == 3  # with the canary
+        assert first["agents"] == second["agents"]
+        assert (first["folder"], second["folder"]) == tuple(
+            str(workspace_of(words) / NAME / f"iteration-{number}") for number in (1, 2)
+        )
+        third = report_of(world, words, "--runs", "2", "--resume")
+        assert third["folder"] == second["folder"]
+        (world.store / NAME / "SKILL.md").write_text("---\nname: pdf-forms\ndescription: New.\n---\n# F\n")
+        report_of(world, words, "--runs", "2")
+        assert len(list((workspace_of(words) / "cache").iterdir())) == 2 * size
+        assert program.read_text() == program_text
+        assert not log.exists()
+
+
+def test_the_budget(world: World) -> None:
+    """[SURFACES: Evals] past --max-cost no run is started; an agent that tells no cost refuses the option."""
+    with scripted(world, [trigger(f"FIRE {n}") for n in range(6)]) as words:
+        [report] = report_of(world, words, "--runs", "1", "--jobs", "1", "--max-cost", "1.4")["agents"]
+        assert (report["arms"]["with"]["runs"], report["not_run"]) == (3, 3)
+        words[3] = "codex"
+        assert "does not tell what a run costs" in world.fails("E100", *words, "--max-cost", "1").stderr
+
+
+def test_arms_that_fail_differently(world: World) -> None:
+    """[SURFACES: Evals] where errors differ between arms, the verdict is withheld."""
+    cases = [{"id": f"t{n}", "prompt": f"TASK {n}", "must_contain": ["GOOD"]} for n in range(6)]
+    broken = {"id": "b", "prompt": "TASK BROKEN", "must_contain": ["GOOD"]}
+    with scripted(world, [*cases, broken]) as words:
+        [report] = report_of(world, words, "--runs", "1", "--jobs", "4")["agents"]
+    assert report["verdict"] is None
+    assert "1 run with the skill and 0 without it" in report["lift"]["withheld"]
+
+
+def test_a_skill_that_is_not_listed(world: World) -> None:
+    """[SURFACES: Evals] [D75] what the agent does not list is not offered, and that is no zero."""
+    with scripted(world, [trigger("quiet"), trigger("FIRE")]) as words:
+        text = "---\nname: pdf-forms\ndescription: F.\ndisable-model-invocation: true\n---\n# F\n"
+        (world.store / NAME / "SKILL.md").write_text(text)
+        skill = report_of(world, words, "--runs", "1")
+    [report] = skill["agents"]
+    assert report["arms"]["with"]["outcomes"] == {"fired": 1, "not offered": 1}
+    assert (report["listed"], skill["cases"][0]["problems"]) == ("on-demand", ["on-demand"])
+    assert report["triggers"]["cases"] == 1
+
+
+def test_a_command_of_ones_own(world: World) -> None:
+    """[SURFACES: Evals] a pattern, or our own log of reads, says that the skill fired."""
+    script = world.root / "programs" / "mine"
+    with scripted(world, [trigger("FIRE"), trigger("quiet")]) as words:
+        script.write_text('#!/bin/sh\ncase "$1" in *FIRE*|*ready*) echo "used: $(ls "$2")";; esac\necho ok\n')
+        script.chmod(0o755)
+        del words[2:4]
+        command = ("--agent-command", f"{script} {{prompt}} {{skills}}")
+        [report] = report_of(world, words, *command, "--fired", "^used: pdf-forms$", "--runs", "1")["agents"]
+        assert report["arms"]["with"]["outcomes"] == {"fired": 1, "offered but not chosen": 1}
+        script.write_text(
+            f'#!/bin/sh\ncase "$1" in *FIRE*|*ready*) skc show {NAME} --section Fill;; esac\necho ok\n'
+        )
+        [report] = report_of(world, words, *command, "--runs", "1")["agents"]
+        assert report["arms"]["with"]["outcomes"] == {"fired": 1, "offered but not chosen": 1}
+
+
+def test_old_and_new(world: World) -> None:
+    """[SURFACES: Evals] the old skill is a folder, or what git has of it."""
+    old = world.skill("old-one", store=world.root)
+    (old / "SKILL.md").write_text("---\nname: pdf-forms\ndescription: Old.\n---\n# F\n")
+    cases = [{"id": "t", "prompt": "TASK", "must_contain": ["GOOD"]}]
+    with scripted(world, cases) as words:
+        words += ["--runs", "1", "--arms", "with,old"]
+        skill = report_of(world, words, "--old", str(old))
+        assert set(skill["agents"][0]["arms"]) == {"with", "old"}
+        assert skill["agents"][0]["lift_over_old"]["value"] == 0.0
+        assert "in no git repository" in world.fails("E100", *words).stderr
+
+
+@each(
+    "words, code, text",
+    [
+        (("--arms", "without"), "E100", "--arms needs 'with'"),
+        (("--arms", "with,other"), "E100", "unknown arm 'other'"),
+        (("--case", "none"), "E100", "no case 'none'"),
+        (("--only", "tasks"), "E110", "none says what is expected"),
+        (("--credentials", "/none"), "E100", "is no file"),
+        (("--max-cost", "much"), "E100", "takes a number"),
+        (("--fired", "x"), "E100", "--fired goes with --agent-command"),
+        (("--format", "sarif"), "E100", "goes with --free"),
+    ],
+)
+def test_what_does_not_fit(words: tuple[str, ...], code: str, text: str, world: World) -> None:
+    """[SURFACES: Evals] options that can't be kept are refused before anything is run."""
+    with scripted(world, [trigger("FIRE")]) as start:
+        assert text in world.fails(code, *start, *words).stderr
+
+
+def test_places_that_do_not_fit(world: World) -> None:
+    """[SURFACES: Evals] a workspace below the home, or a temporary one, is refused with the reason."""
+    with scripted(world, [trigger("FIRE")]) as words:
+        words[-1] = str(world.home / "runs")
+        assert "below your home" in world.fails("E100", *words).stderr
+        words[-1] = "/tmp/runs"
+        assert "temporary" in world.fails("E100", *words, env={"TMPDIR": "/tmp"}).stderr
+
+
+def test_an_agent_that_is_not_here(world: World) -> None:
+    """[SURFACES: Evals] is not measured: status 2, the reason, and no number."""
+    with scripted(world, [trigger("FIRE")]) as words:
+        words[3] = "gemini"
+        run = world.skc(*words)
+    assert run.returncode == 2
+    assert "error[E111]: 'gemini' measures nothing here" in run.stderr
+    assert "not measured" in run.stdout
+
+
+def test_the_threshold(world: World) -> None:
+    """[SURFACES: Evals] a score below it is status 1."""
+    with scripted(world, [trigger("FIRE"), trigger("quiet")]) as words:
+        assert world.skc(*words, "--runs", "1", "--threshold", "50").returncode == 0
+        assert world.skc(*words, "--runs", "1", "--threshold", "80%").returncode == 1
+
+
+def test_interrupted(world: World) -> None:
+    """[SURFACES: Evals] Ctrl+C ends what runs within a second; what is done is kept."""
+    with scripted(world, [trigger("FIRE"), trigger("SLEEP")]) as words:
+        with start_skc([*words, "--runs", "1", "--jobs", "1"], cwd=world.project, env=world.env) as command:
+            cache = workspace_of(words) / "cache"
+            while not cache.exists() or len(list(cache.iterdir())) < 2:  # the canary and the first
+                assert command.poll() is None
+                time.sleep(0.1)
+            time.sleep(0.5)
+            command.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            command.wait(60)
+            took = time.monotonic() - begin
+        assert command.returncode == 130
+        left = list((workspace_of(words) / "runs").iterdir())
+    assert left == []
+    assert took < 30  # a run that nothing ends sleeps for a minute
