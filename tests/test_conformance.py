@@ -88,12 +88,18 @@ def test_a_summary_by_clause(script: ModuleType, capsys: pytest.CaptureFixture[s
 
 
 def test_a_clause_without_a_test(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    """One that is not planned must have one."""
+    """One that is not planned must have one; the page must be what would be written."""
     add(script, "test_a.py", "")
     assert check(script, capsys) == ["LIB: Cache design has no test", OUTDATED]
     assert script.main([]) == 0
     assert "| **none** |" in script.PAGE.read_text(encoding="utf-8")
     assert check(script, capsys) == ["LIB: Cache design has no test"]
+    script.PAGE.write_text("old", encoding="utf-8")
+    assert check(script, capsys)[-1:] == [OUTDATED]
+    assert script.PAGE.read_text(encoding="utf-8") == "old"
+    script.PAGE.unlink()
+    assert check(script, capsys)[-1:] == [OUTDATED]
+    assert not script.PAGE.exists()
 
 
 def test_citations_that_are_wrong(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,13 +117,3 @@ def test_citations_that_are_wrong(script: ModuleType, capsys: pytest.CaptureFixt
     script.SPECIFICATION.write_text(SPECIFICATION + "\n### `D1` Again\n", encoding="utf-8")
     script.main([])
     assert check(script, capsys) == ["D1 is in docs/specification.md 2 times"]
-
-
-def test_a_page_out_of_date(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    """It must be what would be written now; a check writes nothing."""
-    script.PAGE.write_text("old", encoding="utf-8")
-    assert check(script, capsys) == [OUTDATED]
-    assert script.PAGE.read_text(encoding="utf-8") == "old"
-    script.PAGE.unlink()
-    assert check(script, capsys) == [OUTDATED]
-    assert not script.PAGE.exists()

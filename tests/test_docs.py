@@ -34,20 +34,23 @@ DOCS = ROOT / "docs"
 INJECTED = {f"SKILLC_{name}" for name in ("SKILL_NAME", "SKILL_DIR", "MODE")}  # into a tool that runs
 
 
-def test_every_code_is_documented() -> None:
-    """[RFC-0005] docs/diagnostics.md lists the codes there are, and no others."""
+def test_every_name_is_documented() -> None:
+    """[RFC-0005] [RFC-0007] [RFC-0009] codes are in diagnostics.md, commands in README, variables in
+    configuration.md.
+    """
     listed = re.findall(r"^\| ([EW]\d{3}) \|", (ROOT / "docs/diagnostics.md").read_text(), re.MULTILINE)
     classes = [v for v in (vars(errors) | vars(tree)).values() if isinstance(v, type)]
     codes = {c.code for c in classes if issubclass(c, errors.SkillcError)} | set(errors.WARNINGS)
     assert sorted(listed) == sorted(codes)
-
-
-def test_readme_names_every_command() -> None:
-    """[RFC-0007] a command that README does not mention is one that nobody finds."""
     readme = (ROOT / "README.md").read_text()
     assert [name for name in NAMES if f"skc {name}" not in readme] == []
     assert f"[{len(read_agents())} agents]" in readme
     assert f"[{len(read_agents())} are known]" in (ROOT / "docs/start/authors.md").read_text()
+    sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    used = set(re.findall(r"\b(?:SKILLC|SKC)_[A-Z_]*[A-Z]\b", sources)) - INJECTED
+    shown = find_keys("configuration.md", "## Environment")
+    assert used - shown == {"SKILLC_GIT_TOKEN_WORK"}  # an example of the one with <ANY>
+    assert {name for name in shown if name.startswith("SK")} - used == {"SKILLC_GIT_TOKEN_<ANY>"}
 
 
 def test_promises_have_tests() -> None:
@@ -243,12 +246,3 @@ def test_keys_of_configuration() -> None:
     assert rules["review"].keys() == ReviewRules.__dataclass_fields__.keys()
     publishing = find_block("registry-ci.md", "registry.toml")["publishing"]
     assert publishing.keys() | {"audience"} == configuration.PublishingSettings.__dataclass_fields__.keys()
-
-
-def test_variables() -> None:
-    """[RFC-0009] docs/configuration.md has every variable of the environment that is read."""
-    sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
-    used = set(re.findall(r"\b(?:SKILLC|SKC)_[A-Z_]*[A-Z]\b", sources)) - INJECTED
-    shown = find_keys("configuration.md", "## Environment")
-    assert used - shown == {"SKILLC_GIT_TOKEN_WORK"}  # an example of the one with <ANY>
-    assert {name for name in shown if name.startswith("SK")} - used == {"SKILLC_GIT_TOKEN_<ANY>"}

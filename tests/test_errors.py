@@ -85,15 +85,6 @@ def subclasses(root: type[SkillcError] = SkillcError) -> Iterator[type[SkillcErr
         yield from subclasses(child)
 
 
-def test_errors_are_imported_from_one_place() -> None:
-    """[RFC-0005] whichever module they are written in."""
-    assert errors.TimedOut is tree.TimedOut
-    with pytest.raises(ImportError):
-        exec("from skillc.errors import NoSuchError")
-    with pytest.raises(AttributeError):
-        errors.NoSuchError  # type: ignore[attr-defined]  # noqa: B018
-
-
 def with_code(code: str) -> type[SkillcError]:
     (found,) = [cls for cls in subclasses() if cls.code == code]
     return found
@@ -111,7 +102,7 @@ def _is_mark(character: str) -> bool:
 
 
 def test_the_tree() -> None:
-    """[RFC-0005] the codes of the table, each once, on a branch, and drawn in tree.py; warnings are W."""
+    """[RFC-0005] the codes of the table, each once, on a branch, drawn; errors come from one place."""
     assert sorted(cls.code for cls in subclasses()) == sorted(ERRORS)
     branches = (errors.NotFound, errors.Invalid, errors.Unavailable, errors.Denied, errors.Conflict)
     for error in subclasses():
@@ -119,6 +110,11 @@ def test_the_tree() -> None:
     drawn = set(re.findall(r"(\w+) +(E\d{3})", tree.__doc__ or ""))
     assert drawn == {(cls.__name__, cls.code) for cls in subclasses()}
     assert all(re.fullmatch(r"W\d{3}", code) for code in WARNINGS)
+    assert errors.TimedOut is tree.TimedOut
+    with pytest.raises(ImportError):
+        exec("from skillc.errors import NoSuchError")
+    with pytest.raises(AttributeError):
+        errors.NoSuchError  # type: ignore[attr-defined]  # noqa: B018
 
 
 @each("code", sorted(ERRORS.keys() - COMPUTED))
@@ -179,14 +175,17 @@ def test_every_diagnostic_is_one_line(message: str, path: str) -> None:
     assert is_one_line(Diagnostic("W010", message).at(path).line())
 
 
-def test_details_stand_below() -> None:
-    """[RFC-0005] [RFC-0002:C-SHOW] the first line is the coded one; headings of a skill can't fake lines
-    of ours.
+def test_details_stand_below(world: object) -> None:
+    """[RFC-0005] [RFC-0002:C-SHOW] the first line is the coded one; the system's names its file; no
+    heading fakes one.
     """
     error = errors.SkillExists("pdf", "hint: more")
     assert error.text().splitlines() == ["error[E050]: skill 'pdf' already exists", "hint: more"]
     text = errors.SectionNotFound("x", [("a\nerror[E001]: b", "c\x1b[2J.md")]).text()
     assert text.splitlines()[-1] == r"  - a\nerror[E001]: b (c\x1b[2J.md)"
+    with pytest.raises(OSError) as caught:
+        os.open(os.fsencode("no\nsuch"), os.O_RDONLY)
+    assert unexpected(caught.value).line() == r"error[E999]: 'no\nsuch': No such file or directory"
 
 
 @each(
@@ -211,13 +210,6 @@ def test_unexpected(error: BaseException, message: str) -> None:
     coded = unexpected(error)
     assert (coded.code, coded.message) == ("E999", message)
     assert is_one_line(coded.line())
-
-
-def test_unexpected_from_the_system(world: object) -> None:
-    """[RFC-0005] a real refusal names its file."""
-    with pytest.raises(OSError) as caught:
-        os.open(os.fsencode("no\nsuch"), os.O_RDONLY)
-    assert unexpected(caught.value).line() == r"error[E999]: 'no\nsuch': No such file or directory"
 
 
 def test_diagnostics_are_values() -> None:

@@ -95,17 +95,6 @@ def test_overview(world: World, words: list[str]) -> None:
     assert result.stderr == ""
 
 
-def test_old_names(world: World) -> None:
-    """[RFC-0007] a command that has another name now goes on working, and says so in one line."""
-    for old, new in (("diagnose", "doctor --library"), ("lock --check", "verify")):
-        result = ok(*old.split())
-        assert result.stderr == f"note: 'skc {old}' is 'skc {new}' now\n"
-        assert result.stdout == ok(*new.split()).stdout
-    world.skill("pdf")
-    ok("remove", "pdf", "--yes")
-    assert ok("trash", "restore", "pdf").stderr == "note: 'skc trash restore' is 'skc restore' now\n"
-
-
 @each("name", NAMES)
 def test_command_help(world: World, name: str) -> None:
     """[RFC-0007] a page for each command names all it takes; `help` gives the same; its examples are true.
@@ -468,8 +457,8 @@ def test_one_broken_skill(world: World) -> None:
     assert "\r\x1b[K\x1b[1;31merror[E011]:\x1b[0m " in seen
 
 
-def test_all_as_json(world: World) -> None:
-    """[RFC-0007] `build --all`: what was built, and what failed with its code; no skills is no error."""
+def test_all_as_json_and_old_names(world: World) -> None:
+    """[RFC-0007] `build --all` as JSON; old names of commands work, and say so."""
     assert world.ok("build", "--all").stdout == "No skills yet. 'skc init <name>' makes one.\n"
     world.skill("a")
     world.skill("bad", "")
@@ -478,6 +467,13 @@ def test_all_as_json(world: World) -> None:
     assert [built["skill"] for built in value["built"]] == ["a"]
     assert [(failed["skill"], failed["code"]) for failed in value["failed"]] == [("bad", "E011")]
     assert result.returncode == 1
+    for old, new in (("diagnose", "doctor --library"), ("lock --check", "verify")):
+        result = ok(*old.split())
+        assert result.stderr == f"note: 'skc {old}' is 'skc {new}' now\n"
+        assert result.stdout == ok(*new.split()).stdout
+    world.skill("pdf")
+    ok("remove", "pdf", "--yes")
+    assert ok("trash", "restore", "pdf").stderr == "note: 'skc trash restore' is 'skc restore' now\n"
 
 
 # Watching

@@ -140,7 +140,7 @@ def test_sizes(world: World, shelf: str, columns: int, rows: int) -> None:
 
 
 def test_colour(world: World, shelf: str) -> None:
-    """[SURFACES: Terminal] With NO_COLOR there is none, and the cursor shows all the same."""
+    """[SURFACES: Terminal] [D68] With NO_COLOR there is none; an Enter from before is no answer."""
     words = ("add", shelf, "--skill", "pdf", "--global")
     for variables, is_painted in ((dict[str, str](), True), ({"NO_COLOR": "1"}, False)):
         with Session(world, *words, env=variables) as session:
@@ -149,6 +149,11 @@ def test_colour(world: World, shelf: str) -> None:
             assert bool(re.search(r"\x1b\[[\d;]*m", session.raw)) == is_painted
             session.press("\x1b")
             session.finish()
+    with Session(world, "add", shelf, "--skill", "pdf", "--global") as session:
+        session.press("\r", "4 of 4 chosen")
+        session.press("\x1b")
+        assert session.finish()[0] == 1
+    assert not deployed(world)
 
 
 @pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"TERM": ""}, {"TERM": "xterm", "CLAUDECODE": "1"}])
@@ -160,12 +165,3 @@ def test_plain(world: World, shelf: str, variables: dict[str, str]) -> None:
     assert "(y)es, all, (c)hoose, (N)o" in shown
     assert "\x1b[?25l" not in shown
     assert deployed(world) == [".agents/skills", ".claude/skills"]
-
-
-def test_what_was_typed_before(world: World, shelf: str) -> None:
-    """[D68] An Enter from before the question was there is no answer to it."""
-    with Session(world, "add", shelf, "--skill", "pdf", "--global") as session:
-        session.press("\r", "4 of 4 chosen")
-        session.press("\x1b")
-        assert session.finish()[0] == 1
-    assert not deployed(world)

@@ -47,7 +47,9 @@ def test_activities() -> None:
 
 @pytest.mark.slow
 def test_slow_server(team: World) -> None:
-    """[SURFACES: Terminal] A command that waits for a repository names it, and takes the line away again."""
+    """[SURFACES: Terminal] A command that waits names the repository, once where no line can be drawn
+    over.
+    """
     with ThreadPoolExecutor() as pool:  # they wait together
         commands = ("find form", "browse", "repo list", "inventory")
         shown = pool.map(lambda words: show_on_terminal(team, *words.split(), with_progress=True), commands)
@@ -56,15 +58,10 @@ def test_slow_server(team: World) -> None:
         assert f"{CLEAR}Asking team" in before
         assert "Asking" not in result
         assert "pdf" in result or "team" in result
-
-
-@pytest.mark.slow
-def test_dumb_terminal(team: World) -> None:
-    """[SURFACES: Terminal] Where a line can't be drawn over, as for a screen reader, it is printed once."""
-    shown = show_on_terminal(team, "find", "form", env={"TERM": "dumb"}, with_progress=True)
-    assert shown.count("Asking team\n") == 1
-    assert "\r" not in shown
-    assert "\x1b" not in shown
+    printed = show_on_terminal(team, "find", "form", env={"TERM": "dumb"}, with_progress=True)
+    assert printed.count("Asking team\n") == 1
+    assert "\r" not in printed
+    assert "\x1b" not in printed
 
 
 @pytest.mark.slow

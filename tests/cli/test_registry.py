@@ -90,8 +90,8 @@ def test_tokens(admin: World, team: Team) -> None:
 
 
 def test_token_as_text(admin: World, team: Team) -> None:
-    """[SURFACES: Registry] the first line is the token alone, for a pipe; the shell offers your
-    registries.
+    """[SURFACES: Registry] a token for a pipe, the shell, and others; a publisher makes none with more
+    rights.
     """
     first, second, _ = ok("token", "create").stdout.splitlines()
     caller = team.registry.accounts.authenticate(first)
@@ -101,10 +101,6 @@ def test_token_as_text(admin: World, team: Team) -> None:
     assert ok("__complete", "publish", "x", "--to", "").stdout.split() == [team.url]
     assert ok("__complete", "logout", "").stdout.split() == [team.url]
     assert ok("__complete", "grant", "add", "ada", "p").stdout.split() == ["publisher"]
-
-
-def test_token_for_another(admin: World, team: Team) -> None:
-    """[SURFACES: Registry] an admin makes tokens for others; a publisher may not, nor with more rights."""
     team.token("ada", Role.PUBLISHER, "payments")
     token = admin.json("token", "create", "--owner", "ada", "--role", "publisher", "--prefix", "payments")
     env = {"SKILLC_TOKEN": token["token"], "SKILLC_REGISTRY": team.url}

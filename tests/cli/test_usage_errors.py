@@ -128,7 +128,9 @@ def test_repositories_of_a_file(shop: World, table: str, note: str) -> None:
 
 
 def test_settings(shop: World) -> None:
-    """[SURFACES: Near misses] a key of config.toml; a tool of a skill, and a parameter of a tool."""
+    """[SURFACES: Near misses] [D13] a key of config.toml, a tool, a parameter, an agent, a skill in the
+    trash.
+    """
     (shop.project / ".skillc" / "config.toml").write_text('registy = "x"\n[search]\ntokeniser = "cjk"\n')
     stderr = ok("build", "pdf-forms", "--force").stderr
     assert "unknown key 'registy'; did you mean 'registry'?" in stderr
@@ -136,6 +138,11 @@ def test_settings(shop: World) -> None:
     assert "did you mean 'find'? there are find, read, count" in call("run", "files", "fnd").stderr
     stderr = call("run", "files", "find", "--param", "nme=x").stderr
     assert "invalid parameter 'nme': unknown; did you mean 'name'? there are name" in stderr
+    first, second = fails("E100", "build", "pdf-forms", "--target", "nothing-like-it").stderr.splitlines()
+    assert first == "error[E100]: unknown agent 'nothing-like-it' for --target"
+    assert second.startswith("hint: --target takes a path, such as ./skills, or: adal, ")
+    ok("remove", "pdf-forms", "--yes")
+    assert "hint: did you mean 'pdf-forms'?" in fails("E051", "restore", "pdf-form").stderr
 
 
 def test_lock_and_login(shop: World) -> None:
@@ -150,19 +157,6 @@ def test_lock_and_login(shop: World) -> None:
     path.chmod(0o600)
     line = ok("logout", "https://skils.example.com").stdout
     assert line.endswith("to https://skils.example.com; did you mean 'https://skills.example.com'?\n")
-
-
-def test_trash(shop: World) -> None:
-    """[SURFACES: Near misses] `restore` names what is in the trash."""
-    ok("remove", "pdf-forms", "--yes")
-    assert "hint: did you mean 'pdf-forms'?" in fails("E051", "restore", "pdf-form").stderr
-
-
-def test_agents_are_listed(shop: World) -> None:
-    """[D13] the known agents are in the hint, below the line that names the nearest."""
-    first, second = fails("E100", "build", "pdf-forms", "--target", "nothing-like-it").stderr.splitlines()
-    assert first == "error[E100]: unknown agent 'nothing-like-it' for --target"
-    assert second.startswith("hint: --target takes a path, such as ./skills, or: adal, ")
 
 
 def test_other_tools(world: World) -> None:

@@ -126,13 +126,20 @@ def test_every_name_of_an_agent(world: World) -> None:
 
 
 def test_from_uvx(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Serving] the environments of uvx are a cache: an entry names uvx, and is ours."""
+    """[SURFACES: Serving] an entry of uvx is ours; TOML keeps its comments, tables below go."""
     monkeypatch.setattr(sys, "prefix", "/home/you/.cache/uv/archive-v0/x1")
     world.ok("mcp", "--install", "cursor")
     entry = json.loads(_place(world, "cursor", False).read_text())["mcpServers"]["skillc"]
     assert entry == {"command": "uvx", "args": ["--from", "skillc", "skc", "mcp"]}
     world.ok("mcp", "--uninstall", "cursor")
     assert not _place(world, "cursor", False).exists()
+    toml = _place(world, "codex", False)
+    world.ok("mcp", "--install", "codex")
+    entry = toml.read_text()
+    save(toml, f"a = 1\n\n# above\n{entry}# below\n\n[mcp_servers.skillc.env]\nA = '1'\n\n[z]\nb = nan\n")
+    world.fails("E999", "mcp", "--uninstall", "codex")
+    world.ok("mcp", "--uninstall", "codex", "--force")
+    assert toml.read_text() == "a = 1\n\n# above\n# below\n\n[z]\nb = nan\n"
 
 
 def _place(world: World, agent: str, project: bool) -> Path:
@@ -284,17 +291,6 @@ def test_what_can_not_be_cut_is_not_touched(world: World) -> None:
         save(path, text)
         assert "no entry" in world.ok("mcp", "--uninstall", "cursor").stderr
         assert path.read_text() == text
-
-
-def test_toml_tables_around_and_below(world: World) -> None:
-    """[SURFACES: Serving] comments stay where they are; tables below the entry go with it."""
-    toml = _place(world, "codex", False)
-    world.ok("mcp", "--install", "codex")
-    entry = toml.read_text()
-    save(toml, f"a = 1\n\n# above\n{entry}# below\n\n[mcp_servers.skillc.env]\nA = '1'\n\n[z]\nb = nan\n")
-    world.fails("E999", "mcp", "--uninstall", "codex")
-    world.ok("mcp", "--uninstall", "codex", "--force")
-    assert toml.read_text() == "a = 1\n\n# above\n# below\n\n[z]\nb = nan\n"
 
 
 def test_options_and_json(world: World) -> None:

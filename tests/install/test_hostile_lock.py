@@ -328,24 +328,18 @@ def test_files_swapped_while_they_are_audited(
     assert read_tree(world.store) == before
 
 
-def test_a_pipe_in_the_store(world: World) -> None:
-    """[D52] what replaces a skill keeps a copy of it, though that has a pipe."""
-    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
-    install_locked(str(world.project))
-    os.mkfifo(world.store / "pdf/pipe")
-    write(world.store / "pdf/mine.md", "mine\n")
-    assert install_locked(str(world.project)).installed == ["pdf"]
-    assert [path.read_text() for path in (world.home / ".skillc/trash").rglob("mine.md")] == ["mine\n"]
-
-
 def test_compiled_python_is_not_installed(world: World) -> None:
-    """[D64] `__pycache__` and folders of version control stay behind."""
+    """[D64] [D52] `__pycache__` stays behind; a skill with a pipe is kept all the same."""
     source = skill(world.root / "work", "pdf")
     for folder in ("__pycache__", "scripts/__pycache__", ".git", ".svn", ".skillc-x"):
         write(source / folder / "x.pyc")
     lock_skills(world, str(source), "pdf")
     install_locked(str(world.project))
     assert sorted(read_tree(world.store / "pdf")) == ["SKILL.md"]
+    os.mkfifo(world.store / "pdf/pipe")
+    write(world.store / "pdf/mine.md", "mine\n")
+    assert install_locked(str(world.project)).installed == ["pdf"]
+    assert [path.read_text() for path in (world.home / ".skillc/trash").rglob("mine.md")] == ["mine\n"]
 
 
 def test_a_fork_in_the_versions_cache(world: World) -> None:

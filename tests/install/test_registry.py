@@ -90,14 +90,6 @@ def test_near_misses_of_versions(eve: World, team: Team, ref: str, hint: str) ->
     assert second == f"hint: {hint}"
 
 
-def test_near_misses_of_names(eve: World, team: Team) -> None:
-    """[SURFACES: Near misses] an address without a skill: those of the registry that are nearest."""
-    team.publish("payments/refunds")
-    stderr = eve.fails("E080", "add", f"{team.url}/payments/refnds", "--yes").stderr
-    assert "did you mean 'payments/refunds'?" in stderr
-    assert "lists what there is" in eve.fails("E080", "add", f"{team.url}/x", "--yes").stderr
-
-
 def test_the_page_of_a_skill(eve: World, team: Team) -> None:
     """[SURFACES: Registry] the address of a page means its skill; --skill takes an ID or a name."""
     team.publish("payments/refunds", {"a.md": "one"})
@@ -115,7 +107,7 @@ def test_the_page_of_a_skill(eve: World, team: Team) -> None:
 
 def test_all_of_it(eve: World, team: Team) -> None:
     """[SURFACES: Registry] [SURFACES: Near misses] an address lists what the caller may read; the registry
-    names near versions.
+    names what is near.
     """
     team.publish("payments/refunds", {"a.md": "one"})
     team.publish("docs/style", version="3.0.0")
@@ -132,6 +124,9 @@ def test_all_of_it(eve: World, team: Team) -> None:
     eve.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.token("mia", Role.MAINTAINER)})
     stderr = eve.fails("E001", "yank", "payments/other@1.2.4", "--reason", "x").stderr
     assert "there is no such version; did you mean '1.2.3'?" in stderr
+    stderr = eve.fails("E080", "add", f"{team.url}/payments/refnds", "--yes").stderr
+    assert "did you mean 'payments/refunds'?" in stderr
+    assert "lists what there is" in eve.fails("E080", "add", f"{team.url}/x", "--yes").stderr
 
 
 def test_outdated_and_update(eve: World, team: Team) -> None:

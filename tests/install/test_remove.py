@@ -168,8 +168,16 @@ def test_back_where_a_clone_leads_out(world: World) -> None:
     assert (world.project / ".claude/skills/pdf/SKILL.md").exists()
 
 
-def test_back_from_before(world: World, pdf: Path) -> None:
-    """[D70] of what was removed by an older skc no agents are known: those that are installed get it."""
+def test_keep_source_and_purge(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] [D70] --keep-source, --purge; what an older skc removed goes to installed
+    agents.
+    """
+    (removal,) = remove(world, "pdf", "--keep-source", "--purge")
+    assert removal["trashed"] is None
+    assert (pdf / "SKILL.md").exists()
+    assert not (world.home / ".skillc/runtime/pdf").exists()
+    assert not os.path.lexists(world.home / ".claude/skills/pdf")
+    assert "1 of 1 skill built" in world.ok("build", "--all", cwd=world.home).stdout
     (removal,) = remove(world, "pdf")
     note = Path(removal["trashed"]).parent / "note.json"
     fields = {key: value for key, value in json.loads(note.read_text()).items() if key != "memory"}
@@ -177,16 +185,6 @@ def test_back_from_before(world: World, pdf: Path) -> None:
     shutil.rmtree(world.home / ".cursor")
     world.ok("restore", "pdf")
     assert [record.target for record in read_deployments()] == ["claude"]
-
-
-def test_keep_source_and_purge(world: World, pdf: Path) -> None:
-    """[SURFACES: Getting skills] --keep-source leaves the store alone; --purge takes the log as well."""
-    (removal,) = remove(world, "pdf", "--keep-source", "--purge")
-    assert removal["trashed"] is None
-    assert (pdf / "SKILL.md").exists()
-    assert not (world.home / ".skillc/runtime/pdf").exists()
-    assert not os.path.lexists(world.home / ".claude/skills/pdf")
-    assert "1 of 1 skill built" in world.ok("build", "--all", cwd=world.home).stdout
 
 
 def test_the_way_back(world: World, pdf: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_fit_from_before_stays(here: World) -> None:
 
 
 def test_undo_is_whole(here: World) -> None:
-    """[SURFACES: What agents see] it takes no parts, and goes on where a file is gone."""
+    """[SURFACES: What agents see] --undo takes no parts; Claude Code reads no settings with comments."""
     here.ok("setup", "claude", "--yes")
     assert "--undo" in here.fails("E100", "setup", "--undo", "--no-hook", "--yes").stderr
     (here.home / ".claude" / "settings.json").unlink()
@@ -127,10 +127,6 @@ def test_undo_is_whole(here: World) -> None:
     assert not (here.home / ".local" / "bin" / "skc").is_symlink()
     assert not config(here).exists()
     assert json.loads((here.home / ".skillc" / "setup.json").read_text())["files"] == {}
-
-
-def test_a_file_that_the_agent_ignores(here: World) -> None:
-    """[SURFACES: What agents see] Claude Code reads no settings with comments, and that is told."""
     path = here.home / ".claude" / "settings.json"
     path.write_text('{"a": 1} // mine\n')
     run = here.ok("setup", "claude", "--yes", "--format", "json")

@@ -44,13 +44,22 @@ def test_files_and_archives(world: World, stub: Stub) -> None:
 
 
 def test_only_what_is_wanted(world: World, stub: Stub) -> None:
-    """[SURFACES: Well-known discovery] Only the skill that is wanted is downloaded."""
+    """[SURFACES: Well-known discovery] [D64] [SURFACES: Lock file] only the wanted skill is downloaded,
+    and compared with the lock.
+    """
     serve(stub, {INDEX: index(entry(), entry("doc", "doc.md")), PLACE: MAIN})
     assert get(stub.url, "pdf") == {"pdf": ["SKILL.md"]}
     assert "/.well-known/agent-skills/doc.md" not in stub.paths()
     with pytest.raises(OriginNotFound, match="no skill 'dog'") as error:
         get(stub.url, "dog")
     assert "doc" in error.value.details
+    serve(stub, {INDEX: index(entry()), PLACE: MAIN})
+    world.ok("add", stub.url, "--yes", "--target", "claude")
+    lock = world.project / "skills-lock.json"
+    assert digest(MAIN) in lock.read_text()
+    lock.write_text(lock.read_text().replace(digest(MAIN), digest(b"other")))
+    shutil.rmtree(world.store / "pdf")
+    assert "not those of the lock" in world.fails("E081", "install").stderr
 
 
 def test_wrong_digest(world: World, stub: Stub) -> None:
@@ -150,17 +159,6 @@ def lead(stub: Stub, other: Stub, way: str) -> str:
         [page(b"", 302, Location=targets[request.path])] if request.path in targets else direct(request)
     )
     return stub.url if way == "redirect" else f"{stub.url}/pdf.zip"
-
-
-def test_digest_of_the_site_in_the_lock(world: World, stub: Stub) -> None:
-    """[D64] [SURFACES: Lock file] `wellKnownDigest` is compared with what the site announces now."""
-    serve(stub, {INDEX: index(entry()), PLACE: MAIN})
-    world.ok("add", stub.url, "--yes", "--target", "claude")
-    lock = world.project / "skills-lock.json"
-    assert digest(MAIN) in lock.read_text()
-    lock.write_text(lock.read_text().replace(digest(MAIN), digest(b"other")))
-    shutil.rmtree(world.store / "pdf")
-    assert "not those of the lock" in world.fails("E081", "install").stderr
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ def test_sums(team: Team, clock: Clock) -> None:
     assert team.usage.stats(SYSTEM, "payments").count == 11
 
 
-def test_sent_twice_counts_once(team: Team) -> None:
-    """[SURFACES: Registry model] a batch that comes again, or with more of the same day, is not added."""
+def test_sent_twice_counts_once(team: Team, clock: Clock) -> None:
+    """[SURFACES: Registry model] a batch that comes again is not added; days and JSON of a batch."""
     batch = Batch(ONE, (count(number=3),), (Miss(TODAY, 2),))
     for _ in range(3):
         assert team.usage.record(SYSTEM, batch).rows == 2
@@ -75,6 +75,18 @@ def test_sent_twice_counts_once(team: Team) -> None:
     team.usage.record(SYSTEM, batch)
     stats = team.usage.stats(SYSTEM)
     assert (stats.count, stats.misses) == (5, (("", "", 2),))
+    for days in (-30, 2, 365_000):
+        with pytest.raises(InvalidParameter, match="day"):
+            team.usage.record(SYSTEM, Batch(ONE, (count(day=TODAY + timedelta(days=days)),)))
+    before = team.usage.stats(SYSTEM).count
+    for days in (-20, -10, 1):
+        team.usage.record(SYSTEM, Batch(ONE, (count(day=TODAY + timedelta(days=days)),)))
+    assert team.usage.stats(SYSTEM).count == before + 3
+    sent = Batch(
+        ONE, (count(file="a.md", section="Ü"), count()), (Miss(TODAY, 2), Miss(TODAY, 1, "a/b", "q"))
+    )
+    assert Batch.parse(json.loads(json.dumps(encode(sent)))) == sent
+    assert Batch.parse({"machine": ONE}) == Batch(ONE)
 
 
 def test_each_caller_its_own(team: Team) -> None:
@@ -101,16 +113,6 @@ def test_each_caller_its_own(team: Team) -> None:
     assert team.usage.stats(many).count == 0
     team.delete(SYSTEM, "payments/refunds")
     assert team.usage.stats(ana).skills == (("payments/invoices", 1),)
-
-
-def test_days(team: Team, clock: Clock) -> None:
-    """[SURFACES: Registry model] counts of long ago, or to come, are refused."""
-    for days in (-30, 2, 365_000):
-        with pytest.raises(InvalidParameter, match="day"):
-            team.usage.record(SYSTEM, Batch(ONE, (count(day=TODAY + timedelta(days=days)),)))
-    for days in (-20, 0, 1):
-        team.usage.record(SYSTEM, Batch(ONE, (count(day=TODAY + timedelta(days=days)),)))
-    assert team.usage.stats(SYSTEM).count == 3
 
 
 def test_what_is_kept(team: Team, clock: Clock) -> None:
@@ -147,15 +149,6 @@ def test_rows_are_bounded(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     assert team.usage.stats(SYSTEM).count == 3
     team.usage.record(SYSTEM, Batch(TWO, rows[3:]))
     assert team.usage.stats(SYSTEM).count == 5
-
-
-def test_a_batch_as_json() -> None:
-    """[SURFACES: Registry model] what a machine sends is read as it was written."""
-    batch = Batch(
-        ONE, (count(file="a.md", section="Ü"), count()), (Miss(TODAY, 2), Miss(TODAY, 1, "a/b", "q"))
-    )
-    assert Batch.parse(json.loads(json.dumps(encode(batch)))) == batch
-    assert Batch.parse({"machine": ONE}) == Batch(ONE)
 
 
 ROW = {"day": "2026-11-16", "skill": "a/b", "command": "show", "count": 1}

@@ -176,12 +176,14 @@ def compare(client: AppClient, method: str, path: str, headers: dict[str, str]) 
 
 
 def test_all_routes_are_here(app: Any) -> None:
-    """[SURFACES: Registry] the tests below see the API, all protocols, pages and forms."""
+    """[SURFACES: Registry] the tests below see all routes; what needs no token is this and no more."""
     paths = {path for _, path in routes_of(app)}
     assert {"/mcp", "/skills", "/s/{rest:path}", "/yank", "/marketplace.git/info/refs"} <= paths
     assert {"/.well-known/agent-skills/index.json", "/api/v1/download", "/find"} <= paths
     assert {"/{prefix:path}/marketplace.git/git-upload-pack", "/plugins/{id:path}.git/info/refs"} <= paths
     assert len(paths) > 60
+    opened = {operation.path for operation in OPERATIONS if operation.role is None}
+    assert opened - {"/_/oidc/audience", "/_/oidc/mint-token"} == {"/healthz", "/readyz", "/openapi.json"}
 
 
 @pytest.mark.slow
@@ -258,12 +260,6 @@ def test_basic_is_no_way_around(app: Any, client: AppClient, tokens: dict[str, s
             response = send(client, method, path, skill_id, {"Authorization": f"Basic {pair}"})
             assert response.status_code in (303, 401, 403), f"{method} {path}: {response.status_code}"
             assert "Hush" not in response.text
-
-
-def test_open_operations() -> None:
-    """[SURFACES: Registry] what needs no token is this and no more."""
-    paths = {operation.path for operation in OPERATIONS if operation.role is None}
-    assert paths - {"/_/oidc/audience", "/_/oidc/mint-token"} == {"/healthz", "/readyz", "/openapi.json"}
 
 
 @pytest.mark.slow

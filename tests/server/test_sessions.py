@@ -61,7 +61,7 @@ def test_cookies(registry: Registry) -> None:
 
 
 def test_callers_by_session(registry: Registry) -> None:
-    """[SURFACES: Sign-in] a session is a caller; a token beside it counts alone."""
+    """[SURFACES: Sign-in] a session is a caller, a token beside it alone; no session has no form token."""
     browser = Browser(registry)
     browser.sign_in(make_token(registry))
     assert browser.get("/whoami").json()["subject"] == "ana"
@@ -70,6 +70,11 @@ def test_callers_by_session(registry: Registry) -> None:
     assert browser.get("/whoami", headers=bearer).status_code == 401
     browser.cookies.clear()
     assert browser.get("/whoami").status_code == 401
+    public = Browser(registry, public_read=True)
+    assert public.get("/skills/payments/refunds/versions").status_code == 200
+    for cookie in ("", "__Host-skillc-session=", "__Host-skillc-session=wrong"):
+        headers = {"Cookie": cookie, HEADER: make_form_token("")}
+        assert public.post("/skills", json=body("a/b"), headers=headers).status_code in (401, 403)
 
 
 def test_cookie_without_its_prefix(registry: Registry) -> None:
@@ -118,15 +123,6 @@ def test_requests_without_the_form_token(registry: Registry, text: str) -> None:
     assert browser.post("/skills", json=body("a/b"), headers=good).status_code == 201
     assert len(make_form_token(browser.session)) == 64
     assert make_form_token("") == ""
-
-
-def test_form_tokens_of_no_session(registry: Registry) -> None:
-    """[SURFACES: Sign-in] the form token of no session is none, also where reading is public."""
-    browser = Browser(registry, public_read=True)
-    assert browser.get("/skills/payments/refunds/versions").status_code == 200
-    for cookie in ("", "__Host-skillc-session=", "__Host-skillc-session=wrong"):
-        headers = {"Cookie": cookie, HEADER: make_form_token("")}
-        assert browser.post("/skills", json=body("a/b"), headers=headers).status_code in (401, 403)
 
 
 def test_fixation(registry: Registry) -> None:

@@ -140,8 +140,8 @@ def test_files_by_digest(client: Client, registry: Registry) -> None:
     assert fault(response) == (422, "E100")  # the bytes of others can't be had by their digest
 
 
-def test_roles(registry: Registry, client: Client) -> None:
-    """[SURFACES: Registry] publishing needs the role publisher on the prefix, deletion maintainer."""
+def test_roles(registry: Registry, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry] publisher on the prefix, maintainer to delete; 503 where no place gets free."""
     reader, publisher = Client(registry, Role.READER), Client(registry, Role.PUBLISHER, "payments")
     value = body("payments/refunds")
     assert fault(reader.post("/skills", json=value)) == (403, "E090")
@@ -149,6 +149,11 @@ def test_roles(registry: Registry, client: Client) -> None:
     assert publisher.post("/skills", json=value).status_code == 201
     assert fault(publisher.delete(PATH)) == (403, "E090")
     assert fault(publisher.post(f"{PATH}/versions/0.1.0/yank", json={"reason": "x"})) == (403, "E090")
+    monkeypatch.setattr("skillc.server.service.UPLOAD_WAIT", 0.05)
+    monkeypatch.setattr(Service, "__init__", _without_places(Service.__init__))
+    response = Client(registry).post("/skills", json=body("a"))
+    assert fault(response) == (503, "E092")
+    assert response.headers["Retry-After"] == "5"
 
 
 def test_refusal_comes_before_the_upload(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,15 +171,6 @@ def test_limits(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert fault(client.post("/skills", json=body("a", "x" * 2000))) == (413, "E100")
     packed = zipped({"SKILL.md": skill_md().encode()})
     assert fault(client.post("/skills?id=a", content=packed, headers=GZIP)) == (413, "E100")
-
-
-def test_uploads_at_once(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Registry] where no place for an upload gets free, the answer is 503 with Retry-After."""
-    monkeypatch.setattr("skillc.server.service.UPLOAD_WAIT", 0.05)
-    monkeypatch.setattr(Service, "__init__", _without_places(Service.__init__))
-    response = Client(registry).post("/skills", json=body("a"))
-    assert fault(response) == (503, "E092")
-    assert response.headers["Retry-After"] == "5"
 
 
 def _without_places(initialize: object) -> object:

@@ -411,17 +411,13 @@ def test_clients(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None
         assert "(invalid_client)" in response.text
 
 
-def test_cookie_of_an_attempt(registry: Registry, oidc: OidcSettings) -> None:
-    """[SURFACES: Sign-in] the cookie of a sign-in is as safe as that of a session."""
-    browser = Browser(registry, oidc, "https://skills.example.com")
-    header = browser.get("/login").headers["Set-Cookie"]
-    assert header.startswith("__Host-skillc-login=")
-    assert {"HttpOnly", "Secure", "SameSite=lax", "Path=/", "Max-Age=600"} <= {*header.split("; ")}
-
-
 def test_address_is_needed(registry: Registry, oidc: OidcSettings) -> None:
-    """[SURFACES: Sign-in] an issuer needs to know where people are led back to."""
+    """[SURFACES: Sign-in] people are led back; the cookie of a sign-in is as safe as a session's."""
     with pytest.raises(InvalidOption, match="--url"):
         Browser(registry, oidc, "")
     with AppClient(create_registry_app(registry)) as client:
         assert client.get("/login/callback").status_code == 404
+    browser = Browser(registry, oidc, "https://skills.example.com")
+    header = browser.get("/login").headers["Set-Cookie"]
+    assert header.startswith("__Host-skillc-login=")
+    assert {"HttpOnly", "Secure", "SameSite=lax", "Path=/", "Max-Age=600"} <= {*header.split("; ")}
