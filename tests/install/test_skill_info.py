@@ -120,10 +120,19 @@ def test_skills_from_elsewhere(world: World) -> None:
         {"name": "theirs", "path": str(theirs), "scope": "global"},
         {"name": "ours", "path": str(ours), "scope": "project"},
     ]
-    assert world.ok("list").stdout.splitlines()[-2:] == [
+    advice = [
         "1 skill in ~/.claude/skills came from elsewhere; 'skc import' takes it over.",
         f"1 skill in {ours.parent} came from elsewhere; 'skc import --project' takes it over.",
     ]
+    assert world.ok("list").stdout.splitlines()[-2:] == advice
+    checks = world.skc("doctor").stdout.splitlines()
+    (agents,) = [line for line in checks if line.split()[1:2] == ["agents"]]
+    assert all(line.rstrip(".") in agents for line in advice)
+    for words in (("build", "pdf"), ("build", "--all")):
+        assert "came from elsewhere" not in world.ok(*words).stdout
+        assert "1 skill in ~/.claude/skills came from elsewhere" in show_on_terminal(
+            world, *words, has_input=True, columns=200
+        )
 
 
 def test_everything_about_one(world: World, origin: Path) -> None:

@@ -35,6 +35,7 @@ from skillc.doctor.check import (
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install import (
     accept_entry,
+    advise_foreign,
     find_hooks,
     find_registrations,
     find_waste,
@@ -195,7 +196,8 @@ def check_agents(place: Place) -> Iterator[Check]:
         elif not os.access(target, os.W_OK | os.X_OK):
             text = f"'{short(target)}' of {displays[name]} can't be written"
             yield warn(text, f"chmod u+rwx {shell_quote(target)}")
-    yield ok(f"found {first_of(names, MAX_NAMES)}" if names else "no agent has a directory here")
+    found = f"found {first_of(names, MAX_NAMES)}" if names else "no agent has a directory here"
+    yield ok("; ".join([found, *(line.rstrip(".") for line in advise_foreign(place.cwd))]))
 
 
 def check_listings(place: Place) -> Iterator[Check]:

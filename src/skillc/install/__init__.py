@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skillc.install.hooks import find_hooks
     from skillc.install.import_skills import import_into_store
     from skillc.install.install import install_locked
-    from skillc.install.installed import advise_first_skill, describe_skill, list_installed
+    from skillc.install.installed import advise_first_skill, advise_foreign, describe_skill, list_installed
     from skillc.install.lock import read_locked
     from skillc.install.locked import accept_entry, list_locked, set_pins, verify_all, verify_locked
     from skillc.install.old_version import fetch_old

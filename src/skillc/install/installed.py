@@ -154,10 +154,14 @@ def find_foreign(cwd: str) -> list[ForeignSkill]:
     return skills
 
 
+def advise_foreign(cwd: str) -> list[str]:
+    """Return what to do with the skills in agents' directories that came from elsewhere, in lines."""
+    return list(advise_import(find_foreign(cwd)))
+
+
 def advise_first_skill(cwd: str) -> str:
     """Return what to do where there is no skill: agents may have some."""
-    lines = list(advise_import(find_foreign(cwd))) or ["'skc init <name>' makes one."]
-    return " ".join(["No skills yet.", *lines])
+    return " ".join(["No skills yet.", *(advise_foreign(cwd) or ["'skc init <name>' makes one."])])
 
 
 class _Survey:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import compiler, install, library
-from skillc.cli import show
+from skillc.cli import print_lines, show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
@@ -57,8 +57,12 @@ def run(arguments: Arguments) -> int:
             lambda skill: _show(arguments, here.build(skill, options)),
         )
     if name is None:
-        return _show_all(arguments, here.cwd, here.build_all(options))
-    return _show(arguments, here.build(here.locate(name, index=False), options))
+        status = _show_all(arguments, here.cwd, here.build_all(options))
+    else:
+        status = _show(arguments, here.build(here.locate(name, index=False), options))
+    if here.is_at_terminal and not arguments.as_json:
+        print_lines(install.advise_foreign(here.cwd))
+    return status
 
 
 def _show(arguments: Arguments, publication: compiler.Publication) -> int:
