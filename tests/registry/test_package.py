@@ -88,7 +88,7 @@ def test_version_of_the_frontmatter(line: str, version: str | None) -> None:
 @each(
     "name",
     ["a\\b.md", "con", "aux.md", "a:b", "a/../b", "/a", "a//b", "a\nb", "a.", "x" * 256, "\udc80.md",
-     "skill.MD", "SKILL.md/x", "a/" * 600 + "b"],
+     "skill.MD", "SKILL.md/x", "a/" * 600 + "b", "x/.Git/config", ".g\u200dit/config", "git~1/config"],
 )  # fmt: skip
 def test_names_that_some_system_lacks(name: str) -> None:
     """[SURFACES: Registry model] what is published can be installed everywhere."""

@@ -1,8 +1,9 @@
 """Unpack .zip, .tar.gz and .tar into a folder; refuse what no skill needs (E083).
 
-Refused are names that leave the folder, that Windows can't hold or that differ in case alone; links that lead
-out or nowhere; devices and pipes; encrypted files; too many files or bytes, packed or unpacked. Execute
-permission is kept, all other bits are dropped. All names are checked before the first file is written.
+Refused are names that leave the folder, that some system can't hold or that differ in case alone; links
+that lead out or nowhere; devices and pipes; encrypted files; too many files or bytes, packed or unpacked.
+Execute permission is kept, all other bits are dropped. All names are checked before the first file is
+written.
 """
 
 from __future__ import annotations
@@ -312,7 +313,7 @@ def _split(name: str) -> list[str]:
     if size > MAX_PATH or any(len(word.encode()) > MAX_FILE_NAME for word in words):
         raise _Refusal(f"a name is too long: '{name[:60]}…'")
     if not all(map(is_portable, words)):
-        raise _Refusal(f"Windows can't hold the name '{name}'")
+        raise _Refusal(f"not every system can hold the name '{name}'")
     return words
 
 

@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 
 from skillc import atomic
+from skillc.paths import VERSION_CONTROL
 from skillc.skills.files import list_files, open_inside
 from skillc.startup import MUCH, file_sha256_hex, new_sha256
 
@@ -93,6 +94,7 @@ MAX_FILE_NAME = 255  # bytes of a name between slashes
 
 # Names that a file can't have on Windows.
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]|[ .]\Z')
+_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # in names, by macOS
 _RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 
@@ -129,4 +131,11 @@ def _is_portable_segment(segment: str) -> bool:
         and len(segment.encode()) <= MAX_FILE_NAME
         and not _FORBIDDEN.search(segment)
         and not _RESERVED.fullmatch(segment)
+        and not _is_other_spelling(segment)
     )
+
+
+def _is_other_spelling(segment: str) -> bool:
+    """Return whether some system takes a name for a folder of version control, and others do not."""
+    name = _IGNORED.sub("", segment).lower()
+    return name == "git~1" or (name in VERSION_CONTROL and segment not in VERSION_CONTROL)
