@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import World
-from tests.listing.states import TEXT, install, snapshot, states
+from tests.listing.states import TEXT, install, put, snapshot, states
 
 CONFIGS = {
     "none": None,
@@ -105,6 +105,17 @@ def test_fitted_and_taken_back(here: World) -> None:
     here.ok("remove", "new", cwd=here.home)
     here.ok("setup", "--undo", "--yes")
     assert snapshot(folder) == before
+
+
+def test_skills_of_others(here: World) -> None:
+    """[D75] they are not for setup to fit: it says how they come to be skc's."""
+    for number in range(60):
+        put(here.home / ".claude" / "skills", f"s{number:03d}", "x" * 200)
+    run = here.ok("setup", "claude", "--yes", "--no-mcp")
+    assert "60 skills that skc did not put there take more: 'skc import' takes them over" in run.stdout
+    here.ok("import", "--yes", cwd=here.home)
+    assert "on-demand" in states(here, "claude", cwd=here.home).values()
+    assert "did not put there" not in here.ok("setup", "claude", "--yes", "--no-mcp").stdout
 
 
 def test_a_fit_from_before_stays(here: World) -> None:

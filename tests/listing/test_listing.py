@@ -26,6 +26,8 @@ def test_a_full_listing(world: World) -> None:
     text = check_success(world.skc("listing", "--agent", "claude", "--skills")).stdout
     assert "the model sees 16 of 60 descriptions whole" in text
     assert "name   0      200  s059" in text
+    assert "'skc import' takes over 60 skills of others" in text
+    assert "skc import && skc listing fit" in world.skc("doctor").stdout
     (world.home / ".skillc").mkdir(exist_ok=True)
     (world.home / ".skillc" / "config.toml").write_text("[listing]\nwindow = 1000000\n")
     assert set(states(world, "claude").values()) == {"whole"}

@@ -55,7 +55,7 @@ def _advise(each: listing.AgentListing) -> Iterator[str]:
             Mark(f"{each.display}: ", WARNING),
             f"the model sees {each.whole} of {each.listed + missing} descriptions whole; all would take"
             f" {each.needed:,} characters, and there are {each.budget or 0:,} with a window of"
-            f" {each.window:,} tokens. 'skc listing fit' lists what fits"
+            f" {each.window:,} tokens. {_way(each)} lists what fits"
             f"{f'{raised} of every conversation' if each.setting else ''}",
             breaks=WORDS,
         )
@@ -73,6 +73,14 @@ def _advise(each: listing.AgentListing) -> Iterator[str]:
                 f"{each.display} cuts nothing: every conversation pays about {tokens:,} tokens for it", FAINT
             )
         )
+
+
+def _way(each: listing.AgentListing) -> str:
+    """Return the commands that fit a listing: only what skc put there can be on demand."""
+    start = (
+        f"'skc import' takes over {count_of(each.foreign, 'skill')} of others, and " if each.foreign else ""
+    )
+    return f"{start}'skc listing fit'"
 
 
 def _state(skill: listing.ListedSkill) -> str:

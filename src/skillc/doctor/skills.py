@@ -206,7 +206,8 @@ def check_listings(place: Place) -> Iterator[Check]:
         if each.overflows:
             share = f"{each.whole} of {each.listed} descriptions whole"
             text = f"{each.display} shows {share}: its listing is full"
-            yield warn(text, f"skc listing fit --agent {each.agent}")
+            fix = f"skc listing fit --agent {each.agent}"
+            yield warn(text, f"skc import && {fix}" if each.foreign else fix)
         elif each.misfits:
             count = count_of(each.misfits, "description")
             text = f"{each.display} does not show {count} whole: missing or too long"

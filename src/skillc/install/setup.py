@@ -89,12 +89,16 @@ def set_up(
     diagnostics, failures = plan.write() if agreed else ((), ())
     line = plan.link.line
     advice = f"add this line to your shell's profile, so that agents find skc: {line}" if line else ""
-    setups = tuple(_describe(agent, changes[agent], advice, options) for agent in agents)
+    setups = tuple(
+        _describe(agent, changes[agent], plan.listing.advise(agent), advice, options) for agent in agents
+    )
     return Setups(setups, agreed, advice, tuple(diagnostics), tuple(failures))
 
 
-def _describe(agent: str, changes: Sequence[SetupChange], advice: str, options: SetupOptions) -> AgentSetup:
-    own = _advise(agent, options, bool(changes))
+def _describe(
+    agent: str, changes: Sequence[SetupChange], excess: str, advice: str, options: SetupOptions
+) -> AgentSetup:
+    own = "; ".join(filter(None, (_advise(agent, options, bool(changes)), excess)))
     following = "; ".join(filter(None, (own, advice))) or None
     return AgentSetup(agent, tuple(changes), following, _display(agent), own)
 

@@ -56,6 +56,11 @@ class ListingPlan:
         """Yield the choice with its reasons, to be agreed to."""
         yield from self.fitting.lines() if self.fitting and self.fitting.changes else ()
 
+    def advise(self, agent: str) -> str:
+        """Return what is to be done where skills that skc did not put there fill an agent's listing."""
+        fits = self.fitting.agents if self.fitting else ()
+        return next((each.excess for each in fits if each.agent == _rule_name(agent) and each.foreign), "")
+
     def write(self, cwd: str) -> tuple[Sequence[Diagnostic], Sequence[SkillcError]]:
         """Do it, and return what is to be said of it."""
         if self.lists_all:

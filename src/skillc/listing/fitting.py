@@ -47,6 +47,20 @@ class AgentFit:
     whole: tuple[str, ...] = hidden(())
     setting: str = hidden("")
     elsewhere: int = hidden(0)  # skills that it lists though they are on demand for others
+    needed: int = hidden(0)  # characters of all that is listed, if all were whole
+    foreign: int = hidden(0)  # skills that it lists and skc did not put there
+
+    @property
+    def excess(self) -> str:
+        """What people can do where what is not for skc to choose takes more than there is; else empty."""
+        if self.elsewhere or self.needed <= self.budget:
+            return ""
+        if not self.foreign:
+            return "what it has to list takes more: not all is shown whole"
+        count = count_of(self.foreign, "skill")
+        return (
+            f"{count} that skc did not put there take more: 'skc import' takes them over, to be fitted then"
+        )
 
     def lines(self) -> Iterator[str]:
         """Yield the choice with its reasons, for people."""
@@ -60,8 +74,8 @@ class AgentFit:
             count = count_of(self.elsewhere, "skill")
             text = f"on demand there; {self.display} has no such state, and lists all"
             yield f"  {count} of another agent's folder, {text}"
-        elif self.used > self.budget:
-            yield "  what skc did not put there, or has to list always, takes more: not all is shown whole"
+        elif self.excess:
+            yield f"  {self.excess}"
         for state, verb in ((True, "listed"), (False, "on demand")):
             choices = [each for each in self.choices if (each.state == LISTED) == state]
             choices.sort(key=lambda each: each.reason in USUAL)
@@ -195,6 +209,8 @@ def _describe(plan: Plan, rule: Rule, share: NewShare | None) -> AgentFit:
         tuple(whole),
         share.what if share else "",
         len(elsewhere),
+        fit.needed,
+        sum(each.is_foreign for each in plan.found[rule]),
     )
 
 

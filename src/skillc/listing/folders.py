@@ -29,6 +29,11 @@ class FoundSkill:
     listed: Candidate
     record: DeploymentRecord | None
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is a listed skill that skc did not put there, but no command."""
+        return self.record is None and bool(self.candidate.folder) and not self.candidate.is_hidden
+
 
 def user_places(rule: Rule) -> list[Place]:
     return _once((folder, "user") for folder in rule.user_folders())

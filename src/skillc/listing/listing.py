@@ -50,6 +50,7 @@ class AgentListing:
     display: str = hidden("")
     diagnostics: tuple[Diagnostic, ...] = hidden(())
     setting: str = hidden("")
+    foreign: int = hidden(0)  # skills that it lists and skc did not put there
 
     @property
     def listed(self) -> int:
@@ -156,6 +157,7 @@ def _list_agent(agent: compiler.Agent, cwd: str, window: int, folders: Folders) 
         display=agent.display,
         diagnostics=check_version(rule, version),
         setting=rule.setting,
+        foreign=sum(each.is_foreign for each in found),
     )
 
 
