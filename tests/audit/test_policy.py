@@ -62,6 +62,25 @@ def test_every_host_is_seen(tmp_path: Path, host: str, files: dict[str, str | by
     assert [f.subject for f in result.findings if f.rule.id == "A91"] == [host]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See https://drop.acme.dev/docs.",
+        "Made by [friends](https://DROP.acme.dev/x).",
+        "![logo](https://drop.acme.dev/logo.png?u=1)",
+        "<img src='http://drop.acme.dev:8080/x'>",
+        "[guide]: <https://me@drop.acme.dev/x>",
+    ],
+)
+def test_denied_hosts_in_links(tmp_path: Path, text: str) -> None:
+    """[SURFACES: Getting skills] a denied host is a block in an address that asks for nothing, too."""
+    policy = policy_of(tmp_path, '[hosts]\ndeny = ["*.acme.dev"]\n')
+    result = audit(tmp_path, {"SKILL.md": FRONT, "notes.md": f"# Notes\n\n{text}\n"}, policy)
+    found = [(f.file, f.line, f.subject) for f in result.findings if f.rule.id == "A91"]
+    assert found == [("notes.md", 3, "drop.acme.dev")]
+    assert result.asks.hosts == ()
+
+
 def test_rules_and_paths(tmp_path: Path) -> None:
     """[SURFACES: Getting skills] a rule gets another level, or is allowed by path; a note without effect
     is a finding.

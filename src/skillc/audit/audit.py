@@ -319,7 +319,7 @@ def _judge(
     for file in sorted(traces, key=lambda file: (file != main, os.fsencode(file))):
         lines = texts.get(file, "").split("\n")
         notes = read_notes(lines)
-        for problem in policy.extend(_problems_of(traces[file], earlier_asks)):
+        for problem in policy.extend(_problems_of(traces[file], earlier_asks), texts.get(file, "")):
             level = policy.level_of(name, file, _soften(problem, name))
             line_text = lines[problem.line - 1] if problem.line <= len(lines) else ""
             mark = make_fingerprint(problem.rule, file, line_text, problem.message)

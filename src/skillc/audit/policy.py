@@ -15,7 +15,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from skillc import atomic, paths
-from skillc.audit.findings import Audit, Finding, Problem, make_fingerprint
+from skillc.audit.findings import Audit, Finding, Problem, line_of, make_fingerprint
+from skillc.audit.indicators import find_hosts
 from skillc.audit.rules import BY_ID, LEVELS, OFF, find_rule, suggest_rule
 from skillc.errors import InvalidConfiguration
 from skillc.rulebook import read_toml
@@ -60,8 +61,11 @@ class Policy:
     exemptions: tuple[Exemption, ...] = ()
     file: str = ""
 
-    def extend(self, problems: Iterable[Problem]) -> Iterator[Problem]:
-        """Yield problems, and one more for each host and command that is denied."""
+    def extend(self, problems: Iterable[Problem], text: str) -> Iterator[Problem]:
+        """Yield the problems of a file, and one more for each host and command that is denied.
+
+        A host is denied in any address of the text, also in a link or an image that asks for nothing.
+        """
         denied: set[str] = set()
         for problem in problems:
             table = "commands" if problem.rule == "A02" else "hosts" if problem.rule in _NAMING_HOSTS else ""
@@ -70,6 +74,9 @@ class Policy:
                 denied.add(subject)
                 yield Problem("A91", f"the policy denies '{problem.subject}'", problem.line, problem.subject)
             yield problem
+        for host in find_hosts(text) if self.deny.get("hosts") else ():
+            if host not in denied and _matches(host, self.deny["hosts"]):
+                yield Problem("A91", f"the policy denies '{host}'", line_of(text.lower(), host), host)
 
     def level_of(self, skill: str, path: str, problem: Problem) -> str:
         """Return the level of a problem here; `off` if it is allowed."""
