@@ -82,6 +82,24 @@ def test_each_run_has_its_own_place(world: World) -> None:
             assert not answer["home"]
 
 
+def test_links_that_lead_out(world: World) -> None:
+    """[SURFACES: Evals] [D2] what links of a skill lead to outside of it is not put before an agent."""
+    (world.home / "secret").write_text("secret")
+    cases = [{"id": "t", "prompt": "TASK LINKS", "files": ["evals/files"], "must_contain": ["GOOD"]}]
+    with scripted(world, cases) as words:
+        folder = world.store / NAME / "evals" / "files"
+        folder.mkdir()
+        (folder / "a.txt").write_text("text")
+        (folder / "leak").symlink_to(world.home / "secret")
+        skill = report_of(world, words, "--runs", "1", "--arms", "with", "--raw")
+        run = Path(skill["folder"]) / "eval-t" / "with_skill" / "run-1" / "outputs"
+        assert {path.name for path in run.rglob("*") if path.is_file()} == {"answer.md", "a.txt", "out.json"}
+        outside = [{"id": "o", "prompt": "TASK", "files": ["../../../home/secret"], "must_contain": ["GOOD"]}]
+        (world.store / NAME / "evals" / "evals.json").write_text(json.dumps(outside))
+        [case] = report_of(world, words, "--runs", "1", "--arms", "with", "--raw", status=2)["cases"]
+        assert "escapes" in case["problems"][0]
+
+
 TASKS = [{"id": f"t{n}", "prompt": f"TASK {n}", "expectations": ["It is good"]} for n in range(6)]
 
 

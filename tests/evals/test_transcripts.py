@@ -124,6 +124,7 @@ def test_odd_events(stream: str) -> None:
     """[SURFACES: Evals] events of another shape are passed over, whatever they hold."""
     types = ["assistant", "user", "result", "system", "tool_use", "text", "error"]
     types += ["item.completed", "turn.completed"]
-    odd = [{"type": name, name: value} for name in types for value in (None, [], "x", {"content": [1]})]
+    values: tuple[Any, ...] = (None, [], "x", {"content": [1]})
+    odd: list[dict[str, Any]] = [{"type": name, name: value} for name in types for value in values]
     odd += [{"type": name, "message": {"content": [{}]}, "part": 1, "item": {"type": "x"}} for name in types]
     assert isinstance(read_transcript(stream, lines(*odd)), Transcript)

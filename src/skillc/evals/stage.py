@@ -16,7 +16,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -153,11 +153,12 @@ def make_stage(
         copy_skill(skill, os.path.join(root, paths.DIRECTORY, "skills", name))
         ask_skc(stage, "build", name, "--target", runner.target or stage.skills)
     for file in case.files if case else ():
-        source_path = resolve_inside(case_source, file)
-        if os.path.isdir(source_path):
-            shutil.copytree(source_path, os.path.join(stage.work, os.path.basename(file)), dirs_exist_ok=True)
+        place = resolve_inside(case_source, file)
+        target = os.path.join(stage.work, os.path.basename(place))
+        if os.path.isdir(place):
+            shutil.copytree(place, target, ignore=_leave_links_out(case_source), dirs_exist_ok=True)
         else:
-            shutil.copy(source_path, stage.work)
+            shutil.copy(place, target)
     return stage
 
 
@@ -198,26 +199,27 @@ def copy_skill(source: str, target: str, limit: int | None = None) -> None:
     """
     real = os.path.realpath(source)
     whole = limit is None or _is_smaller(real, limit)
+    leave_links_out = _leave_links_out(real)
 
     def leave_out(directory: str, names: list[str]) -> list[str]:
-        is_top = os.path.samefile(directory, real)
-        out = [name for name in names if is_left_out(name) or (is_top and name == CASES_FOLDER)]
-        out += [name for name in names if not _leads_inside(os.path.join(directory, name), real)]
-        if not whole and is_top:
-            out += [name for name in names if name.lower() not in ("skill.md", "agents")]
+        out = [name for name in names if is_left_out(name)] + leave_links_out(directory, names)
+        if os.path.samefile(directory, real):
+            kept = names if whole else [name for name in names if name.lower() in ("skill.md", "agents")]
+            out += [name for name in names if name not in kept or name == CASES_FOLDER]
         return out
 
     shutil.copytree(real, target, ignore=leave_out, ignore_dangling_symlinks=True, dirs_exist_ok=True)
 
 
-def _leads_inside(path: str, root: str) -> bool:
-    """Return whether what is at a path may be copied: a link that leaves the skill may lead to anything."""
-    return not os.path.islink(path) or paths.is_inside(os.path.realpath(path), root) or _is_runtime_link(path)
+def _leave_links_out(root: str) -> Callable[[str, list[str]], list[str]]:
+    """Return what `copytree` asks: links that leave a skill may lead to anything, and are left out."""
+    real = os.path.realpath(root)
 
+    def leave_out(directory: str, names: list[str]) -> list[str]:
+        places = {name: os.path.realpath(os.path.join(directory, name)) for name in names}
+        return [name for name, place in places.items() if not paths.is_inside(place, real)]
 
-def _is_runtime_link(path: str) -> bool:
-    """Return whether a link is one that skc made beside a stub [D49]."""
-    return os.path.exists(os.path.join(os.path.dirname(path), paths.DIRECTORY, "manifest.json"))
+    return leave_out
 
 
 def _is_smaller(folder: str, limit: int) -> bool:

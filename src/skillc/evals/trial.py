@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from skillc import atomic, compiler
+from skillc import atomic
 from skillc.audit import JudgeFailed, parse_judge
 from skillc.errors import CannotRun, PathEscapes
 from skillc.evals.agents import Runner
@@ -37,7 +37,7 @@ from skillc.evals.run import Outcome, RunResult, find_state, is_home_hidden, run
 from skillc.evals.stage import Stage, copy_skill, credentials_of, is_secret, make_stage, remove_credentials
 from skillc.install import fetch_old
 from skillc.library import Skill
-from skillc.paths import user_home
+from skillc.listing import read_rules
 from skillc.skills import EXACT, SENTENCE, Case, digest_skill
 from skillc.surface import Here
 
@@ -121,7 +121,7 @@ class Trial:
         self._credentials = [os.path.abspath(os.path.expanduser(file)) for file in options.credentials]
         self._passed_on = credentials_of(runner, os.environ)
         self._secrets = _find_secrets(self._passed_on, self._credentials)
-        self._library = _find_library(runner, here.cwd) if options.library else []
+        self._library = _find_library(runner) if options.library else []
         self._sources: dict[str, str] = {}
         self._digests: dict[str, str] = {}
         self._state: str | None = None
@@ -316,7 +316,9 @@ class Trial:
         def run(prompt: str) -> Any:
             with self._stage(place, WITHOUT, None) as stage:
                 words = tuple(self._runner.quiet_arguments("{prompt}", self._options.model))
-                quiet = replace(self._runner, command=words, model=(), allow="", turns="")
+                quiet = replace(
+                    self._runner, command=words, model=(), allow="", turns="", inside=(), outside=()
+                )
                 quiet_stage = replace(stage, runner=quiet)
                 result = self._run(quiet_stage, prompt, None, self._options.timeout, arm=WITHOUT)
             self._budget.spend(result.transcript.cost)
@@ -396,17 +398,15 @@ def _find_secrets(variables: Mapping[str, str], files: Sequence[str]) -> tuple[s
     return tuple(sorted((each for each in secrets if len(each) >= MIN_SECRET), key=len, reverse=True))
 
 
-def _find_library(runner: Runner, cwd: str) -> list[str]:
-    """Return the folders of the other skills that the user's agent has."""
-    home, folders = user_home(), []
-    if home and runner.target:
-        agent = compiler.agents_by_name()[runner.target]
-        top = os.path.join(home, agent.user)
-        names = sorted(os.listdir(top)) if os.path.isdir(top) else []
-        folders = [
-            os.path.join(top, name) for name in names if os.path.isfile(os.path.join(top, name, "SKILL.md"))
-        ]
-    return folders
+def _find_library(runner: Runner) -> list[str]:
+    """Return the folders of the other skills that the user's agent has; the first of a name counts."""
+    rule = read_rules().get(runner.target)
+    found: dict[str, str] = {}
+    for top in rule.user_folders() if rule else ():
+        for name in sorted(os.listdir(top)) if os.path.isdir(top) else ():
+            if os.path.isfile(os.path.join(top, name, "SKILL.md")):
+                found.setdefault(name, os.path.join(top, name))
+    return list(found.values())
 
 
 def _describe(path: str) -> list[Any]:
