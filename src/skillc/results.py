@@ -12,6 +12,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import reduce
+from operator import or_
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -22,7 +24,6 @@ from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
 from skillc.evals import Draft, FreeReport, SkillReport
-from skillc.install import InstalledSkills, Setups, SkillInfo
 from skillc.library import Refresh, RepositoryAddition, RepositoryRemoval, SourceState
 from skillc.lint import Rule, Summary
 from skillc.listing import Fitting, ListingChoice, Listings
@@ -124,14 +125,14 @@ RESULTS: dict[str, Shape] = {
     "grant remove": {"subject": str, "prefix": str, "removed": bool, "registry": str},
     "hook": {"updated": bool},
     "import": _result_of(install.import_into_store),
-    "info": SkillInfo,
+    "info": _result_of(install.describe_skill),
     "init": Creation,
     "install": _result_of(install.install_locked),
     "inventory": _texts("mode xml"),
     "lint": Summary,
     "lint --statistics": {"rules": [{"rule": str, "name": str, "count": int}], "skills": int, "failed": int},
     "lint --explain": {"rules": [Rule]},
-    "list": InstalledSkills,
+    "list": _result_of(install.list_installed),
     "listing": Listings,
     "listing fit": Fitting,
     "listing reset": ListingChoice,
@@ -168,7 +169,7 @@ RESULTS: dict[str, Shape] = {
     "run --dry-run": DryRun,
     "search": {"query": str, "results": [{"file": str, "section": Text, "snippet": str, "score": Number}]},
     "serve": {**_texts("token? url?"), "ok?": bool, "checks?": [_texts("name status message")]},
-    "setup": Setups,
+    "setup": _result_of(install.set_up),
     "show": {"file": str, "heading": Text, "level": int, "line": int, "more_lines": int, "content": str},
     "sources": {"root": str, "entries": [{"path": str, "type": str, "files?": int}], "more": int},
     "stats": Stats,
@@ -236,8 +237,17 @@ def members_of(shape: Shape) -> dict[str, tuple[Shape, bool]] | None:
         return members_of(_FINDING)
     if is_dataclass(shape):
         hints = get_type_hints(shape)
-        return {key_of(each): (hints[each.name], is_optional(each)) for each in fields(shape) if key_of(each)}
+        return {
+            key_of(each): (_given(hints[each.name]), True) if is_optional(each) else (hints[each.name], False)
+            for each in fields(shape)
+            if key_of(each)
+        }
     return None
+
+
+def _given(shape: Shape) -> Shape:
+    """Return the shape of a key that is left out rather than null."""
+    return reduce(or_, (each for each in choices_of(shape) if each is not NoneType))
 
 
 def item_of(shape: Shape) -> Shape | None:

@@ -365,11 +365,7 @@ def read_indexes(runtime: str) -> dict[str, dict[str, str]]:
     """Return the metadata of the indexes in a runtime directory, by path; empty where it can't be read."""
     directory = paths.meta_directory(runtime)
     metas: dict[str, dict[str, str]] = {}
-    try:
-        names = sorted(os.listdir(directory)) if not os.path.islink(directory) else []
-    except OSError:
-        return {}
-    for name in names:
+    for name in paths.list_names(directory) if not os.path.islink(directory) else ():
         if name.startswith("search-") and name.endswith(".db"):
             path = os.path.join(directory, name)
             try:

@@ -101,8 +101,8 @@ def list_installed(
     return InstalledSkills(skills, total, len(found), find_foreign(cwd), [*diagnostics, *survey.diagnostics])
 
 
-def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
-    """Return everything about a skill, an installed one first [D69], and what is wrong around it."""
+def describe_skill(here: Here, name: str) -> SkillInfo:
+    """Return everything about a skill, an installed one first [D69]; report what is wrong around it."""
     from skillc.lint import measure_skill  # a list needs none of these
     from skillc.listing import list_agents
     from skillc.usage import compute_stats, count_offers_by_day
@@ -124,14 +124,14 @@ def describe_skill(here: Here, name: str) -> tuple[SkillInfo, list[Diagnostic]]:
         for each in agent.skills
         if each.state and os.path.realpath(os.path.dirname(each.path)) in places
     }
-    details = replace(
+    here.tell([*survey.diagnostics, *use.diagnostics])
+    return replace(
         info,
         tokens=TokenCounts(tokens.metadata, tokens.body, tokens.in_files) if tokens else None,
         listing=states or None,
         digest=digest,
         used=Use(sum(count for _, count, _ in offers), use.data["total_accesses"], use.end),
     )
-    return details, [*survey.diagnostics, *use.diagnostics]
 
 
 def find_foreign(cwd: str) -> list[ForeignSkill]:

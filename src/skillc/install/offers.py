@@ -39,6 +39,15 @@ WIDTH = 90  # columns of a description
 
 
 @dataclass(frozen=True, slots=True)
+class FindingCounts:
+    """How many findings of each level an audit has."""
+
+    notes: int
+    reviews: int
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """A skill that can be added, and what is known of it; once it is added, where it is.
 
@@ -54,7 +63,7 @@ class Offer:
     files: int
     size: int
     tokens: int
-    audit: dict[str, int]  # how many findings of each level
+    audit: FindingCounts
     targets: tuple[str, ...] = ()
     path: str = optional("")
     candidate: Candidate = field(kw_only=True, metadata=HIDDEN)
@@ -236,7 +245,7 @@ def _make_offer(
         len(files),
         sum(file.size for file in files),
         estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
-        {"notes": report.notes, "reviews": report.reviews, "blocks": report.blocks},
+        FindingCounts(report.notes, report.reviews, report.blocks),
         candidate=candidate,
         download=download,
         origin=origin,

@@ -90,6 +90,7 @@ def list_latest(
         for each in versions:
             version = each.entry.own_text("version")
             origins.diagnostics += warn_of_yank(each.entry.name, version, each.candidate)
+    here.tell(origins.diagnostics)
     return Outdated(tuple(versions), tuple(origins.diagnostics))
 
 

@@ -26,9 +26,7 @@ $ skc info pdf --format json
 
 
 def run(arguments: Arguments) -> int:
-    here = workspace()
-    info, diagnostics = here.info(arguments.text("skill"))
-    here.tell(diagnostics)
+    info = workspace().info(arguments.text("skill"))
     return show(arguments, info, [*describe(info), "", *_next(info)])
 
 

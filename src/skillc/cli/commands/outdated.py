@@ -25,14 +25,12 @@ $ skc outdated --format json
 
 
 def run(arguments: Arguments) -> int:
-    here = attended_workspace(arguments)
-    result = here.outdated(
+    result = attended_workspace(arguments).outdated(
         *arguments.texts("skill"),
         is_global=arguments.has("global"),
         min_age=arguments.optional("min_age") or "",
         hosts=allowed_hosts(arguments),
     )
-    here.tell(result.diagnostics)
     rows = [
         (each.id, each.current, each.latest, "edited" * each.edited) for each in result.skills if each.changed
     ]
