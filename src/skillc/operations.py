@@ -1,4 +1,4 @@
-"""Operations that change what is here: bring skills in, build them, keep them current, take them out.
+"""Operations besides reading: build, check and run skills, bring them in, keep them current, take them out.
 
 They are functions of the rooms, whose first argument is where they work (`surface.Here`), and methods of
 `Workspace`, so that the command line, MCP and Python call the same. What takes several rooms is written here.
@@ -10,16 +10,18 @@ nothing to do.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
-from skillc import compiler, install, library, listing, usage
+from skillc import compiler, errors, install, library, listing, tools, usage
 from skillc.paths import library_roots
 from skillc.surface import SILENT, UNATTENDED, Here, Person, Progress
 
 if TYPE_CHECKING:
-    from skillc.compiler import PublishOptions
+    import threading
+
+    from skillc.compiler import Publication, PublishOptions
     from skillc.doctor import Examination
     from skillc.errors import Diagnostic, SkillcError
     from skillc.evals import EvalOptions, Evaluation
@@ -31,8 +33,10 @@ if TYPE_CHECKING:
         SkillsConfig,
         SourceState,
     )
+    from skillc.lint import Choice, Report
     from skillc.listing import Fitting, ListingChoice
     from skillc.settings import Settings
+    from skillc.tools import Approve, RunResult, Values
     from skillc.usage import FilterOptions, LogValue, Stats, UsageUpload
 
 Result = TypeVar("Result")
@@ -104,9 +108,10 @@ class Operations:
         def operate(
             self,
             command: str,
-            skill: str,
+            skill: Skill | str,
             arguments: dict[str, LogValue],
             operation: Callable[[Skill], Result],
+            outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
         ) -> Result: ...
         def tell(self, diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None: ...
         def library(self) -> CompositeSkillSource: ...
@@ -139,6 +144,95 @@ class Operations:
     listing = InDirectory(lambda: listing.list_agents)
     remove_repository = InDirectory(lambda: library.remove_repository)
     sync_usage = InDirectory(lambda: usage.sync_logs)
+
+    def build(
+        self,
+        skill: Skill,
+        options: PublishOptions,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Publication:
+        """Import, build and deploy a skill."""
+        settings = self.settings()
+        publication = self.operate(
+            "build",
+            skill,
+            {"global": options.to_global, "force": options.force},
+            lambda skill: compiler.publish_skill(skill, options, settings, self.cwd, progress=progress),
+        )
+        self.tell(publication.diagnostics, publication.failures)
+        self.renew_listings()
+        return publication
+
+    def lint(
+        self, skill: Skill, *, fix: bool = False, force: bool = False, choice: Choice | None = None
+    ) -> Report:
+        """Check a skill; with `fix`, fix what can be fixed first."""
+        from skillc import lint  # whose door loads all of it
+
+        check = lint.fix_skill if fix else lint.lint_skill
+        return self.operate(
+            "lint",
+            skill,
+            {"force": force, "fix": fix, "strict": choice.strict if choice else False},
+            lambda skill: check(skill, force=force, choice=choice),
+        )
+
+    def lint_many(
+        self,
+        skills: Sequence[Skill],
+        *,
+        fix: bool = False,
+        force: bool = False,
+        choice: Choice | None = None,
+        log: bool = True,
+    ) -> Generator[Report | SkillcError, None, None]:
+        """Check skills on all cores, in order; yield an error for each that can't be checked."""
+        from skillc.lint import lint_skills
+
+        fields: dict[str, LogValue] = {"force": force, "fix": fix, "strict": bool(choice and choice.strict)}
+        results = lint_skills(skills, fix=fix, force=force, choice=choice)
+        with self.progress.steps(len(skills), "skills") as steps:
+            for skill, result in zip(skills, results, strict=True):
+                steps.step(skill.name)
+                if log:  # what is done already
+                    self._log("lint", skill, fields, result)
+                yield result
+
+    def _log(self, command: str, skill: Skill, arguments: dict[str, LogValue], result: object) -> None:
+        """Log an operation that is done; `result` may be its error."""
+
+        def answer(_: Skill) -> None:
+            if isinstance(result, errors.SkillcError):
+                raise result
+
+        try:
+            self.operate(command, skill, arguments, answer)
+        except errors.SkillcError:
+            pass  # the caller has it
+
+    def run(
+        self,
+        name: str,
+        tool: str,
+        values: Values,
+        *,
+        mode: str = "Global",
+        approve: Approve | None = None,
+        dry_run: bool = False,
+        cancel: threading.Event | None = None,
+    ) -> RunResult:
+        """Run a tool of a skill, once it is approved; with `dry_run` only prepare it."""
+        location = tools.find_skill(name, self.cwd)
+        self.tell(location.diagnostics)
+        call = tools.ToolCall(location, tool, values, self.cwd, mode)
+        return self.operate(
+            "run",
+            location.library_skill(),
+            {"tool": tool, "mode": mode, "dry_run": dry_run},
+            lambda _: tools.run_tool(call, approve, dry_run=dry_run, cancel=cancel, warn=self.tell),
+            lambda result: {"success": result.success},
+        )
 
     def publish_options(
         self,

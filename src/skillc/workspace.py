@@ -17,20 +17,16 @@ from skillc.usage import TERMINAL, run_logged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable
     from typing import Any, TypeVar
 
-    from skillc.compiler import Publication, PublishOptions
     from skillc.engine import DefaultSkillEngine
     from skillc.errors import Diagnostic, SkillcError
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
     from skillc.index.skills import FoundSkills, Scope
     from skillc.library import CompositeSkillSource, Skill, SkillsConfig
-    from skillc.lint import Choice, Report
     from skillc.operations import Operations
     from skillc.settings import Settings
-    from skillc.tools import Approve, RunResult, Values
     from skillc.usage import LogValue
 
     Result = TypeVar("Result")
@@ -211,99 +207,6 @@ class Workspace(Operations):
             name,
             {"dir": directory, "depth": depth, "pattern": pattern},
             lambda skill: list_sources(skill, depth=depth, directory=directory, limit=limit, pattern=pattern),
-        )
-
-    def build(
-        self,
-        skill: Skill,
-        options: PublishOptions,
-        *,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Publication:
-        """Import, build and deploy a skill."""
-        from skillc.compiler import publish_skill
-
-        settings = self.settings()
-        publication = self.operate(
-            "build",
-            skill,
-            {"global": options.to_global, "force": options.force},
-            lambda skill: publish_skill(skill, options, settings, self.cwd, progress=progress),
-        )
-        self.tell(publication.diagnostics, publication.failures)
-        self.renew_listings()
-        return publication
-
-    def lint(
-        self, skill: Skill, *, fix: bool = False, force: bool = False, choice: Choice | None = None
-    ) -> Report:
-        """Check a skill; with `fix`, fix what can be fixed first."""
-        from skillc import lint
-
-        check = lint.fix_skill if fix else lint.lint_skill
-        return self.operate(
-            "lint",
-            skill,
-            {"force": force, "fix": fix, "strict": choice.strict if choice else False},
-            lambda skill: check(skill, force=force, choice=choice),
-        )
-
-    def lint_many(
-        self,
-        skills: Sequence[Skill],
-        *,
-        fix: bool = False,
-        force: bool = False,
-        choice: Choice | None = None,
-        log: bool = True,
-    ) -> Generator[Report | SkillcError, None, None]:
-        """Check skills on all cores, in order; yield an error for each that can't be checked."""
-        from skillc.lint import lint_skills
-
-        fields: dict[str, LogValue] = {"force": force, "fix": fix, "strict": bool(choice and choice.strict)}
-        results = lint_skills(skills, fix=fix, force=force, choice=choice)
-        with self.progress.steps(len(skills), "skills") as steps:
-            for skill, result in zip(skills, results, strict=True):
-                steps.step(skill.name)
-                if log:  # what is done already
-                    self._log("lint", skill, fields, result)
-                yield result
-
-    def _log(self, command: str, skill: Skill, arguments: dict[str, LogValue], result: object) -> None:
-        """Log an operation that is done; `result` may be its error."""
-
-        def answer(_: Skill) -> None:
-            if isinstance(result, errors.SkillcError):
-                raise result
-
-        try:
-            self.operate(command, skill, arguments, answer)
-        except errors.SkillcError:
-            pass  # the caller has it
-
-    def run(
-        self,
-        name: str,
-        tool: str,
-        values: Values,
-        *,
-        mode: str = "Global",
-        approve: Approve | None = None,
-        dry_run: bool = False,
-        cancel: threading.Event | None = None,
-    ) -> RunResult:
-        """Run a tool of a skill, once it is approved; with `dry_run` only prepare it."""
-        from skillc.tools import ToolCall, find_skill, run_tool
-
-        location = find_skill(name, self.cwd)
-        self.tell(location.diagnostics)
-        call = ToolCall(location, tool, values, self.cwd, mode)
-        return self.operate(
-            "run",
-            location.library_skill(),
-            {"tool": tool, "mode": mode, "dry_run": dry_run},
-            lambda _: run_tool(call, approve, dry_run=dry_run, cancel=cancel, warn=self.tell),
-            lambda result: {"success": result.success},
         )
 
     # Operations on the library.
