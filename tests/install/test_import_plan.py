@@ -65,6 +65,16 @@ def test_agents_that_are_not_there(world: World, claude: Path) -> None:
     assert world.json("list")["skills"] == []
 
 
+def test_what_people_see(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] paths are short, and a folder of the skill's name is left out."""
+    skill(claude, "pdf")
+    lines = world.ok("import", "--dry-run", cwd=world.home).stdout.splitlines()
+    assert lines[0].split() == ["SKILL", "HOW", "FROM", "TO"]
+    rows = [line.split() for line in lines[1:] if " moved " in line]
+    assert rows
+    assert all(row[2:] == ["~/.claude/skills/", "~/.skillc/skills/"] for row in rows)
+
+
 def test_reasons(world: World, claude: Path) -> None:
     """[SURFACES: Getting skills] what is skipped in an agent's directory, each with its reason."""
     (claude / "empty").mkdir()

@@ -283,7 +283,7 @@ def test_asks_on_a_terminal(world: World, claude: Path) -> None:
     pdf = skill(claude, "pdf")
     assert "--yes moves" in world.fails("E100", "import").stderr
     status, _, shown = on_terminal(world, "n\n", "import")
-    assert f"{pdf} -> {world.global_store / 'pdf'}" in shown
+    assert "~/.claude/skills/pdf -> ~/.skillc/skills/pdf" in shown
     assert status == 1
     assert not pdf.is_symlink()
     assert on_terminal(world, "", "import", str(skill(world.root / "work", "docx")))[0] == 0

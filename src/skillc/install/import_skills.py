@@ -86,7 +86,7 @@ def _agree(plan: Plan, person: Person) -> bool:
     moves = [step for step in plan.steps if step.target]
     if not moves:
         return True
-    lines = [f"{step.source} -> {step.destination}" for step in moves]
+    lines = [f"{paths.short_path(step.source)} -> {paths.short_path(step.destination)}" for step in moves]
     what = f"{count_of(len(moves), 'folder')} of agents would go into the store; links take their places."
     text = "\n".join([*lines, what])
     return person.can_answer and person.confirm(text, "Move them?")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
@@ -10,6 +12,7 @@ from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
+from skillc.paths import short_path
 
 COMMAND = Command(f"""
 skc import
@@ -63,10 +66,13 @@ def run(arguments: Arguments) -> int:
     imported, skipped = result.imported, result.skipped
     lines: list[str] = []
     if imported:
-        rows = [(each.name, each.how, each.source, each.destination) for each in imported]
+        rows = [
+            (each.name, each.how, *(_place(path, each.name) for path in (each.source, each.destination)))
+            for each in imported
+        ]
         lines += table(("SKILL", "HOW", "FROM", "TO"), rows)
     if skipped:
-        lines += table(("SKIPPED", "REASON"), [(each.path, each.reason) for each in skipped])
+        lines += table(("SKIPPED", "REASON"), [(short_path(each.path), each.reason) for each in skipped])
     if lines:
         moved, copied = (sum(each.how == how for each in imported) for how in ("moved", "copied"))
         verb = "would be imported" if is_preview else "imported"
@@ -79,3 +85,9 @@ def run(arguments: Arguments) -> int:
         lines = [f"Nothing to import.{hint}"]
     show(arguments, result, lines)
     return 0 if result.is_success else 1
+
+
+def _place(path: str, name: str) -> str:
+    """Return where a skill is, for people: of a folder of its name, the one around it."""
+    folder, last = os.path.split(path)
+    return f"{short_path(folder)}{os.sep}" if os.path.isabs(folder) and last == name else short_path(path)
