@@ -21,7 +21,6 @@ from skillc.registry import (
     Caller,
     Count,
     Grant,
-    Miss,
     Permission,
     RegistryConfig,
     ReviewRules,
@@ -31,6 +30,7 @@ from skillc.registry import (
 )
 from skillc.registry.access import hash_secret
 from skillc.registry.store.migrations import MIGRATIONS
+from skillc.registry.usage import Miss
 
 DUMPS = ROOT / "tests" / "registry" / "dumps"
 MAIN = b"---\nname: refunds\ndescription: Pay money back\n---\n# Refunds\n"

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from skillc.registry import SYSTEM, Package, Registry, Version, make_package, open_blobs, open_store
+from skillc.registry import SYSTEM, Package, Registry, Version, make_package
+from skillc.registry.blobs import open_blobs
+from skillc.registry.store import open_store
 from tests.support import s3 as support_s3
 from tests.support.git import origin, server, template
 from tests.support.postgres import Cluster

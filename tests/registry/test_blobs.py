@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidOption, InvalidParameter, RegistryRefused, RegistryUnavailable
-from skillc.registry import PUBLIC, SYSTEM, Caller, Permission, Role, open_blobs, open_store
-from skillc.registry.blobs import Blobs, digest_of
+from skillc.registry import PUBLIC, SYSTEM, Caller, Permission, Role
+from skillc.registry.blobs import Blobs, digest_of, open_blobs
+from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
 from tests.support.cases import each
 from tests.support.s3 import BUCKET, S3

@@ -7,9 +7,11 @@ from contextlib import suppress
 import pytest
 
 from skillc.errors import SignInRequired, SkillNotFound
-from skillc.registry import SYSTEM, Grant, Registry, Role, open_blobs, open_store
+from skillc.registry import SYSTEM, Grant, Registry, Role
+from skillc.registry.blobs import open_blobs
 from skillc.registry.cache import Cache
 from skillc.registry.feed import Feed
+from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
 
 SOON = 20.0

@@ -10,16 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration, SkillNotFound
-from skillc.registry import (
-    SYSTEM,
-    Finder,
-    GitUpstream,
-    MirrorConfig,
-    Policies,
-    RegistryConfig,
-    RegistryUpstream,
-    ReviewRules,
-)
+from skillc.registry import SYSTEM, Finder, Policies, RegistryConfig, RegistryUpstream, ReviewRules
+from skillc.registry.config import MirrorConfig
+from skillc.registry.mirror import GitUpstream
 from skillc.remotes.git import GitRef
 from tests.registry.conftest import Clock, Team, package
 from tests.support.cases import each

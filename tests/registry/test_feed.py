@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from skillc.registry import SYSTEM, Change, open_blobs, open_store
+from skillc.registry import SYSTEM, Change
+from skillc.registry.blobs import open_blobs
 from skillc.registry.feed import Feed, Log, Mark
+from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
 from tests.support.postgres import Cluster
 

@@ -14,7 +14,6 @@ from skillc.errors import RegistryRefused, RegistryUnavailable, SkillExists, Ski
 from skillc.registry import (
     SYSTEM,
     Caller,
-    GitUpstream,
     Mirror,
     Permission,
     Policies,
@@ -29,7 +28,7 @@ from skillc.registry import (
     make_package,
     open_registry,
 )
-from skillc.registry.mirror import Import, Upstream as AnyUpstream
+from skillc.registry.mirror import GitUpstream, Import, Upstream as AnyUpstream
 from skillc.server import ServerSettings, create_registry_app
 from tests.registry.conftest import Clock, Team, package
 from tests.support.cases import each

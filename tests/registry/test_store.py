@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidOption, RegistryUnavailable, VersionExists
-from skillc.registry import SYSTEM, Registry, Role, open_blobs, open_registry, open_store
-from skillc.registry.store import postgres, sqlite
+from skillc.registry import SYSTEM, Registry, Role, open_registry
+from skillc.registry.blobs import open_blobs
+from skillc.registry.store import open_store, postgres, sqlite
 from skillc.registry.store.database import Connection, Store
 from skillc.registry.store.migrations import MIGRATIONS, migrate
 from tests.registry.conftest import Clock, Team, package

@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from skillc.contract import encode
 from skillc.errors import InvalidParameter, RegistryRefused
-from skillc.registry import SYSTEM, Batch, Caller, Count, Miss, Permission, Role
-from skillc.registry.usage import MAX_ROWS
+from skillc.registry import SYSTEM, Batch, Caller, Count, Permission, Role
+from skillc.registry.usage import MAX_ROWS, Miss
 from tests.registry.conftest import Clock, Team
 from tests.support.cases import each
 

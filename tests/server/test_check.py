@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillc.registry import open_registry, open_store
+from skillc.registry import open_registry
+from skillc.registry.store import open_store
 from skillc.registry.store.migrations import MIGRATIONS, migrate
 from skillc.results import RESULTS
 from skillc.server import Trial, check_registry

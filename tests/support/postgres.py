@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psycopg
 
-from skillc.registry import open_store
+from skillc.registry.store import open_store
 
 _NAMES = ("initdb", "pg_ctl", "psql", "pg_dump")
 _numbers = count()

@@ -6,7 +6,6 @@ Knows nothing of HTTP: a server turns requests into these operations. Audits are
 from __future__ import annotations
 
 from skillc.registry.access import (
-    GROUP,
     PUBLIC,
     SYSTEM,
     Caller,
@@ -16,14 +15,13 @@ from skillc.registry.access import (
     Person,
     Session,
     TrustedPublisher,
+    choose_groups,
 )
 from skillc.registry.accounts import NewToken
-from skillc.registry.blobs import open_blobs
-from skillc.registry.cache import list_of
 from skillc.registry.collection_counts import CollectionCounts
-from skillc.registry.config import MirrorConfig, RegistryConfig, SettingsTable, open_settings
+from skillc.registry.config import RegistryConfig, SettingsTable, open_settings
 from skillc.registry.finder import Finder
-from skillc.registry.mirror import GitUpstream, Mirror, RegistryUpstream
+from skillc.registry.mirror import Mirror, RegistryUpstream
 from skillc.registry.model import (
     APPROVED,
     Change,
@@ -35,11 +33,9 @@ from skillc.registry.model import (
     Token,
     Version,
     is_below,
-    is_name,
 )
 from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_archive, make_package, read_package
 from skillc.registry.policies import Policies, ReviewRules
-from skillc.registry.publishers import Publication
 from skillc.registry.registry import Registry, open_registry
 from skillc.registry.sessions import NewSession, SignedIn
 from skillc.registry.source import (
@@ -49,6 +45,6 @@ from skillc.registry.source import (
     describe_version,
     read_document,
 )
-from skillc.registry.store import open_store, to_name
+from skillc.registry.store import to_name
 from skillc.registry.trial import StoreTrial, try_blobs, try_folder, try_store
-from skillc.registry.usage import Batch, Count, Miss, Receipt, Statistics
+from skillc.registry.usage import Batch, Count, Receipt

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from skillc.errors import InvalidParameter, RegistryRefused, SignInRequired
-from skillc.registry.model import MAX_NAME, Role, is_below, parse_name, parse_text
+from skillc.registry.model import MAX_NAME, Role, is_below, is_name, parse_name, parse_text
 from skillc.text import describe_roles
 
 GROUP = "group:"  # grants to it are grants to all people in the group
@@ -148,6 +148,12 @@ class Identity:
             raise InvalidParameter("groups", f"there are more than {MAX_GROUPS}")
 
 
+def choose_groups(values: object) -> tuple[str, ...]:
+    """Return the names of groups in a list of an issuer; those that no grant can name are left out."""
+    every = values if isinstance(values, list) else []
+    return tuple(dict.fromkeys(group for group in every if isinstance(group, str) and is_name(group)))
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """A person that signed in at least once. Issuer and identity are one account, and never change."""
@@ -163,6 +169,10 @@ class Person:
 
     def current_groups(self, now: datetime) -> tuple[str, ...]:
         return self.groups if now - self.signed_in_at < GROUPS_LAST else ()
+
+    def subjects(self, now: datetime) -> tuple[str, ...]:
+        """Return whose grants a person has: its own, and those of its groups."""
+        return (self.subject, *(f"{GROUP}{group}" for group in self.current_groups(now)))
 
 
 @dataclass(frozen=True, slots=True)

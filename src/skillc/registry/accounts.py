@@ -8,7 +8,7 @@ from datetime import datetime
 
 from skillc.contract import encode
 from skillc.errors import EntryNotFound, InvalidParameter, SignInRequired
-from skillc.registry.access import CI, GROUP, SYSTEM, Caller, Permission, Person, create_secret, split_token
+from skillc.registry.access import CI, SYSTEM, Caller, Permission, Person, create_secret, split_token
 from skillc.registry.cache import ACCOUNTS, Cache
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
 from skillc.registry.store import Connection, Store, Table, to_number
@@ -193,7 +193,7 @@ def revoke_token(change: Transaction, token_id: str) -> None:
 def read_owner(connection: Connection, subject: str, now: datetime) -> Caller:
     """Return a subject with what its own grants and those of its groups allow."""
     person = PEOPLE.find(connection, subject)
-    subjects = [subject, *(f"{GROUP}{group}" for group in (person.current_groups(now) if person else ()))]
+    subjects = person.subjects(now) if person else (subject,)
     grants = [grant for each in subjects for grant in GRANTS.filter(connection, subject=each)]
     return Caller(subject, tuple(Permission(grant.role, grant.prefix) for grant in grants))
 

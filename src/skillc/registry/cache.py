@@ -24,11 +24,6 @@ ACCOUNTS = ""  # the owner of what depends on grants and tokens; no skill has an
 T = TypeVar("T")
 
 
-def list_of(prefix: str) -> str:
-    """Return the owner of what is made of all skills below a prefix; no skill has such an ID."""
-    return f"{prefix}/"
-
-
 def _owners_of(skill_id: str) -> list[str]:
     """Return what a change of a skill concerns; accounts are in no list.
 
@@ -36,7 +31,7 @@ def _owners_of(skill_id: str) -> list[str]:
     (['payments/refunds', '/', 'payments/', 'payments/refunds/'], [''])
     """
     words = skill_id.split("/") if skill_id else []
-    return [skill_id, *(list_of("/".join(words[:count])) for count in range(len(words) + 1) if words)]
+    return [skill_id, *("/".join((*words[:count], "")) or "/" for count in range(len(words) + 1) if words)]
 
 
 class Cache:

@@ -230,8 +230,8 @@ class Reader(Ledger):
     def remember(self, owner: str, key: Hashable, read: Callable[[], T], measure: Callable[[T], int]) -> T:
         """Return what `read` makes of one skill, and remember it until that skill changes, a minute at most.
 
-        The owner is the ID of the skill or, for all skills below a prefix, `list_of(prefix)`. It is shared by
-        all callers, so it must not depend on one. `measure` tells its size in bytes.
+        The owner is the ID of a skill, or a prefix and a slash for all skills below it. All callers share it,
+        so it must not depend on one. `measure` tells its size in bytes.
         """
         return self._cache.remember(owner, key, read, measure)
 

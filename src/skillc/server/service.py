@@ -37,7 +37,6 @@ from skillc.registry import (
     Role,
     SignedIn,
     Version,
-    list_of,
 )
 from skillc.server.access import Limiter, Proxies
 from skillc.server.app import for_readers
@@ -217,7 +216,7 @@ class Service:
             data = bytes(respond(make()).body)
             return etag_of(data), data
 
-        owner, key = list_of(prefix), (kind, caller.permissions)
+        owner, key = f"{prefix}/", (kind, caller.permissions)
         if (found := self.registry.recall(owner, key)) is not None:
             return cast("tuple[str, bytes]", found)
         with self._listing:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from starlette.responses import Response
 
 from skillc.errors import InvalidParameter
-from skillc.registry import GROUP, Grant, NewToken, Permission, Role, Token
+from skillc.registry import Grant, NewToken, Permission, Role, Token
 from skillc.server.pages.visit import NOT_KEPT, Visit, change, redirect
 
 LIVES = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
@@ -106,11 +106,15 @@ def show_people(visit: Visit) -> Response:
     grants: dict[str, list[Grant]] = {}
     for grant in visit.registry.accounts.grants(visit.person):
         grants.setdefault(grant.subject, []).append(grant)
-    rows = []
-    for person in part["people"]:
-        groups = person.current_groups(visit.registry.now())
-        names = (person.subject, *(f"{GROUP}{group}" for group in groups))
-        rows.append((person, groups, [grant for name in names for grant in grants.get(name, ())]))
+    now = visit.registry.now()
+    rows = [
+        (
+            person,
+            person.current_groups(now),
+            [g for name in person.subjects(now) for g in grants.get(name, ())],
+        )
+        for person in part["people"]
+    ]
     return visit.page("people.html", **part | {"people": rows}, max_groups=MAX_GROUPS)
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from skillc.errors import RegistryRefused, SkillcError
-from skillc.registry import Identity, Job, is_name
+from skillc.registry import Identity, Job, choose_groups
 from skillc.server.settings import OidcSettings
 
 # How a job may have been started. Others can be started by outsiders, or run their code.
@@ -23,7 +23,7 @@ Claims = Mapping[str, Any]
 def read_identity(claims: Claims, settings: OidcSettings) -> Identity:
     """Return the person; raises RegistryRefused for one that may not sign in."""
     email = _read_email(claims, settings)
-    groups = _read_groups(claims, settings)
+    groups = choose_groups(claims.get(settings.groups))
     if settings.domains and email.rpartition("@")[2] not in settings.domains:
         raise RegistryRefused("sign-in is for other e-mail domains")
     if settings.groups_allowed and not set(groups).intersection(settings.groups_allowed):
@@ -54,14 +54,6 @@ def _read_email(claims: Claims, settings: OidcSettings) -> str:
     name, _, domain = email.partition("@")
     is_address = name and domain and "@" not in domain
     return (email.lower() if email.isascii() else email) if is_address else ""
-
-
-def _read_groups(claims: Claims, settings: OidcSettings) -> tuple[str, ...]:
-    """Return the names of groups; those that no grant can name are left out."""
-    groups = claims.get(settings.groups)
-    if not isinstance(groups, list):
-        return ()
-    return tuple(dict.fromkeys(group for group in groups if isinstance(group, str) and is_name(group)))
 
 
 def read_job(claims: Claims, kind: str) -> Job:
