@@ -158,6 +158,8 @@ def test_folders_that_variables_move(here: World) -> None:
         "g/opencode/opencode.json",
     }
     assert snapshot(here.home).keys() == {".local/bin/skc", CONFIG}
+    assert "run this with the variable" in here.ok("setup", "--undo", "--yes").stdout
+    assert len([path for path in moved.rglob("*.*") if path.is_file()]) == 5
     here.ok("setup", "--undo", "--yes", env=env)
     assert not [path for path in moved.rglob("*.*") if path.is_file()]
 

@@ -87,8 +87,7 @@ def set_up(
         changes[agent].append(change)
     agreed = _agree(plan, options, person)
     diagnostics, failures = plan.write() if agreed else ((), ())
-    line = plan.link.line
-    advice = f"add this line to your shell's profile, so that agents find skc: {line}" if line else ""
+    advice = _advise_moved(recorded) if options.undo else _advise_path(plan.link)
     setups = tuple(
         _describe(agent, changes[agent], plan.listing.advise(agent), advice, options) for agent in agents
     )
@@ -223,6 +222,20 @@ def _advise(agent: str, options: SetupOptions, is_changed: bool) -> str:
     if is_changed and options.hook and not options.undo and agent in HOOKS:
         advice += [HOOKS[agent].next] if HOOKS[agent].next else []
     return "; ".join(advice)
+
+
+def _advise_path(link: Link) -> str:
+    return f"add this line to your shell's profile, so that agents find skc: {link.line}" if link.line else ""
+
+
+def _advise_moved(recorded: Mapping[str, FileRecord]) -> str:
+    """Return what is to be done with a file that was set up where no agent has its files now."""
+    known = {own_link(), config_path()}.union(*map(_files, clients.AGENTS))
+    moved = [path for path in sorted(recorded) if path not in known]
+    if not moved:
+        return ""
+    text = "run this with the variable that moved it then (CLAUDE_CONFIG_DIR, CODEX_HOME, XDG_CONFIG_HOME)"
+    return f"setup changed '{paths.short_path(moved[0])}', too: {text}"
 
 
 def _advise_file(agent: str, options: SetupOptions) -> str:
