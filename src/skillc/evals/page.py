@@ -6,31 +6,24 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from skillc import __version__, offline_page
 from skillc.evals.report import AgentReport, CaseResult, Evaluation, SkillReport, describe
 from skillc.evals.results import Record
 from skillc.evals.statistics import Estimate
 from skillc.evals.views import agent_title, explain_case, is_wrong
-from skillc.palette import write_palette
 
 MAX_TEXT = 4000  # characters of a prompt
 
 
 def html(evaluation: Evaluation) -> str:
     """Return the page: for each agent the verdict, rates with their intervals, and the cases to open."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import, and for pages alone
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(os.path.dirname(__file__)),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html").render(
-        palette=Markup(write_palette()),  # noqa: S704
+    names = ", ".join(dict.fromkeys(skill.skill for skill in evaluation.skills))
+    return offline_page.render_page(
+        os.path.join(os.path.dirname(__file__), "page.html"),
+        title=f"Evaluation of {names}",
         views=[_view(skill, report) for skill in evaluation.skills for report in skill.agents],
         max_text=MAX_TEXT,
+        maker=f"skillc {__version__}",
     )
 
 

@@ -9,8 +9,7 @@ from datetime import date
 from posixpath import normpath
 from typing import Any
 
-from skillc.palette import write_palette
-from skillc.text import cut
+from skillc import offline_page
 from skillc.usage.query import Filters
 from skillc.usage.stats import Stats, describe_results
 
@@ -19,7 +18,6 @@ MAX_ROWS = 500  # of a chart; the others are counted
 VISIBLE_SKILLS = 12  # with unread sections, without a click
 MAX_OPEN = 40  # unread sections that are listed without a click
 MAX_TICKS = 5  # labels of a time axis
-MAX_TEXT = 240  # characters of a logged text
 
 # Maximum number of days that are shown by day, and by week; more are shown by month.
 MAX_DAYS, MAX_WEEK_DAYS = 100, 800
@@ -76,25 +74,14 @@ def render_page(
     `answers` has the Stats of each group, and `unread` the result of `find_unread` for each skill. `maker`
     says when and by what it was made.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import, and for pages alone
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(os.path.dirname(__file__)),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"shown": _show, "number": "{:,}".format}
     summary, time = answers["summary"], group_days(days) if len(days) > 1 else None
     period = "No accesses yet"
     if summary.start and summary.end:
         period = " to ".join(dict.fromkeys((summary.start[:10], summary.end[:10])))
     counts = {skill: sum(map(len, files.values())) for skill, files in unread.items()}
     skills = sorted((skill for skill in unread if counts[skill]), key=lambda skill: (-counts[skill], skill))
-    return environment.get_template("page.html").render(
-        palette=Markup(write_palette()),  # noqa: S704
+    return offline_page.render_page(
+        os.path.join(os.path.dirname(__file__), "page.html"),
         title=title,
         period=period,
         conditions=_name_conditions(summary.filters),
@@ -119,15 +106,6 @@ _TILES = {
     "unique_files": "files read",
     "error_count": "errors",
 }
-# Control characters, and those that change the direction of text.
-_CONTROLS = dict.fromkeys(
-    [*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " "
-)
-
-
-def _show(text: str) -> str:
-    """Return logged text for a page: at most MAX_TEXT characters, without control characters."""
-    return cut(text, MAX_TEXT).translate(_CONTROLS)
 
 
 def _name_conditions(filters: Filters) -> str:
