@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import World
 from tests.evals.scripted import NAME, report_of, scripted, workspace_of
+from tests.support.axe import VIEWS, find_barriers
+from tests.support.browser import running_browser, why_not
 from tests.support.cases import each
 from tests.support.forks import start_skc
 
@@ -312,3 +314,18 @@ def test_interrupted(world: World) -> None:
         left = list((workspace_of(words) / "runs").iterdir())
     assert left == []
     assert took < 30  # a run that nothing ends sleeps for a minute
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+def test_barriers(world: World) -> None:
+    """[SURFACES: Evals] axe-core finds nothing serious on the page, light and dark, wide and narrow."""
+    with scripted(world, [trigger("FIRE"), trigger("SLASH"), *TASKS[:2]]) as words:
+        text = world.ok(*words, "--runs", "1", "--format", "html").stdout
+    barriers = []
+    with running_browser() as browser:
+        for width, scheme, rules in VIEWS:
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            page.set_content(text.replace("<details>", "<details open>"))
+            barriers += find_barriers(page, rules)
+            page.close()
+    assert barriers == []
