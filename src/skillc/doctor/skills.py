@@ -34,7 +34,6 @@ from skillc.doctor.check import (
 )
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install import (
-    accept_entry,
     advise_foreign,
     find_hooks,
     find_registrations,
@@ -173,7 +172,7 @@ def check_locks(place: Place) -> Iterator[Check]:
         for each in problems.values():
             text = f"'{each.id}' and '{short(file)}' disagree: {each.summary}"
             if each.is_of_entry:
-                yield fail(text, "skc doctor --fix", partial(accept_entry, root, each.id))
+                yield fail(text, "skc doctor --fix", partial(each.accept, root))
             else:
                 yield warn(text, f"{each.fix}{' --global' if root == place.home else ''}")
     number = count_of(len(locks), "lock")

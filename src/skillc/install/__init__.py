@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from skillc.install.clean import clean_up, find_waste
     from skillc.install.clients import client_names, find_registrations, plan_addition, plan_removal
     from skillc.install.dangling import Waste
+    from skillc.install.download import fetch_old
     from skillc.install.hooks import find_hooks
     from skillc.install.import_skills import import_into_store
     from skillc.install.install import install_locked
-    from skillc.install.installed import advise_first_skill, advise_foreign, describe_skill, list_installed
+    from skillc.install.installed import advise_foreign, describe_skill, list_installed
     from skillc.install.lock import read_locked
-    from skillc.install.locked import accept_entry, list_locked, set_pins, verify_all, verify_locked
-    from skillc.install.old_version import fetch_old
+    from skillc.install.locked import list_locked, set_pins, verify_all, verify_locked
     from skillc.install.outdated import list_latest, parse_age
     from skillc.install.program import find_script, read_login_path
     from skillc.install.publish import publish_version

@@ -154,14 +154,13 @@ def find_foreign(cwd: str) -> list[ForeignSkill]:
     return skills
 
 
-def advise_foreign(cwd: str) -> list[str]:
-    """Return what to do with the skills in agents' directories that came from elsewhere, in lines."""
-    return list(advise_import(find_foreign(cwd)))
+def advise_foreign(cwd: str, *, is_first: bool = False) -> list[str]:
+    """Return what to do with the skills in agents' directories that came from elsewhere, in lines.
 
-
-def advise_first_skill(cwd: str) -> str:
-    """Return what to do where there is no skill: agents may have some."""
-    return " ".join(["No skills yet.", *(advise_foreign(cwd) or ["'skc init <name>' makes one."])])
+    If it `is_first`, there is no other skill: what to do then.
+    """
+    lines = list(advise_import(find_foreign(cwd)))
+    return ["No skills yet.", *(lines or ["'skc init <name>' makes one."])] if is_first else lines
 
 
 class _Survey:

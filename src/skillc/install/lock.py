@@ -66,7 +66,7 @@ def read_lock(root: str) -> dict[str, LockEntry]:
     return {name: LockEntry(name, fields) for name, fields in content.get("skills", {}).items()}
 
 
-def read_locked(cwd: str, *, is_global: bool) -> dict[str, LockEntry]:
+def read_locked(cwd: str, *, is_global: bool = False) -> dict[str, LockEntry]:
     """Return the entries of the lock that counts in a directory, or of the home's."""
     return read_lock(find_root(cwd, is_global=is_global))
 

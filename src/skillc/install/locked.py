@@ -104,13 +104,6 @@ def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = 
     return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
 
 
-def accept_entry(root: str, name: str) -> str:
-    """Take our part of an entry as it is now, after a person looked at it; return what was done."""
-    with lock_store(root):
-        change_lock(root, record=[read_lock(root)[name].sealed()])
-    return f"took the lock's entry of '{name}' as it is"
-
-
 @dataclass(frozen=True, slots=True)
 class LockProblem:
     """A difference between lock and store; `file` is empty if it is about the whole skill."""
@@ -133,6 +126,12 @@ class LockProblem:
     def is_of_entry(self) -> bool:
         """Whether it is the entry that is wrong, which a person has to look at."""
         return self.problem == DAMAGED
+
+    def accept(self, root: str) -> str:
+        """Take our part of the entry as it is now, after a person looked at it; return what was done."""
+        with lock_store(root):
+            change_lock(root, record=[read_lock(root)[self.id].sealed()])
+        return f"took the lock's entry of '{self.id}' as it is"
 
     @property
     def is_of_store(self) -> bool:

@@ -73,5 +73,5 @@ def _show(arguments: Arguments, publication: compiler.Publication) -> int:
 def _show_all(arguments: Arguments, cwd: str, result: compiler.Builds) -> int:
     skills = f"{len(result.built)} of {count_of(result.total, 'skill')}"
     line = f"{skills} built ({result.unchanged} unchanged), {result.failures} failed"
-    show(arguments, result, [line if result.total else install.advise_first_skill(cwd)])
+    show(arguments, result, [line if result.total else " ".join(install.advise_foreign(cwd, is_first=True))])
     return 1 if result.failures else 0

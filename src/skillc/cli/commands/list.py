@@ -43,7 +43,7 @@ def run(arguments: Arguments) -> int:
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))
     if not skills.total:
-        return show(arguments, skills, [install.advise_first_skill(here.cwd)])
+        return show(arguments, skills, [" ".join(install.advise_foreign(here.cwd, is_first=True))])
     return show(arguments, skills, _describe(skills, arguments))
 
 

@@ -10,7 +10,7 @@ from skillc.compiler import (
 )
 from skillc.contract import encode
 from skillc.errors import InvalidOption
-from skillc.install import advise_first_skill, list_installed
+from skillc.install import advise_foreign, list_installed
 from skillc.library import Skill, check_deployments
 from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
@@ -60,7 +60,7 @@ def skc_list(
     here.tell_owners()
     here.tell((*listing.diagnostics, *check_deployments()))
     if not listing.total:
-        return Answer(listing, advise_first_skill(here.cwd))
+        return Answer(listing, " ".join(advise_foreign(here.cwd, is_first=True)))
     lines = format_table(listing.HEADER, [each.row() for each in listing.skills]) if listing.skills else ()
     return Answer(listing, "\n".join([*lines, listing.total_line(), *listing.advice()]))
 
