@@ -94,6 +94,8 @@ def test_it_says_how_to_read_the_skill() -> None:
         assert tool in text
     for command in ("skc outline n", 'skc show n --section "', "skc open n", "skc sources n"):
         assert command in text
+    assert "edit its source, not this file: `skc info n` says where it is" in text
+    assert "skc info" not in render_stub("n", "d", "n", [], [], 0, "team")  # its people edit that
     assert text.index("skc_outline") < text.index("skc outline")
     assert not re.search(r"(?<![\w<])/[a-z]", text)
     text = render_stub("Name In Source", "d", "folder", [], [], 0)

@@ -26,7 +26,7 @@ description: {description}
 # {title}
 
 Compiled by skillc{origin}. What follows is an outline, not the skill: fetch the sections a task needs
-through the gateway, and do not read the source files directly.
+through the gateway, and do not read the source files directly.{change}
 
 Prefer the MCP tools `skc_outline`, `skc_show`, `skc_search`, `skc_open` and `skc_sources` if the
 skillc MCP server is available: they are faster and their output is structured. Otherwise:
@@ -43,6 +43,9 @@ skc sources {skill}
 
 {sections}
 """
+
+# No paths are in a stub [RFC-0001:C-STUB]. What others change in a repository, its own people edit.
+_CHANGE = "\nTo change the skill, edit its source, not this file: `skc info {skill}` says where it is."
 
 
 def render_stub(
@@ -68,6 +71,7 @@ def render_stub(
         fields="".join(f"{field}\n" for field in fields),
         title=fold_line(name),
         origin=f" from the repository '{fold_line(repository)}'" if repository else "",
+        change="" if repository else _CHANGE.format(skill=shell_quote(directory)),
         skill=shell_quote(directory),
         sections="\n".join(lines) or "(no headings)",
     )
