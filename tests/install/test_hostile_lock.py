@@ -188,6 +188,17 @@ def test_a_store_that_leads_out(world: World, command: list[str], link: str, tar
     assert read_tree(elsewhere) == {}
 
 
+def test_a_link_of_a_home_in_a_project(world: World) -> None:
+    """[D63] a link in the home is the user's own, also where a project, as in a container, holds the home."""
+    home, elsewhere = world.project / "home", world.root / "dotfiles"
+    (elsewhere / "skills").mkdir(parents=True)
+    home.mkdir()
+    (home / ".claude").symlink_to(elsewhere)
+    world.skill("pdf")
+    world.ok("build", "pdf", "--target", "claude", env={"HOME": str(home)})
+    assert (elsewhere / "skills/pdf/SKILL.md").is_file()
+
+
 def test_a_build_that_leads_out(world: World) -> None:
     """[D63] a project's `.skillc` is a link out of the project: a build writes nothing there."""
     outside = world.root / "outside"

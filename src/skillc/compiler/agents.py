@@ -151,10 +151,12 @@ def agents_here() -> list[Agent]:
 def check_deploy_folder(directory: str, project: str) -> None:
     """Raise ProjectFolderEscapes for a folder to deploy to that is in a project and leads out of it [D63].
 
-    It may have been an ordinary folder when a person named it, and be a link since the last pull.
+    It may have been an ordinary folder when a person named it, and be a link since the last pull. What is in
+    the home is the user's own, also where a project holds the home.
     """
-    root, parents = os.path.realpath(project), paths.with_parents(os.path.normpath(directory))
-    if any(os.path.realpath(each) == root for each in parents):
+    root, home = (os.path.realpath(each) for each in (project, paths.user_home() or os.sep))
+    nearest = (os.path.realpath(each) for each in paths.with_parents(os.path.normpath(directory)))
+    if next((each for each in nearest if each in (root, home)), home) == root:
         paths.require_inside(directory, project)
 
 
