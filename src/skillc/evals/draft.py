@@ -117,7 +117,9 @@ def _list_prompts(description: str, document: Document) -> Iterator[str]:
         if _is_prompt(text):
             yield _clean(text)
     for heading in document.headings():
-        if heading.level == 2 and heading.text.casefold() not in _GENERAL and _is_prompt(heading.text):
+        text = heading.text.casefold()
+        is_general = text in _GENERAL or text.startswith(("when to use", "how to use"))
+        if heading.level == 2 and not is_general and _is_prompt(heading.text):
             yield _clean(heading.text)
 
 
