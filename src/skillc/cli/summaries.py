@@ -87,6 +87,6 @@ DAY = (
     *("audit", "lint", "build", "doctor"),
 )
 # They do one thing after the other, each of them whole or not at all.
-IN_STEPS = ("add", "build", "clean", "import", "install", "publish", "remove", "update")
+IN_STEPS = ("add", "build", "clean", "eval", "import", "install", "publish", "remove", "update")
 _OLD = {"diagnose": "The old name of 'skc doctor --library'."}
 SUMMARIES = {name: summary for commands in (*GROUPS.values(), _OLD) for name, summary in commands.items()}
