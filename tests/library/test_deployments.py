@@ -51,7 +51,7 @@ def test_on_record(world: World) -> None:
     record_deployments([record("doc")])
     assert json.loads(file.read_text())["version"] == 2
     assert [entry.skill for entry in read_deployments()] == ["pdf", "doc"]
-    world.ok("build", "pdf", "--target", "./agent", without=("HOME",))
+    world.ok("build", "pdf", "--target", "./agent", env={"HOME": ""})
     assert (Path(world.project) / "agent" / "pdf").exists()
 
 
