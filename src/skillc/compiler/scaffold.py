@@ -9,7 +9,7 @@ from skillc import atomic, paths
 from skillc.compiler.undeploy import remember
 from skillc.contract import Result, hidden
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
-from skillc.library import Skill, import_root, is_compiled, lock_store, read_import, record_import
+from skillc.library import Skill, import_root, is_compiled, lock_store, read_import, record_imports
 from skillc.quotes import yaml_quote
 from skillc.skills import (
     LIMITS,
@@ -145,7 +145,7 @@ def _copy(skill: Skill, path: str, digest: str, copy: Skill, force: bool) -> str
     read_metadata(parse(read_main_file(skill.source)), skill.name)  # raises for an unusable SKILL.md
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
-    record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)
+    record_imports((os.path.join(os.path.realpath(store), skill.name), skill.source, digest))
     # The digest leaves histories out, and there may be commits in the copy's.
     has_history = has_uncounted(path)
     keep = (lambda old: _put_in_trash(old, path, skill, copy)) if force or has_history else None

@@ -213,8 +213,10 @@ def _record(imports: Collection[tuple[Step, str]]) -> None:
     """Note that skills come from elsewhere: their tools are not trusted until a person adopts them [D46]."""
     stores = {root: os.path.realpath(paths.skills_store(root)) for root in {step.root for step, _ in imports}}
     record_imports(
-        (os.path.join(stores[step.root], step.name), os.path.realpath(step.source), digest)
-        for step, digest in imports
+        *(
+            (os.path.join(stores[step.root], step.name), os.path.realpath(step.source), digest)
+            for step, digest in imports
+        )
     )
 
 

@@ -31,7 +31,7 @@ from skillc.library import (
     deployments_by_source,
     import_root,
     is_path_target,
-    record_import,
+    record_imports,
 )
 from skillc.settings import load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
@@ -77,7 +77,7 @@ def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = F
     has_edits = os.path.lexists(path) and is_edited(path)
     diagnostics = [keep_in_trash(root, skill.entry.name, reason)] if has_edits else []
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    record_import(place, skill.label, skill.entry.digest)
+    record_imports((place, skill.label, skill.entry.digest))
     make_folder(path, copy_of=version)
     return diagnostics
 

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         find_import,
         import_origin,
         read_import,
-        record_import,
         record_imports,
     )
     from skillc.library.library import CompositeSkillSource, NamedSource, SourceState

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 
 from skillc import atomic, paths, records
 from skillc.library.stores import Skill, at_path, is_skill, roots
@@ -23,16 +22,12 @@ VERSION = 1  # notes from before have neither a version nor a digest inside
 UNSEALED = 0
 
 
-def record_import(copy: str, source: str, digest: str) -> None:
-    """Note that the folder `copy` is made from `source`, which has this digest; it is not adopted.
+def record_imports(*imports: tuple[str, str, str]) -> None:
+    """Note that folders are made from others: the copy, its source, and the source's digest; none is adopted.
 
-    A copy in a project is never trusted and needs no note, which only tells a later build what it copied.
+    They are on the disk together. A copy in a project is never trusted and needs no note, which only tells a
+    later build what it copied.
     """
-    record_imports([(copy, source, digest)])
-
-
-def record_imports(imports: Iterable[tuple[str, str, str]]) -> None:
-    """Note several imports, which are on the disk together: `copy`, `source` and digest of each."""
     home = paths.home()
     if home is None:
         return
