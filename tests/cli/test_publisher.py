@@ -25,13 +25,6 @@ from tests.support.registry import Server, free_port, serving
 from tests.support.team import Team
 
 
-@pytest.fixture
-def admin(world: World, team: Team) -> World:
-    """A world that is logged in as the admin."""
-    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.secret})
-    return world
-
-
 def test_publishers(admin: World, team: Team) -> None:
     """[SURFACES: Sign-in] trusted publishers are added, listed and removed; GitHub is the default."""
     assert ok("publisher", "list").stdout == "No trusted publishers.\n"

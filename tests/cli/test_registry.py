@@ -14,13 +14,6 @@ from tests.support.http import Stub, page
 from tests.support.team import Team
 
 
-@pytest.fixture
-def admin(world: World, team: Team) -> World:
-    """A world that is logged in as the admin."""
-    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.secret})
-    return world
-
-
 def test_yank_and_undo(admin: World, team: Team) -> None:
     """[SURFACES: Registry] yank takes a version out of the choice, with a reason; --undo brings it back."""
     team.publish("payments/refunds", version="1.0.0")

@@ -1,7 +1,10 @@
 """Homes with agents, real servers, and npm's installer."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.conftest import World
 from tests.support.agents import here
 from tests.support.git import origin, server, template
 from tests.support.http import stub
@@ -15,3 +18,11 @@ __all__ = ["ada", "here", "installer", "origin", "server", "stub", "team", "temp
 def no_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start no server for each agent that is set up, which takes seconds; tests/mcp does that."""
     monkeypatch.setattr("skillc.mcp.rehearsal.SESSIONS", {})
+
+
+@pytest.fixture
+def claude(world: World) -> Path:
+    """The folder of skills that Claude reads."""
+    folder = world.home / ".claude" / "skills"
+    folder.mkdir(parents=True)
+    return folder

@@ -7,8 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -20,13 +18,6 @@ def plan(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
 
 def reasons(world: World, *words: str, cwd: Path | None = None) -> dict[str, str]:
     return {entry["path"]: entry["reason"] for entry in plan(world, *words, cwd=cwd)["skipped"]}
-
-
-@pytest.fixture
-def claude(world: World) -> Path:
-    folder = world.home / ".claude" / "skills"
-    folder.mkdir(parents=True)
-    return folder
 
 
 def test_every_agent_by_default(world: World, claude: Path) -> None:

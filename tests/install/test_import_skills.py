@@ -37,13 +37,6 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture
-def claude(world: World) -> Path:
-    folder = world.home / ".claude" / "skills"
-    folder.mkdir(parents=True)
-    return folder
-
-
 def with_script(folder: Path) -> Path:
     (folder / "scripts").mkdir()
     (folder / "scripts" / "fill.py").write_text("print('filled')\n")

@@ -12,11 +12,11 @@ import pytest
 from skillc.registry import SYSTEM, Package, Registry, Version, make_package
 from skillc.registry.blobs import open_blobs
 from skillc.registry.store import open_store
-from tests.support import s3 as support_s3
 from tests.support.git import origin, server, template
 from tests.support.postgres import Cluster
+from tests.support.s3 import s3
 
-__all__ = ["origin", "server", "template"]
+__all__ = ["origin", "s3", "server", "template"]
 
 
 class Clock:
@@ -67,17 +67,6 @@ def store_url(store_cluster: Cluster | None, tmp_path: Path) -> str:
 def new_url(store_cluster: Cluster | None, tmp_path: Path) -> str:
     """The address of a store whose tables are to be made."""
     return store_cluster.create_schema() if store_cluster else f"sqlite://{tmp_path}/registry.db"
-
-
-@pytest.fixture
-def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[support_s3.S3]:
-    """An S3 server, with its address and keys in the environment."""
-    if reason := support_s3.why_not():
-        pytest.skip(reason)
-    with support_s3.running_s3(tmp_path / "s3") as server:
-        for name, text in server.environment.items():
-            monkeypatch.setenv(name, text)
-        yield server
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ from skillc.registry import Registry, open_registry
 from tests.support.issuer import issuer
 from tests.support.npm import installer
 from tests.support.registry import Client
+from tests.support.s3 import s3
 from tests.support.skills import shelf
 from tests.support.team_process import Team
 
-__all__ = ["installer", "issuer", "shelf"]
+__all__ = ["installer", "issuer", "s3", "shelf"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,16 +23,6 @@ from tests.support.shapes import find_faults
 
 SECRET = "s3cret-of-the-store"
 ALL = len(MIGRATIONS)
-
-
-@pytest.fixture
-def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[support_s3.S3]:
-    if reason := support_s3.why_not():
-        pytest.skip(reason)
-    with support_s3.running_s3(tmp_path / "s3") as server:
-        for name, text in server.environment.items():
-            monkeypatch.setenv(name, text)
-        yield server
 
 
 def check(*, seconds: float = 30.0, port: int = 0, **options: str) -> dict[str, Trial]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 BUCKET = "skills"
 PROGRAM = Path(__file__).parent.parent.parent / ".cache" / "s3" / "versitygw"
 
@@ -76,3 +78,14 @@ def running_s3(folder: Path) -> Iterator[S3]:
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture
+def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
+    """An S3 server, with its address and keys in the environment."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with running_s3(tmp_path / "s3") as server:
+        for name, text in server.environment.items():
+            monkeypatch.setenv(name, text)
+        yield server

@@ -35,15 +35,9 @@ from skillc.usage.schema import create_tables, has_counts
 from tests.conftest import World
 from tests.support.examples import examples
 from tests.support.terminal import show_on_terminal
+from tests.usage.conftest import PLAIN
 
 NOW = datetime.now(UTC)
-PLAIN = """
-CREATE TABLE access_log (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, run_id TEXT NOT NULL,
-    command TEXT NOT NULL, skill TEXT NOT NULL, skill_path TEXT NOT NULL, cwd TEXT NOT NULL,
-    args TEXT NOT NULL, error TEXT
-)
-"""
 Row = tuple[str, str, dict[str, Any], str | None, str]  # time, command, arguments, error, cwd
 
 

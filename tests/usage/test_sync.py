@@ -17,14 +17,8 @@ from skillc.library import resolve
 from skillc.usage import compute_stats, sync_logs
 from skillc.usage.log import COLUMNS, INSERT
 from tests.conftest import World
+from tests.usage.conftest import PLAIN
 
-PLAIN = """
-CREATE TABLE access_log (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, run_id TEXT NOT NULL,
-    command TEXT NOT NULL, skill TEXT NOT NULL, skill_path TEXT NOT NULL, cwd TEXT NOT NULL,
-    args TEXT NOT NULL, error TEXT
-)
-"""
 NOTHING = "No local logs to sync\n"
 
 

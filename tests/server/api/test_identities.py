@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +13,7 @@ from skillc.registry import SYSTEM, Grant, Identity, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, PublishingSettings, SignInSettings
 from tests.support.client import AppClient
-from tests.support.issuer import AUDIENCE, Issuer, issuer, running_issuer
+from tests.support.issuer import AUDIENCE, Issuer, Token, issuer, now, running_issuer, signed
 from tests.support.registry import body, fault, token
 
 __all__ = ["issuer"]
@@ -85,17 +83,6 @@ def test_gitlab(registry: Registry, issuer: Issuer) -> None:
         {"project_id": None},
     ):
         assert fault(mint(client, issuer.sign(issuer.gitlab_claims(**good | change)))) == (403, "E090")
-
-
-Token = Callable[[Issuer], str]
-
-
-def signed(**changes: Any) -> Token:
-    return lambda issuer: issuer.sign(issuer.claims(**changes))
-
-
-def now(seconds: int) -> int:
-    return int(time.time()) + seconds
 
 
 BAD: dict[str, Token] = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,9 +15,8 @@ from skillc.errors import InvalidParameter, RegistryRefused, RegistryUnavailable
 from skillc.server.settings import parse_issuer
 from skillc.server.signin import issuers
 from tests.support.cases import each
-from tests.support.issuer import AUDIENCE, EC, RSA, Issuer
+from tests.support.issuer import AUDIENCE, EC, RSA, Issuer, Token, now, signed
 
-Token = Callable[[Issuer], str]
 STRANGER = RSAKey.generate_key(2048, {"kid": "rsa-0"})
 
 
@@ -30,14 +27,6 @@ def verifier(issuer: Issuer) -> issuers.Issuer:
 
 def verify(verifier: issuers.Issuer, text: str) -> issuers.Claims:
     return asyncio.run(verifier.verify(text, AUDIENCE))
-
-
-def signed(**changes: Any) -> Token:
-    return lambda issuer: issuer.sign(issuer.claims(**changes))
-
-
-def now(seconds: int) -> int:
-    return int(time.time()) + seconds
 
 
 @pytest.mark.parametrize("key", [RSA[0], EC], ids=["RS256", "ES256"])
