@@ -113,6 +113,9 @@ def test_a_skill_that_helps(world: World) -> None:
         results = Path(skill["folder"])
         grading = json.loads((results / "eval-t0" / "with_skill" / "run-1" / "grading.json").read_text())
         benchmark = json.loads((results / "benchmark.json").read_text())
+        # Where the viewer of skill-creator looks for it, and where its script that aggregates does.
+        for folder in ("eval-t0/with_skill", "eval-t0/without_skill", "eval-t0"):
+            assert json.loads((results / folder / "eval_metadata.json").read_text())["prompt"] == "TASK 0"
         modes = {stat.S_IMODE(path.stat().st_mode) for path in results.rglob("*") if path.is_file()}
         page = world.ok(*words, "--runs", "1", "--format", "html").stdout
         junit = world.ok(*words, "--runs", "1", "--format", "junit").stdout

@@ -174,8 +174,8 @@ def _link(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def write_case(iteration_of_case: str, number: int, case: Case) -> None:
-    """Say what a case asks, as viewers read it."""
+def write_case(run: str, number: int, case: Case) -> None:
+    """Say what a case asks, in the folder of its arm and in its own: viewers look in one or the other."""
     value = {
         "eval_id": number,
         "eval_name": case.name,
@@ -183,7 +183,9 @@ def write_case(iteration_of_case: str, number: int, case: Case) -> None:
         "assertions": [grader.text for grader in case.graders],
         "should_trigger": case.should_fire,
     }
-    _write_json(iteration_of_case, "eval_metadata.json", value)
+    arm = os.path.dirname(run)
+    for folder in (arm, os.path.dirname(arm)):
+        _write_json(folder, "eval_metadata.json", value)
 
 
 def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> dict[str, Any]:

@@ -152,9 +152,10 @@ class Trial:
             "not_run": len(jobs) - len(records) if problem is None else 0,
             "seen": self._runner.seen,
         }
-        for number, case in enumerate(cases, 1):
-            folder = os.path.dirname(os.path.dirname(self._folder(Job(case, WITH, 1))))
-            write_case(folder, number, case)
+        numbers = {case.name: number for number, case in enumerate(cases, 1)}
+        for job in jobs if problem is None else ():
+            if job.number == 1:
+                write_case(self._folder(job), numbers[job.case.name], job.case)
         write_results(self._iteration, "benchmark.json", benchmark(self._skill.name, records, cases))
         return summarise(cases, records, facts, problem)
 
