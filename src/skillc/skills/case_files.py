@@ -51,6 +51,7 @@ def read_cases(source: str, skill: str) -> Cases:
     folder = os.path.join(source, CASES_FOLDER)
     try:
         names = [name for name in sorted(os.listdir(folder)) if name.lower().endswith(CASE_ENDINGS)]
+        names = [name for name in names if not name.lower().startswith("config.")]  # of other tools
     except OSError as error:
         is_there = not isinstance(error, FileNotFoundError)
         return [], [problem_at(CASES_FOLDER, os_text(error))] if is_there else []

@@ -100,7 +100,18 @@ _SENTENCES = (
 )
 _EXPECTED = ("expected_output", "ground_truth", "expected", "reference")
 _FILES = ("files", "input_files", "fixtures")
-_LISTS = ("evals", "cases", "tests", "test_cases", "tasks", "queries", "prompts", "examples", "triggers")
+_LISTS = (
+    "evals",
+    "expects",
+    "cases",
+    "tests",
+    "test_cases",
+    "tasks",
+    "queries",
+    "prompts",
+    "examples",
+    "triggers",
+)
 _TRIGGERS = {"should_trigger": True, "should_not_trigger": False, "positive": True, "negative": False}
 _KINDS = {
     **dict.fromkeys(("contains", "includes", "output-contains", "substring"), CONTAINS),
