@@ -115,7 +115,10 @@ def server_of(world: World) -> int:
     """
     own = os.getpid()
     children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
-    [server] = [pid for pid in children if os.path.realpath(f"/proc/{pid}/cwd") == str(world.project)]
+    places = {pid: f"/proc/{pid}/cwd" for pid in children}
+    [server] = [
+        pid for pid, place in places.items() if os.path.exists(place) and world.project.samefile(place)
+    ]
     return int(server)
 
 
