@@ -198,9 +198,28 @@ def test_the_budget(world: World) -> None:
     """[SURFACES: Evals] past --max-cost no run is started; an agent that tells no cost refuses the option."""
     with scripted(world, [trigger(f"FIRE {n}") for n in range(6)]) as words:
         [report] = report_of(world, words, "--runs", "1", "--jobs", "1", "--max-cost", "1.4")["agents"]
-        assert (report["arms"]["with"]["runs"], report["not_run"]) == (3, 3)
+        # The request for the skill costs as much as a run.
+        assert (report["arms"]["with"]["runs"], report["not_run"]) == (2, 4)
         words[3] = "codex"
         assert "does not tell what a run costs" in world.fails("E100", *words, "--max-cost", "1").stderr
+
+
+def test_several_agents(world: World) -> None:
+    """[SURFACES: Evals] each has results of its own; one that is not here does not take the others down."""
+    with scripted(
+        world, [trigger("FIRE"), {"id": "fire", "query": "FIRE too", "should_trigger": True}]
+    ) as words:
+        words[3] = "claude,gemini"
+        skill = report_of(world, words, "--runs", "1", status=2)
+        folder = Path(skill["folder"])
+        assert json.loads((folder / "claude" / "benchmark.json").read_text())["metadata"]["evals_run"] == [
+            1,
+            2,
+        ]
+        assert len(list((folder / "claude").glob("eval-*/with_skill/run-1/run.json"))) == 2
+    claude, gemini = skill["agents"]
+    assert claude["triggers"]["recall"] == 1.0
+    assert "not on the path" in gemini["problem"]
 
 
 def test_arms_that_fail_differently(world: World) -> None:

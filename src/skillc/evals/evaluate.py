@@ -12,7 +12,7 @@ from skillc.errors import CasesUnreadable, InvalidOption
 from skillc.evals.agents import find_runners, read_runners
 from skillc.evals.free import FreeReport, rank_skills
 from skillc.evals.report import Evaluation, SkillReport
-from skillc.evals.results import OLD, WITH, WITHOUT, new_iteration, write_results
+from skillc.evals.results import OLD, WITH, WITHOUT, new_iteration, write_json
 from skillc.evals.stage import find_workspace
 from skillc.evals.trial import Budget, EvalOptions, Trial
 from skillc.library import Skill, locate_skill
@@ -37,15 +37,18 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
         skill = _locate(here, name)
         cases = choose_cases(here, skill, options)
         iteration = new_iteration(workspace, skill.name, resume=options.resume)
-        many = len(runners) > 1
+        # Agents have folders of their own where there are several.
+        places = (
+            [os.path.join(iteration, each.agent) for each in runners] if len(runners) > 1 else [iteration]
+        )
         trials = [
-            Trial(here, skill, runner, workspace, iteration, options, budget, is_one_of_many=many)
-            for runner in runners
+            Trial(here, skill, runner, workspace, results, options, budget)
+            for runner, results in zip(runners, places, strict=True)
         ]
         reports = tuple(trial.evaluate(cases) for trial in trials)
-        results = tuple(case for report in reports for case in report.cases)
-        skills.append(SkillReport(skill.name, trials[0].digest, reports, results, iteration))
-        write_results(iteration, "report.json", encode(skills[-1]))
+        found = tuple(case for report in reports for case in report.cases)
+        skills.append(SkillReport(skill.name, trials[0].digest, reports, found, iteration))
+        write_json(iteration, "report.json", encode(skills[-1]))
     return Evaluation(tuple(skills))
 
 

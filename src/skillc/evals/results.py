@@ -81,10 +81,10 @@ def read_record(folder: str) -> Record | None:
 
 def write_run(folder: str, record: Record, output: bytes, work: Work, secrets: tuple[str, ...]) -> None:
     """Keep a run: its record, what the agent printed, the files it left, and grades in both dialects."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    text = blot(output.decode("utf-8", "replace"), secrets)
-    _write(folder, "transcript.jsonl", text)
+    atomic.discard(folder)  # of an earlier run
+    _write(folder, "transcript.jsonl", blot(output.decode("utf-8", "replace"), secrets))
     outputs = os.path.join(folder, "outputs")
+    os.makedirs(outputs, mode=0o700)
     room = MAX_OUTPUTS
     for name in work.files():
         path = os.path.join(work.folder, name)
@@ -98,28 +98,17 @@ def write_run(folder: str, record: Record, output: bytes, work: Work, secrets: t
             target = os.path.join(outputs, name)
             os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
             atomic.write(target, data, private=True)
-    os.makedirs(outputs, exist_ok=True)
-    _write(outputs, "answer.md", blot(work.transcript.answer, secrets))
-    _write_json(folder, "grading.json", grading(record))
-    _write_json(
-        folder,
-        "timing.json",
-        {
-            "total_tokens": record.tokens,
-            "duration_ms": round(record.seconds * 1000),
-            "total_duration_seconds": round(record.seconds, 3),
-        },
-    )
-    _write_json(folder, "run.json", encode(record))  # last: what is there is whole
+    name = "answer.md" if not os.path.exists(os.path.join(outputs, "answer.md")) else "final-answer.md"
+    _write(outputs, name, blot(work.transcript.answer, secrets))
+    write_json(folder, "grading.json", grading(record))
+    timing = {"total_tokens": record.tokens, "duration_ms": round(record.seconds * 1000)}
+    write_json(folder, "timing.json", timing | {"total_duration_seconds": record.seconds})
+    write_json(folder, "run.json", encode(record))  # last: what is there is whole
 
 
 def grading(record: Record) -> dict[str, Any]:
     """Return the grades of a run, with the words of skill-creator and of agentskills.io."""
-    judged = [
-        {"text": grade.text, "passed": grade.passed, "evidence": grade.evidence}
-        for grade in record.grades
-        if grade.passed is not None
-    ]
+    judged = [encode(grade) for grade in record.grades if grade.passed is not None]
     passed = sum(each["passed"] is True for each in judged)
     summary = {
         "passed": passed,
@@ -139,7 +128,7 @@ def grading(record: Record) -> dict[str, Any]:
             "total_tool_calls": record.calls,
             "errors_encountered": int(not record.answered),
         },
-        "timing": {"executor_duration_seconds": round(record.seconds, 3)},
+        "timing": {"executor_duration_seconds": record.seconds},
     }
 
 
@@ -154,10 +143,9 @@ def new_iteration(workspace: str, skill: str, *, resume: bool) -> str:
     return folder
 
 
-def run_folder(iteration: str, record_agent: str, case: Case, arm: str, number: int, *, many: bool) -> str:
-    """Return the folder of one run; agents have folders of their own where there are several."""
-    parts = [iteration, *([record_agent] if many else []), f"eval-{to_segment(case.name)}"]
-    return os.path.join(*parts, CONFIGURATIONS[arm], f"run-{number}")
+def run_folder(results: str, case: Case, arm: str, number: int) -> str:
+    """Return the folder of one run."""
+    return os.path.join(results, f"eval-{to_segment(case.name)}", CONFIGURATIONS[arm], f"run-{number}")
 
 
 def link_run(kept: str, folder: str) -> None:
@@ -185,7 +173,7 @@ def write_case(run: str, number: int, case: Case) -> None:
     }
     arm = os.path.dirname(run)
     for folder in (arm, os.path.dirname(arm)):
-        _write_json(folder, "eval_metadata.json", value)
+        write_json(folder, "eval_metadata.json", value)
 
 
 def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> dict[str, Any]:
@@ -199,7 +187,7 @@ def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> d
             "run_number": record.run,
             "result": {
                 **grading(record)["summary"],
-                "time_seconds": round(record.seconds, 3),
+                "time_seconds": record.seconds,
                 "tokens": record.tokens,
                 "tool_calls": record.calls,
                 "errors": int(not record.answered),
@@ -248,12 +236,8 @@ def _delta(summary: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
     }
 
 
-def write_results(iteration: str, name: str, value: Any) -> None:
-    """Write a file of the whole evaluation."""
-    _write_json(iteration, name, value)
-
-
-def _write_json(folder: str, name: str, value: Any) -> None:
+def write_json(folder: str, name: str, value: Any) -> None:
+    """Write a file of results, for its owner alone."""
     _write(folder, name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from skillc import atomic
 from skillc.audit import JudgeFailed, parse_judge
-from skillc.errors import CannotRun, PathEscapes
+from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.evals.agents import Runner
 from skillc.evals.graders import Grade, Work, blot, grade
 from skillc.evals.judge import Ask, agent_judge, command_judge, judge
@@ -30,7 +30,7 @@ from skillc.evals.results import (
     read_record,
     run_folder,
     write_case,
-    write_results,
+    write_json,
     write_run,
 )
 from skillc.evals.run import Outcome, RunResult, find_state, is_home_hidden, run_agent
@@ -38,6 +38,7 @@ from skillc.evals.stage import Stage, copy_skill, credentials_of, is_secret, mak
 from skillc.install import fetch_old
 from skillc.library import Skill
 from skillc.listing import read_rules
+from skillc.paths import SKILL_FILE
 from skillc.skills import EXACT, SENTENCE, Case, digest_skill
 from skillc.surface import Here
 
@@ -108,15 +109,12 @@ class Trial:
         skill: Skill,
         runner: Runner,
         workspace: str,
-        iteration: str,
+        results: str,
         options: EvalOptions,
         budget: Budget,
-        *,
-        is_one_of_many: bool,
     ) -> None:
         self._here, self._skill, self._runner, self._options = here, skill, runner, options
-        self._workspace, self._iteration, self._budget = workspace, iteration, budget
-        self._many = is_one_of_many
+        self._workspace, self._results, self._budget = workspace, results, budget
         self._cancel = threading.Event()
         self._credentials = [os.path.abspath(os.path.expanduser(file)) for file in options.credentials]
         self._passed_on = credentials_of(runner, os.environ)
@@ -152,11 +150,9 @@ class Trial:
             "not_run": len(jobs) - len(records) if problem is None else 0,
             "seen": self._runner.seen,
         }
-        numbers = {case.name: number for number, case in enumerate(cases, 1)}
         for job in jobs if problem is None else ():
-            if job.number == 1:
-                write_case(self._folder(job), numbers[job.case.name], job.case)
-        write_results(self._iteration, "benchmark.json", benchmark(self._skill.name, records, cases))
+            write_case(self._folder(job), cases.index(job.case) + 1, job.case)
+        write_json(self._results, "benchmark.json", benchmark(self._skill.name, records, cases))
         return summarise(cases, records, facts, problem)
 
     @property
@@ -216,19 +212,20 @@ class Trial:
             self._state = last.reason or None
             return None
         activity = self._here.progress.activity(f"asking {self._runner.agent} for '{self._skill.name}'")
-        with activity, self._stage(place, WITH, None) as stage:
-            self._state = find_state(stage, self._skill.name)
-            result = self._run(stage, _CANARY.format(name=self._skill.name), None, CANARY_SECONDS)
-            if result.outcome is Outcome.FIRED:
+        try:
+            with activity, self._stage(place, WITH, None) as stage:
+                self._state = find_state(stage, self._skill.name)
+                result = self._run(stage, _CANARY.format(name=self._skill.name), None, CANARY_SECONDS)
+                self._budget.spend(result.transcript.cost)
                 record = self._record(_CANARY_CASE, WITH, 0, result, ())
-                record = replace(record, reason=self._state or "", answered=True)
-                write_run(kept, record, result.output, self._work(stage, result), self._secrets)
-                return None
-            folder = os.path.join(self._iteration, f"canary-{self._runner.agent}")
-            record = self._record(_CANARY_CASE, WITH, 0, result, ())
-            write_run(folder, record, result.output, self._work(stage, result), self._secrets)
-        self._budget.spend(result.transcript.cost)
-        return f"asked for the skill outright, it did not load it ({_explain(result)})"
+                has_fired = result.outcome is Outcome.FIRED
+                if has_fired:
+                    record = replace(record, reason=self._state or "", answered=True)
+                folder = kept if has_fired else os.path.join(self._results, "canary")
+                write_run(folder, record, result.output, self._work(stage, result), self._secrets)
+        except (OSError, SkillcError) as error:
+            return _reason(error)
+        return None if has_fired else f"asked for the skill outright, it did not load it ({_explain(result)})"
 
     def _run_all(self, place: str, jobs: Sequence[Job]) -> list[Record]:
         """Make all runs, several at once; Ctrl+C ends them, and keeps those that are done."""
@@ -268,9 +265,8 @@ class Trial:
         except (OSError, PathEscapes) as error:
             result = RunResult(Outcome.ERROR, _reason(error))
             record = self._record(job.case, job.arm, job.number, result, ())
-            write_run(
-                kept, record, b"", Work(result.transcript, os.devnull, self._skill.source), self._secrets
-            )
+            nothing = Work(result.transcript, os.devnull, self._skill.source)
+            write_run(kept, record, b"", nothing, self._secrets)
         return record
 
     def _run(
@@ -305,9 +301,8 @@ class Trial:
             elif each.kind in EXACT:
                 grades.append(grade(each, work))
             else:
-                grades.append(
-                    Grade(each.text or each.kind, None, f"graders of type '{each.kind}' are not judged")
-                )
+                reason = f"graders of type '{each.kind}' are not judged"
+                grades.append(Grade(each.text or each.kind, None, reason))
         return tuple(grades)
 
     def _judge(self, place: str) -> Ask:
@@ -352,7 +347,7 @@ class Trial:
         )
 
     def _folder(self, job: Job) -> str:
-        return run_folder(self._iteration, self._runner.agent, job.case, job.arm, job.number, many=self._many)
+        return run_folder(self._results, job.case, job.arm, job.number)
 
     def _key(self, case: Case | None, arm: str, number: int) -> str:
         """Return the name of a run in the cache: all that it depends on."""
@@ -362,13 +357,13 @@ class Trial:
             "skill": self._digests[arm],
             "name": self._skill.name,
             "case": asdict(case) if case else None,
-            "files": _digest_files(self._skill.source, case.files if case else ()),
+            "files": [_stamp(self._skill.source, name) for name in (case.files if case else ())],
             "agent": [self._runner.agent, *self._runner.command, program.st_size, program.st_mtime_ns],
             "fired": self._runner.fired.pattern if self._runner.fired else "",
             "endpoint": sorted(value for name, value in self._passed_on.items() if not is_secret(name)),
             "model": self._options.model,
             "judge": self._options.judge_command,
-            "library": [_describe(path) for path in self._library],
+            "library": [_stamp(path, SKILL_FILE) for path in self._library],
             "raw": self._options.raw,
             "run": number,
         }
@@ -405,20 +400,13 @@ def _find_library(runner: Runner) -> list[str]:
     found: dict[str, str] = {}
     for top in rule.user_folders() if rule else ():
         for name in sorted(os.listdir(top)) if os.path.isdir(top) else ():
-            if os.path.isfile(os.path.join(top, name, "SKILL.md")):
+            if os.path.isfile(os.path.join(top, name, SKILL_FILE)):
                 found.setdefault(name, os.path.join(top, name))
     return list(found.values())
 
 
-def _describe(path: str) -> list[Any]:
-    status = os.stat(os.path.join(path, "SKILL.md"))
-    return [os.path.basename(path), status.st_size, status.st_mtime_ns]
-
-
-def _digest_files(source: str, files: Sequence[str]) -> list[list[Any]]:
-    found = []
-    for name in files:
-        path = os.path.join(source, name)
-        status = os.stat(path) if os.path.exists(path) else None
-        found.append([name, status.st_size if status else None, status.st_mtime_ns if status else None])
-    return found
+def _stamp(folder: str, name: str) -> list[Any]:
+    """Return what changes with a file."""
+    path = os.path.join(folder, name)
+    status = os.stat(path) if os.path.exists(path) else None
+    return [os.path.basename(folder), name, *((status.st_size, status.st_mtime_ns) if status else ())]

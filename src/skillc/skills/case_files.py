@@ -29,6 +29,7 @@ from skillc.skills.cases import (
     read_grader,
 )
 from skillc.skills.document import parse
+from skillc.skills.ids import to_segment
 from skillc.skills.yaml import NotYaml, load_yaml
 
 MAX_FOLDERS = 2000
@@ -70,9 +71,9 @@ def name_cases(cases: Sequence[Case], diagnostics: list[Diagnostic]) -> Cases:
     named: list[Case] = []
     for case in cases[:MAX_CASES]:
         name, number = case.name, 2
-        while name in names:
+        while to_segment(name) in names:  # by which folders of results are called
             name, number = f"{case.name}-{number}", number + 1
-        names.add(name)
+        names.add(to_segment(name))
         named.append(case if name == case.name else replace(case, name=name))
     if len(cases) > MAX_CASES:
         diagnostics = [
