@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from skillc.errors import PathEscapes, SkillcError
-from skillc.evals.transcripts import Call, Transcript
+from skillc.evals.transcripts import Transcript
 from skillc.paths import is_inside, read_regular
 from skillc.skills import (
     ANSWER,
@@ -34,6 +36,11 @@ MAX_FILE = 4 << 20  # bytes of a file that is looked at
 MAX_FILES = 2000  # of a run
 MAX_EVIDENCE = 300  # characters
 SCRIPT_SECONDS = 60.0
+REGEX_SECONDS = 10.0
+_SEARCH = (
+    "import json, re, sys; pattern, flags, texts = json.load(sys.stdin);"
+    "print(json.dumps([[match[0][:300] for match in re.finditer(pattern, text, flags)] for text in texts]))"
+)
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -90,6 +97,8 @@ def grade(grader: Grader, work: Work) -> Grade:
         passed, evidence = grader.is_absent, getattr(error, "strerror", None) or str(error)
     except re.error as error:
         passed, evidence = None, f"'{grader.pattern}' is no regular expression of Python: {error}"
+    except subprocess.TimeoutExpired:
+        passed, evidence = None, f"its regular expression takes more than {REGEX_SECONDS:g} s"
     return Grade(grader.text, passed, " ".join(evidence.split())[:MAX_EVIDENCE])
 
 
@@ -107,11 +116,23 @@ def _matches(grader: Grader, work: Work) -> _Verdict:
     value = 0
     for letter in grader.flags:
         value |= flags.get(letter, 0)
-    text = work.text(grader.target)
-    found = [match[0] for match in re.finditer(grader.pattern, text, value)]
+    [found] = _search(grader.pattern, value, [work.text(grader.target)])
     if grader.count is not None:
         return len(found) == grader.count, f"{len(found)} matches"
     return bool(found) != grader.is_absent, f"matched: {found[0]}" if found else "no match"
+
+
+def _search(pattern: str, flags: int, texts: Sequence[str]) -> list[list[str]]:
+    """Return what a pattern matches in each text; raises re.error, and TimeoutExpired.
+
+    Another process looks for it: a skill's pattern may take for ever, and nothing can stop it in this one.
+    """
+    re.compile(pattern, flags)
+    question = json.dumps([pattern, flags, texts]).encode()
+    argv = [sys.executable, "-I", "-c", _SEARCH]
+    run = subprocess.run(argv, input=question, capture_output=True, timeout=REGEX_SECONDS, check=True)  # noqa: S603
+    found: list[list[str]] = json.loads(run.stdout)
+    return found
 
 
 def _file_exists(grader: Grader, work: Work) -> _Verdict:
@@ -141,25 +162,26 @@ def _json_path(grader: Grader, work: Work) -> _Verdict:
 
 
 def _tool_used(grader: Grader, work: Work) -> _Verdict:
-    count = sum(_is_call(call, grader.tools[0]) for call in work.transcript.calls)
+    count = len(_find_calls(grader.tools[0], work))
     passed = grader.least <= count and (grader.most is None or count <= grader.most)
     return passed, f"{count} calls"
 
 
 def _tool_order(grader: Grader, work: Work) -> _Verdict:
-    places = [
-        next((number for number, call in enumerate(work.transcript.calls) if _is_call(call, pattern)), None)
-        for pattern in grader.tools
-    ]
-    first, second = places
-    if first is None or second is None:
-        return False, f"{'the first' if first is None else 'the second'} was never used"
-    return first < second, f"calls {first + 1} and {second + 1}"
+    first, second = (_find_calls(pattern, work)[:1] for pattern in grader.tools)
+    if not first or not second:
+        return False, f"{'the second' if first else 'the first'} was never used"
+    return first < second, f"calls {first[0] + 1} and {second[0] + 1}"
 
 
-def _is_call(call: Call, pattern: ToolPattern) -> bool:
-    is_tool = not pattern.tool or call.tool == pattern.tool
-    return is_tool and (not pattern.arguments or re.search(pattern.arguments, call.text()) is not None)
+def _find_calls(pattern: ToolPattern, work: Work) -> list[int]:
+    """Return the numbers of the calls that fit."""
+    calls = work.transcript.calls
+    numbers = [number for number, call in enumerate(calls) if pattern.tool in ("", call.tool)]
+    if not pattern.arguments:
+        return numbers
+    found = _search(pattern.arguments, 0, [calls[number].text() for number in numbers])
+    return [number for number, matches in zip(numbers, found, strict=True) if matches]
 
 
 def _run_script(grader: Grader, work: Work) -> _Verdict:
