@@ -279,6 +279,17 @@ def test_once_more(world: World, folder: Path) -> None:
     world.fails("E050", "build", str(folder))
 
 
+def test_the_same_edit_in_both(world: World, folder: Path) -> None:
+    """[D53] is no conflict, and neither is the next edit of the folder alone."""
+    imported(world, str(folder))
+    for place in (folder, world.store / "pdf"):
+        edit(place, "Both.")
+    world.ok("build", str(folder))
+    edit(folder, "Original.")
+    first, *_ = world.ok("build", str(folder)).stdout.splitlines()
+    assert first == f"Updated {world.store / 'pdf'}, because {folder} changed"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"/x": 5}', '{"/x": {"source": 1}}', "[" * 100_000])
 def test_a_damaged_record(world: World, folder: Path, damage: str) -> None:

@@ -9,7 +9,15 @@ from skillc import atomic, paths
 from skillc.compiler.undeploy import remember
 from skillc.contract import Result, hidden
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
-from skillc.library import Skill, import_root, is_compiled, lock_store, read_import, record_imports
+from skillc.library import (
+    Skill,
+    import_root,
+    is_compiled,
+    lock_store,
+    read_import,
+    record_imports,
+    renew_import,
+)
 from skillc.quotes import yaml_quote
 from skillc.skills import (
     LIMITS,
@@ -168,6 +176,8 @@ def _is_current(copy: str, skill: Skill, digest: str) -> bool:
     if current not in (digest, last):
         hint = f"hint: both {folder} and its copy {copy} changed; 'skc build {copy}' builds the copy, "
         raise SkillExists(skill.name, f"{hint}--force replaces it by the folder")
+    if current == digest:
+        renew_import(os.path.realpath(copy), digest)  # or the next edit of the folder alone is a conflict
     return current == digest
 
 

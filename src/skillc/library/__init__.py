@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         import_origin,
         read_import,
         record_imports,
+        renew_import,
     )
     from skillc.library.library import CompositeSkillSource, NamedSource, SourceState
     from skillc.library.listing_record import (

@@ -45,6 +45,18 @@ def read_import(copy: str) -> tuple[str, str]:
     return str(note.get("source", "")), str(note.get("digest", ""))
 
 
+def renew_import(copy: str, digest: str) -> None:
+    """Note that a copy and its folder both have this digest now: the same edit was made in them.
+
+    Nothing is copied, so who adopted the copy keeps it.
+    """
+    home, note = paths.home(), _read(_note_file(copy))
+    if home is not None and note:
+        origin = str(note.get("source", ""))
+        adopted = note.get("adopted") is True
+        _write(home, {"copy": copy, "source": origin, "digest": digest, "adopted": adopted})
+
+
 def find_import(source: str, cwd: str) -> Skill | None:
     """Return the skill that a folder was imported as: in a store of `cwd`, else in any other."""
     home = paths.home()
