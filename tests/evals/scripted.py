@@ -44,6 +44,8 @@ if "single word: ready" in prompt or "FIRE" in prompt:
         call("Read", dict(file_path="a"))
     if has:
         call("Skill", dict(skill="{name}"))
+if "BETTER" in prompt and "Fills in forms." in texts.get("{name}", ""):
+    call("Skill", dict(skill="{name}"))
 if "SLASH" in prompt:
     call("SlashCommand", dict(command="/{name}"))
 if "OTHER" in prompt:

@@ -244,6 +244,22 @@ def test_a_skill_that_is_not_listed(world: World) -> None:
     assert report["triggers"]["cases"] == 1
 
 
+def test_a_better_description(world: World) -> None:
+    """[SURFACES: Evals] prompts are compared with the old skill, too: it does right more often."""
+    old = world.skill("old-one", store=world.root)
+    (old / "SKILL.md").write_text("---\nname: pdf-forms\ndescription: Old.\n---\n# F\n")
+    cases = [*(trigger(f"BETTER {number}") for number in range(6)), trigger("quiet", False)]
+    with scripted(world, cases) as words:
+        words += ["--runs", "1", "--jobs", "4", "--arms", "with,old", "--old", str(old)]
+        [report] = report_of(world, words)["agents"]
+        summary = world.ok(*words).stdout
+    lift = report["trigger_lift_over_old"]
+    assert (report["verdict"], lift["value"], lift["cases"], lift["p"]) == ("helps", 0.8571, 7, 0.03125)
+    assert report["triggers"]["recall"] == 1.0
+    assert "it helps, compared with the old one: +86 points" in summary
+    assert "of the prompts" in summary
+
+
 def test_a_command_of_ones_own(world: World) -> None:
     """[SURFACES: Evals] a pattern, or our own log of reads, says that the skill fired."""
     script = world.root / "programs" / "mine"

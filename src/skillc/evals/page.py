@@ -43,9 +43,14 @@ def _rates(report: AgentReport) -> Iterator[tuple[str, Estimate, bool]]:
         yield "fires where it should", report.triggers.rates[0], False
         yield "is right where it fires", report.triggers.rates[1], False
     yield from ((f"tasks done, {name}", arm.rate, False) for name, arm in report.arms.items())
-    for other, each in (("without", report.lift), ("old", report.lift_over_old)):
+    comparisons = {
+        "with against without": report.lift,
+        "with against old": report.lift_over_old,
+        "right, with against old": report.trigger_lift_over_old,
+    }
+    for name, each in comparisons.items():
         if each is not None and each.withheld is None:
-            yield f"with against {other}", each.lift.lift, True
+            yield name, each.lift.lift, True
 
 
 def _bar(name: str, estimate: Estimate, signed: bool) -> dict[str, Any]:

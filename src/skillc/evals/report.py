@@ -107,6 +107,7 @@ class AgentReport:
     triggers: Triggers | None
     lift: Comparison | None
     lift_over_old: Comparison | None
+    trigger_lift_over_old: Comparison | None
     verdict: str | None
     summary: str
     problem: str | None
@@ -172,17 +173,16 @@ def summarise(
     by_case = {case.name: [record for record in records if record.case == case.name] for case in cases}
     names = [arm for arm in (WITH, WITHOUT, OLD) if any(record.arm == arm for record in records)]
     tasks = [case for case in cases if case.graders]
-    comparisons = {
-        other: _compare(other, tasks, by_case) if tasks and {WITH, other} <= {*names} else None
-        for other in (WITHOUT, OLD)
-    }
-    compared = comparisons[WITHOUT] or comparisons[OLD]
+    comparisons = {other: _compare_tasks(other, tasks, by_case) for other in (WITHOUT, OLD)}
+    of_triggers = _compare_triggers(cases, by_case)
+    compared = comparisons[WITHOUT] or comparisons[OLD] or of_triggers
     effect = compared.lift.effect if compared and compared.withheld is None else None
     report = AgentReport(
         arms={arm: _arm(arm, tasks, by_case, records) for arm in names},
         triggers=_triggers(cases, by_case),
         lift=comparisons[WITHOUT],
         lift_over_old=comparisons[OLD],
+        trigger_lift_over_old=of_triggers,
         verdict=effect.value if effect else None,
         summary="",
         problem=problem,
@@ -254,22 +254,48 @@ def _tasks_of(arm: ArmResult | None) -> float | None:
     return arm.tasks if arm is not None else None
 
 
-def _compare(other: str, tasks: Sequence[Case], by_case: Mapping[str, Sequence[Record]]) -> Comparison:
-    pairs = [(_passes(by_case[case.name], WITH), _passes(by_case[case.name], other)) for case in tasks]
-    failed = {
-        arm: sum(record.arm == arm and not record.answered for case in tasks for record in by_case[case.name])
-        for arm in (WITH, other)
-    }
+def _compare(
+    other: str, pairs: Sequence[tuple[Counts, Counts]], lost: Mapping[str, int], what: str
+) -> Comparison:
+    """Compare the skill with another arm, by the counts of each case; `lost` runs measured nothing."""
     withheld = None
-    if failed[WITH] != failed[other]:
+    if lost[WITH] != lost[other]:
         withheld = (
-            f"{count_of(failed[WITH], 'run')} with the skill and {failed[other]} {_arm_words(other)} have no"
-            " answer that can be judged, so the arms can't be compared"
+            f"{count_of(lost[WITH], 'run')} with the skill and {lost[other]} {_arm_words(other)} {what},"
+            " so the arms can't be compared"
         )
     lift = paired_lift(pairs)
     return Comparison(
         lift.lift.value, lift.lift.interval, lift.p, lift.lift.cases, lift.needed, withheld, lift
     )
+
+
+def _compare_tasks(
+    other: str, tasks: Sequence[Case], by_case: Mapping[str, Sequence[Record]]
+) -> Comparison | None:
+    runs = [record for case in tasks for record in by_case[case.name]]
+    if not any(record.arm == other for record in runs):
+        return None
+    pairs = [(_passes(by_case[case.name], WITH), _passes(by_case[case.name], other)) for case in tasks]
+    lost = Counter(record.arm for record in runs if not record.answered)
+    return _compare(other, pairs, lost, "have no answer that can be judged")
+
+
+def _compare_triggers(cases: Sequence[Case], by_case: Mapping[str, Sequence[Record]]) -> Comparison | None:
+    """Compare how often the skill and the old one do right: fire where they should, and only there."""
+    triggers = [case for case in cases if case.should_fire is not None]
+    runs = [record for case in triggers for record in by_case[case.name]]
+    if not any(record.arm == OLD for record in runs):
+        return None
+    own = [(case, by_case[case.name]) for case in triggers]
+    pairs = [(_rights(case, records, WITH), _rights(case, records, OLD)) for case, records in own]
+    lost = Counter(record.arm for record in runs if not record.is_measured)
+    return _compare(OLD, pairs, lost, "do not say whether it fires")
+
+
+def _rights(case: Case, records: Iterable[Record], arm: str) -> Counts:
+    measured = [record for record in records if record.arm == arm and record.is_measured]
+    return sum((record.outcome is Outcome.FIRED) == case.should_fire for record in measured), len(measured)
 
 
 def _arm_words(arm: str) -> str:
@@ -300,8 +326,14 @@ def write_summary(report: AgentReport) -> str:
     if report.problem is not None:
         return f"not measured: {report.problem}"
     parts = [_describe_triggers(report.triggers)] if report.triggers is not None else []
-    comparisons = ((WITHOUT, report.lift), (OLD, report.lift_over_old))
-    parts += [_describe_comparison(other, each) for other, each in comparisons if each is not None]
+    comparisons = (
+        (OLD, report.trigger_lift_over_old, "prompts"),
+        (WITHOUT, report.lift, "tasks"),
+        (OLD, report.lift_over_old, "tasks"),
+    )
+    parts += [
+        _describe_comparison(other, each, unit) for other, each, unit in comparisons if each is not None
+    ]
     if report.lift is None and report.lift_over_old is None and _tasks_of(report.arms.get(WITH)) is not None:
         parts.append(f"does {describe(report.arms[WITH].rate)} of the tasks")
     if not parts:
@@ -318,17 +350,16 @@ def _describe_triggers(triggers: Triggers) -> str:
     return text
 
 
-def _describe_comparison(other: str, comparison: Comparison) -> str:
+def _describe_comparison(other: str, comparison: Comparison, unit: str) -> str:
     if comparison.withheld:
         return f"no verdict: {comparison.withheld}"
     lift, against = comparison.lift, _arm_words(other)
     size = describe(lift.lift, signed=True)
     if lift.effect is Effect.FEW:
-        return (
-            f"too few cases to compare it {against} ({size}); {lift.needed} would show an effect of this size"
-        )
+        enough = f"{lift.needed} would show an effect of this size"
+        return f"too few cases to compare {unit} {against} ({size}); {enough}"
     words = {Effect.HELPS: "it helps", Effect.HURTS: "it hurts", Effect.NONE: "no clear effect"}[lift.effect]
-    return f"{words}, compared {against}: {size} of the tasks"
+    return f"{words}, compared {against}: {size} of the {unit}"
 
 
 def describe(estimate: Estimate, *, signed: bool = False) -> str:

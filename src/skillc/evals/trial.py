@@ -135,7 +135,7 @@ class Trial:
                 for number in range(1, self._options.runs + 1)
                 for case in cases
                 for arm in arms
-                if number <= (case.runs or self._options.runs) and (case.graders or arm == WITH)
+                if number <= (case.runs or self._options.runs) and (case.graders or arm != WITHOUT)
             ]
             problem = self._try_harness(place)
             records = [] if problem is not None else self._run_all(place, jobs)
