@@ -46,7 +46,7 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What became of one expectation; `passed` is None for one that could not be judged."""
+    """The grade of one expectation; `passed` is None for one that could not be judged."""
 
     text: str
     passed: bool | None
@@ -55,7 +55,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run left: its transcript, the folder it worked in, and the skill's own folder."""
+    """The work of a run: its transcript, the folder it worked in, and the skill's own folder."""
 
     transcript: Transcript
     folder: str

@@ -1,4 +1,4 @@
-"""What an evaluation found: its rates with their intervals, and a verdict."""
+"""Report an evaluation: rates with their intervals, and a verdict."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Triggers:
 
 @dataclass(frozen=True, slots=True)
 class ArmResult:
-    """What the runs of one arm came to; None for what the agent does not tell.
+    """The result of one arm; None for what the agent does not tell.
 
     Tasks count by the majority of their runs. `pass_at` and `pass_all` are the chances that one, or each, of
     `runs_each` runs passes.
@@ -85,7 +85,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What one agent made of one case: outcomes of each arm, and how many runs passed of those judged."""
+    """The result of one case with one agent: outcomes by arm, and how many runs passed of those judged."""
 
     case: str
     agent: str
@@ -98,7 +98,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """What one agent made of a skill. `problem` says why nothing was measured, and `listed` what it lists."""
+    """The report of one agent. `problem` says why nothing was measured, `listed` what it lists."""
 
     agent: str
     version: str | None
@@ -131,7 +131,7 @@ class AgentReport:
 
 @dataclass(frozen=True, slots=True)
 class SkillReport:
-    """What agents made of one skill, case by case; everything else of it is in `folder`."""
+    """The report on one skill, with its cases; transcripts are in `folder`."""
 
     skill: str
     digest: str

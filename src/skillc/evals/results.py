@@ -1,4 +1,4 @@
-"""Keep what runs came to: a folder that viewers of skill-creator and agentskills.io read, and a cache.
+"""Keep the results of runs: a folder that viewers of skill-creator and agentskills.io read, and a cache.
 
     <workspace>/<skill>/iteration-<n>/
         benchmark.json                      all runs and their summary

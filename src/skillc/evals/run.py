@@ -40,7 +40,7 @@ class Cancelled(Exception):
 
 @dataclass(slots=True)
 class RunResult:
-    """What one run of an agent came to; `output` is what it printed, as it was."""
+    """The result of one run of an agent; `output` is all that it printed."""
 
     outcome: Outcome
     reason: str = ""

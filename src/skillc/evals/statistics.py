@@ -107,7 +107,7 @@ def trigger_rates(cases: Sequence[tuple[bool, bool]]) -> TriggerRates:
 
 
 class Effect(StrEnum):
-    """What the counts of two arms allow to say."""
+    """The effect that the counts of two arms allow to claim."""
 
     HELPS = "helps"
     HURTS = "hurts"

@@ -29,7 +29,7 @@ class Call:
 
 @dataclass(slots=True)
 class Transcript:
-    """What one run of an agent said and did; None for what it does not tell."""
+    """The transcript of one run of an agent; None for what it does not tell."""
 
     answer: str = ""
     messages: list[str] = field(default_factory=list)

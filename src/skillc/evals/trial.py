@@ -76,7 +76,7 @@ class EvalOptions:
 
 
 class Budget:
-    """What may be spent, and what was."""
+    """The dollars that may be spent, and those that were."""
 
     def __init__(self, limit: float | None) -> None:
         self._limit = limit

@@ -52,7 +52,7 @@ class ToolPattern:
 
 @dataclass(frozen=True, slots=True)
 class Grader:
-    """What a good run has. `text` says it for people; of a sentence, it is what a judge is asked."""
+    """An expectation of a good run. `text` says it for people; of a sentence, the judge is asked it."""
 
     kind: str
     text: str
