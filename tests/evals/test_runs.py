@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import stat
 import time
@@ -11,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from skillc.errors import InvalidOption
+from skillc.evals.agents import find_runners, read_runners
+from skillc.evals.stage import credentials_of, find_workspace
 from tests.conftest import World
 from tests.evals.scripted import NAME, report_of, scripted, workspace_of
 from tests.support.axe import VIEWS, find_barriers
@@ -307,6 +311,29 @@ def test_what_does_not_fit(words: tuple[str, ...], code: str, text: str, world: 
     """[SURFACES: Evals] options that can't be kept are refused before anything is run."""
     with scripted(world, [trigger("FIRE")]) as start:
         assert text in world.fails(code, *start, *words).stderr
+
+
+def test_credentials() -> None:
+    """[SURFACES: Evals] an agent gets what it signs in with, and no other secret."""
+    secrets = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SKILLC_TOKEN")
+    given = dict.fromkeys((*secrets, "GOOGLE_APPLICATION_CREDENTIALS", "HOME"), "x")
+    runners = read_runners()
+    assert set(credentials_of(runners["claude"], given)) == {"ANTHROPIC_API_KEY"}
+    bedrock = credentials_of(runners["claude"], given | {"CLAUDE_CODE_USE_BEDROCK": "1"})
+    assert set(bedrock) == {"ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY", "CLAUDE_CODE_USE_BEDROCK"}
+    assert set(credentials_of(runners["codex"], given)) == {"OPENAI_API_KEY"}
+    assert credentials_of(runners["gemini"], given) == {}
+    [own] = find_runners("", "mine {prompt}", "")
+    assert set(credentials_of(own, given)) == {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}
+
+
+def test_a_planted_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Evals] another user's link in place of the default folder is not followed."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / f"skc-eval-{os.getuid()}").symlink_to(tmp_path / "mine")
+    monkeypatch.setattr("skillc.evals.stage._SHARED", str(tmp_path))
+    with pytest.raises(InvalidOption, match="is a link"):
+        find_workspace("", "/")
 
 
 def test_places_that_do_not_fit(world: World) -> None:

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -17,6 +17,11 @@ from skillc.evals.transcripts import Call, Transcript
 from skillc.spelling import did_you_mean
 
 OWN = "command"  # the name of an agent that is a command of the user's own
+# Variables that such a command gets: what models are asked with, and no other secret of the environment.
+MODELS = (
+    *("ANTHROPIC_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "OPENROUTER_", "MISTRAL_", "DEEPSEEK_", "GROQ_"),
+    *("XAI_", "COHERE_", "TOGETHER_", "FIREWORKS_", "OLLAMA_"),
+)
 _SKILL_FILE = re.compile(r"""([^\s/\\"']+)[/\\](?:SKILL|skill)\.md(?![\w.-])""")
 _SHOWN = re.compile(r"\bskc (?:show|outline|search|open|load) ['\"]?([\w-]+)")  # as stubs say it
 _ALIASES = {"claude-code": "claude", "gemini-cli": "gemini"}
@@ -43,6 +48,7 @@ class Runner:
     tool: str = ""
     names: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    clouds: Mapping[str, Sequence[str]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     seen: str = ""
@@ -151,7 +157,9 @@ def own_runner(command: str, fired: str) -> Runner:
         raise InvalidOption(
             "--agent-command needs {prompt} where the prompt goes; {skills} is the folder of skills"
         )
-    return Runner(agent=OWN, program=words[0], command=tuple(words[1:]), fired=pattern, seen="your command")
+    return Runner(
+        agent=OWN, program=words[0], command=tuple(words[1:]), keys=MODELS, fired=pattern, seen="your command"
+    )
 
 
 @cache

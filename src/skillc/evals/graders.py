@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
+from skillc import tools
 from skillc.errors import PathEscapes, SkillcError
 from skillc.evals.transcripts import Transcript
 from skillc.paths import is_inside, read_regular
@@ -30,7 +31,6 @@ from skillc.skills import (
     ToolPattern,
     resolve_inside,
 )
-from skillc.tools import NONE, Launch, describe_sandbox, run_program
 
 MAX_FILE = 4 << 20  # bytes of a file that is looked at
 MAX_FILES = 2000  # of a run
@@ -187,14 +187,14 @@ def _find_calls(pattern: ToolPattern, work: Work) -> list[int]:
 def _run_script(grader: Grader, work: Work) -> _Verdict:
     """Run a script of the skill in the folder of the run, in the sandbox and without a network."""
     program = resolve_inside(work.source, grader.pattern)
-    level = describe_sandbox()[0]
-    if level == NONE:
+    level = tools.describe_sandbox()[0]
+    if level == tools.NONE:
         return None, "there is no sandbox here, so scripts of graders are not run"
     if not os.path.isfile(program) or not is_inside(program, os.path.realpath(work.source)):
         return None, f"'{grader.pattern}' is no file of the skill"
     env = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "LANG": "C.UTF-8"}
-    launch = Launch((program,), work.folder, env, work.source, SCRIPT_SECONDS, False, True, level)
-    end = run_program(launch)
+    launch = tools.Launch((program,), work.folder, env, work.source, SCRIPT_SECONDS, False, True, level)
+    end = tools.run_program(launch)
     return end.code == 0, end.reason or end.output.text().strip() or f"status {end.code}"
 
 

@@ -149,7 +149,9 @@ def run_folder(results: str, case: Case, arm: str, number: int) -> str:
 
 
 def link_run(kept: str, folder: str) -> None:
-    """Show a run of the cache in a folder of results."""
+    """Show a run of the cache in a folder of results; one that is there stays, with what was added to it."""
+    if read_record(folder) == read_record(kept):
+        return
     atomic.discard(folder)
     os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
     shutil.copytree(kept, folder, copy_function=_link)

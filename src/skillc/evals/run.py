@@ -1,6 +1,7 @@
 """Run an agent once, and say what came of it.
 
-Outcomes are closed. Only the first two measure whether a skill fires; an error is never a zero.
+Outcomes are closed. Only the first two measure whether a skill fires; an error is never a zero. The sandbox
+is loaded when something is run: it needs a POSIX system, and what needs no agent works elsewhere, too.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ import threading
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from skillc import paths
+from skillc import paths, tools as sandbox
 from skillc.errors import SkillcError
 from skillc.evals.agents import Runner
 from skillc.evals.stage import Stage, ask_skc
 from skillc.evals.transcripts import Call, Transcript, read_transcript
-from skillc.tools import BUBBLEWRAP, CANCELLED, NONE, TIMED_OUT, Launch, describe_sandbox, run_program
 
 MAX_OUTPUT = 64 << 20  # bytes of a transcript
 GRACE = 0.5  # seconds that an agent gets to end
@@ -58,7 +58,7 @@ class RunResult:
 
 def is_home_hidden() -> bool:
     """Return whether runs can't see the user's home on this machine."""
-    return describe_sandbox()[0] == BUBBLEWRAP
+    return sandbox.describe_sandbox()[0] == sandbox.BUBBLEWRAP
 
 
 def run_agent(
@@ -81,7 +81,7 @@ def run_agent(
     program = runner.find_program()
     hidden = is_home_hidden()
     arguments = runner.arguments(prompt, stage.skills, model, tools, turns, in_sandbox=hidden)
-    launch = Launch(
+    launch = sandbox.Launch(
         argv=(program, *arguments),
         cwd=stage.work,
         env=stage.env,
@@ -89,18 +89,18 @@ def run_agent(
         timeout=timeout,
         network=True,
         read_only=False,
-        sandbox=BUBBLEWRAP if hidden else NONE,
+        sandbox=sandbox.BUBBLEWRAP if hidden else sandbox.NONE,
         owns_home=True,
         reads=(_package_of(program),),
     )
-    end = run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
-    if end.reason == CANCELLED:
+    end = sandbox.run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
+    if end.reason == sandbox.CANCELLED:
         raise Cancelled
     output = end.output.stdout
     if output is None:
         return RunResult(Outcome.ERROR, f"it printed more than {MAX_OUTPUT >> 20} MiB", end.seconds)
     transcript = read_transcript(runner.stream, output)
-    if end.reason == TIMED_OUT:
+    if end.reason == sandbox.TIMED_OUT:
         return RunResult(Outcome.TIMEOUT, f"it took more than {timeout:g} s", end.seconds, transcript, output)
     problem = _find_problem(transcript, end.reason, end.code, end.output.text())
     outcome, reason = judge_outcome(runner, transcript, skill, state, problem, _was_read(stage, skill))

@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import skillc
 from skillc import paths
@@ -77,10 +78,10 @@ class Stage:
 
 
 def credentials_of(runner: Runner, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that an agent signs in with; for a command of one's own, all with secrets."""
-    if runner.keys:
-        return {name: value for name, value in environ.items() if name.startswith(runner.keys)}
-    return {name: value for name, value in environ.items() if is_secret(name) or name.endswith("_BASE_URL")}
+    """Return the variables that an agent signs in with, and no others: it does what a skill tells it."""
+    clouds = (starts for switch, starts in runner.clouds.items() if environ.get(switch))
+    starts = (*runner.keys, *chain.from_iterable(clouds))
+    return {name: value for name, value in environ.items() if name.startswith(starts)}
 
 
 def is_secret(name: str) -> bool:
@@ -98,6 +99,8 @@ def find_workspace(named: str, cwd: str) -> str:
     Codex refuses to work below the temporary directory, and Claude Code reads CLAUDE.md of all folders above.
     """
     default = os.path.join(_SHARED, f"skc-eval-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
+    if not named and os.path.islink(default):  # all users may write where it is
+        raise _refuse(default, "is a link; remove it, or name another folder")
     path = os.path.realpath(os.path.join(cwd, os.path.expanduser(named) if named else default))
     home = paths.user_home()
     if home and paths.is_inside(path, os.path.realpath(home)):
