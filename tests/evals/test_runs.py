@@ -106,6 +106,19 @@ def test_links_that_lead_out(world: World) -> None:
         assert "escapes" in case["problems"][0]
 
 
+def test_a_program_at_the_top_of_the_home(world: World) -> None:
+    """[SURFACES: Evals] the home stays hidden from an agent whose program lies in it."""
+    (world.home / "secret").write_text("secret")
+    with scripted(world, [{"id": "t", "prompt": "LOOK", "must_contain": ["env"]}]) as words:
+        (world.root / "programs" / "claude").rename(world.home / "claude")
+        (world.root / "programs" / "claude").symlink_to(world.home / "claude")
+        skill = report_of(world, words, "--runs", "1", "--arms", "with")
+        run = Path(skill["folder"]) / "eval-t" / "with_skill" / "run-1"
+        answer = json.loads((run / "outputs" / "answer.md").read_text())
+    if skill["agents"][0]["home_hidden"]:
+        assert "secret" not in (answer["home"] or [])
+
+
 TASKS = [{"id": f"t{n}", "prompt": f"TASK {n}", "expectations": ["It is good"]} for n in range(6)]
 
 

@@ -113,10 +113,14 @@ def _own_code() -> str:
 
 
 def _package_of(program: str) -> str:
-    """Return the folder that a program needs besides itself: all of npm's packages, or its own."""
-    real = os.path.realpath(program)
+    """Return the folder that a program needs besides itself: all of npm's packages, or its own.
+
+    A program at the top of the home, or above it, gets its file alone.
+    """
+    real, home = os.path.realpath(program), os.path.realpath(paths.user_home() or os.devnull)
     packages = [each for each in paths.with_parents(real) if os.path.basename(each) == "node_modules"]
-    return packages[-1] if packages else os.path.dirname(real)
+    folder = packages[-1] if packages else os.path.dirname(real)
+    return real if paths.is_inside(home, folder) else folder
 
 
 def _find_problem(transcript: Transcript, reason: str, code: int | None, text: str) -> str:
