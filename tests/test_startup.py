@@ -317,6 +317,7 @@ RARE = {
     "listing.hook": "prompts come on standard input, one to a process; the next test tries it",
     "listing.offer": "likewise",
     "listing.offer_record": "likewise",
+    "setup": "a command that sets nothing up does not load it",
     "tools": "help and completion of commands load no rooms",
     "tools.sandbox.supervisor": "is a program, which starts with every run of a tool",
     "usage.missed": "prompts that no skill fitted",

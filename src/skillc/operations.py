@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
-from skillc import compiler, errors, install, library, listing, tools, usage
+from skillc import compiler, errors, install, library, listing, setup, tools, usage
 from skillc.paths import library_roots
 from skillc.surface import SILENT, UNATTENDED, Here, Person, Progress
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from skillc.doctor import Examination
     from skillc.errors import Diagnostic, SkillcError
     from skillc.evals import EvalOptions, Evaluation
-    from skillc.install import Setups
     from skillc.library import (
         CompositeSkillSource,
         Refresh,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from skillc.lint import Choice, Report
     from skillc.listing import Fitting, ListingChoice
     from skillc.settings import Settings
+    from skillc.setup import Setups
     from skillc.tools import Approve, RunResult, Values
     from skillc.usage import FilterOptions, LogValue, Stats, UsageUpload
 
@@ -349,7 +349,7 @@ class Operations:
 
     def setup(self, *agents: str, **options: Unpack[SetupChoice]) -> Setups:
         """Make agents use skc, those that are named or all that are here, or take that back with `undo`."""
-        return self._told(install.set_up(agents, install.SetupOptions(**options), self.person, self.cwd))
+        return self._told(setup.set_up(agents, setup.SetupOptions(**options), self.person, self.cwd))
 
     def evaluate(self, names: Sequence[str], options: EvalOptions) -> Evaluation:
         """Run the cases of skills with agents, and say whether the skills fire and help."""

@@ -17,7 +17,7 @@ from operator import or_
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from skillc import install
+from skillc import install, setup
 from skillc.audit import Finding
 from skillc.compiler import Creation, Publication
 from skillc.contract import Failure, is_optional, key_of
@@ -41,7 +41,7 @@ def _texts(names: str) -> dict[str, Shape]:
 
 
 def _result_of(operation: Callable[..., Any]) -> Shape:
-    """Return the type that an operation of `install` returns."""
+    """Return the type that an operation returns."""
     return vars(sys.modules[operation.__module__])[operation.__annotations__["return"]]
 
 
@@ -169,7 +169,7 @@ RESULTS: dict[str, Shape] = {
     "run --dry-run": DryRun,
     "search": {"query": str, "results": [{"file": str, "section": Text, "snippet": str, "score": Number}]},
     "serve": {**_texts("token? url?"), "ok?": bool, "checks?": [_texts("name status message")]},
-    "setup": _result_of(install.set_up),
+    "setup": _result_of(setup.set_up),
     "show": {"file": str, "heading": Text, "level": int, "line": int, "more_lines": int, "content": str},
     "sources": {"root": str, "entries": [{"path": str, "type": str, "files?": int}], "more": int},
     "stats": Stats,

@@ -110,7 +110,7 @@ def test_the_path_of_agents(world: World) -> None:
 @pytest.mark.slow
 def test_a_profile_that_hangs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] a login shell gets some seconds; then the PATH here is what is known."""
-    monkeypatch.setattr("skillc.install.program.SHELL_SECONDS", 0.5)
+    monkeypatch.setattr("skillc.setup.program.SHELL_SECONDS", 0.5)
     bash = shutil.which("bash") or pytest.skip("no bash")
     save(world.home / ".profile", "sleep 100 &\nsleep 100\n")
     _doctor(world, env={"SHELL": bash})

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from skillc import compiler, errors, gateway, install, library, lint, remotes, skills, tools, trash
+from skillc import compiler, errors, gateway, install, library, lint, remotes, setup, skills, tools, trash
 from skillc.cli import load
 from skillc.cli.help import TOPICS
 from skillc.cli.summaries import NAMES
@@ -208,7 +208,7 @@ def _uses() -> list[library.VariableUse]:
 OFFERS: dict[str, Callable[[CommandLine], Iterable[str]]] = {
     "agents": lambda line: (agent.name for agent in compiler.read_agents()),
     "capabilities": lambda line: sorted({need for _, needs, _ in _recall() for need in needs}),
-    "clients": lambda line: install.client_names(),
+    "clients": lambda line: setup.client_names(),
     "codes": _codes,
     "collections": lambda line: _parents(_ids(line)),
     "directories": lambda line: _parents(_files(line)),

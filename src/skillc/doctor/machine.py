@@ -18,7 +18,6 @@ from skillc import __version__, paths
 from skillc.doctor.check import OK, WARNING, Check, Place, fail, ok, warn
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, SkillcError, install_command, required_libraries, unexpected
-from skillc.install import find_script, read_login_path
 from skillc.library import (
     Refresh,
     SkillRepositoryConfig,
@@ -31,6 +30,7 @@ from skillc.library import (
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.settings import load_settings
+from skillc.setup import find_script, read_login_path
 from skillc.startup import sqlite
 from skillc.text import count_of
 from skillc.tools import describe_sandbox

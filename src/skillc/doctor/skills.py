@@ -35,8 +35,6 @@ from skillc.doctor.check import (
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install import (
     advise_foreign,
-    find_hooks,
-    find_registrations,
     find_waste,
     verify_all,
 )
@@ -55,6 +53,7 @@ from skillc.library import (
 from skillc.listing import list_agents
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
+from skillc.setup import find_hooks, find_registrations
 from skillc.skills import parse, read_main_file, read_metadata
 from skillc.text import count_of, first_of
 

@@ -25,7 +25,7 @@ import skillc
 from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
 from skillc.evals.agents import Runner
-from skillc.install import find_script
+from skillc.setup import find_script
 from skillc.skills import CASES_FOLDER, Case, is_left_out, resolve_inside
 
 WORK = "work"

@@ -13,22 +13,18 @@ if TYPE_CHECKING:
     from skillc.install.add import add_skills
     from skillc.install.audit import accepted_rules, audit_skills
     from skillc.install.clean import clean_up, find_waste
-    from skillc.install.clients import client_names, find_registrations, plan_addition, plan_removal
     from skillc.install.dangling import Waste
     from skillc.install.download import fetch_old
-    from skillc.install.hooks import find_hooks
     from skillc.install.import_skills import import_into_store
     from skillc.install.install import install_locked
     from skillc.install.installed import advise_foreign, describe_skill, list_installed
     from skillc.install.lock import read_locked
     from skillc.install.locked import list_locked, set_pins, verify_all, verify_locked
     from skillc.install.outdated import list_latest, parse_age
-    from skillc.install.program import find_script, read_login_path
     from skillc.install.publish import publish_version
     from skillc.install.registry import find_shared
     from skillc.install.remove import disable_skill, enable_skill, remove_skills
     from skillc.install.restore import empty_trash, list_trash, restore_item
-    from skillc.install.setup import SetupOptions, Setups, set_up
     from skillc.install.skill_info import InstalledSkills, SkillInfo
     from skillc.install.update import update_locked
 else:

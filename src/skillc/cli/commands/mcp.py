@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from skillc import install, mcp
+from skillc import mcp, setup
 from skillc.cli import workspace
 from skillc.cli.options import is_port
 from skillc.cli.output import announce, print_json
@@ -97,9 +97,9 @@ def _change_client(agent: str | None, old_agent: str, arguments: Arguments) -> i
         if not is_preview:
             _ = mcp.create_server  # loads the SDK, which fails before an agent is told to start it
 
-        change, reason = install.plan_addition(agent, cwd, project=project), "it is there already"
+        change, reason = setup.plan_addition(agent, cwd, project=project), "it is there already"
     else:
-        change = install.plan_removal(old_agent, cwd, project=project, force=arguments.has("force"))
+        change = setup.plan_removal(old_agent, cwd, project=project, force=arguments.has("force"))
         reason = f"{change.path} has no entry of skillc"
     if change.difference and not arguments.as_json:
         print(f"{change.path}:\n{change.difference}" if change.path else change.difference)

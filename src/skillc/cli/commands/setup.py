@@ -8,8 +8,8 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.lines import GOOD, STRONG, Line, Mark
 from skillc.cli.syntax import Arguments, Command
-from skillc.install import Setups
 from skillc.paths import short_path
+from skillc.setup import Setups
 
 COMMAND = Command("""
 skc setup

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc.errors import SkillcError
-from skillc.install import clients
 from skillc.jsonc import add_item, cut_value, find_value, parse_settings
 from skillc.quotes import shell_quote
+from skillc.setup import clients
 from skillc.shared_files import read_text
 
 HOOK = re.compile(r"\[ -x (\S+|'[^']*') \] && .* hook (prompt|permission) --agent ")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skillc.compiler import read_agents
-from skillc.install.clients import AGENTS, command
+from skillc.setup.clients import AGENTS, command
 from tests.conftest import World, save
 
 

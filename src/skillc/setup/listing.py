@@ -13,11 +13,10 @@ from typing import Any
 from skillc import paths
 from skillc.compiler import agents_by_name
 from skillc.errors import Diagnostic, SkillcError
-from skillc.install.hooks import Part
-from skillc.install.setup_edits import Edit, SetupChange
-from skillc.install.setup_record import FileRecord
 from skillc.listing import Fitting, fit_listings, has_fitted, read_rules, reset_listings
 from skillc.settings import parse_toml
+from skillc.setup.edits import Edit, FileRecord, SetupChange
+from skillc.setup.hooks import Part
 from skillc.shared_files import read_text
 
 TABLE, KEY = "listing", "fit"

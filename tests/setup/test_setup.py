@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import SkillcError
-from skillc.install.setup import SetupOptions, set_up
+from skillc.setup.setup import SetupOptions, set_up
 from skillc.surface import Unattended
 from tests.conftest import World, save as write
 from tests.support.agents import FILES

@@ -14,13 +14,12 @@ from functools import partial
 from skillc import paths
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError
-from skillc.install import clients
-from skillc.install.hooks import HOOKS, Part, hook_entry, hook_part, is_ignored
-from skillc.install.program import Link, find_program, own_link, plan_link, plan_unlink
-from skillc.install.setup_edits import Edit, SetupChange, write_edits
-from skillc.install.setup_listing import ListingPlan, config_path, plan_listing
-from skillc.install.setup_record import FileRecord, read_file_records
 from skillc.listing import read_rules
+from skillc.setup import clients
+from skillc.setup.edits import Edit, FileRecord, SetupChange, read_file_records, write_edits
+from skillc.setup.hooks import HOOKS, Part, hook_entry, hook_part, is_ignored
+from skillc.setup.listing import ListingPlan, config_path, plan_listing
+from skillc.setup.program import Link, find_program, own_link, plan_link, plan_unlink
 from skillc.shared_files import read_text
 from skillc.surface import UNATTENDED, Person
 
