@@ -25,6 +25,7 @@ from skillc.usage import record_access, run_logged
 from skillc.usage.log import WAL_LIMIT, connect, encode_arguments
 from skillc.usage.schema import create_tables
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.forks import start_skc
 
 COLUMNS = ["id", "timestamp", "run_id", "command", "skill", "skill_path", "cwd", "args", "error"]
@@ -135,7 +136,7 @@ def test_messages_of_failures(world: World, skill: Path) -> None:
     assert rows(primary(world))[-1]["error"] == "'/x': Permission denied"
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "words"),
     [
         ("E020", ["show", "pdf", "--section", "Nothing"]),
@@ -151,24 +152,18 @@ def test_failures(world: World, skill: Path, code: str, words: list[str]) -> Non
     """[RFC-0007] [RFC-0005] failures are logged too, with their message."""
     build_skill(resolve("pdf", str(world.project)))
     stderr = world.fails(code, *words).stderr
-    (row,) = rows(primary(world))
+    row = rows(primary(world))[-1]
     assert row["command"] == words[0]
     assert stderr.startswith(f"error[{code}]: {row['error']}\n")
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("E001", ["show", "nowhere", "--section", "x"]),
-        ("E010", ["outline", "empty"]),
-        ("E100", ["show", "pdf"]),
-        ("E100", ["outline", "pdf", "--level", "9"]),
-    ],
-)
-def test_what_meets_no_skill(world: World, skill: Path, code: str, words: list[str]) -> None:
+def test_what_meets_no_skill(world: World, skill: Path) -> None:
     """[RFC-0007] what does not get as far as a skill is not logged."""
     (world.store / "empty").mkdir()
-    world.fails(code, *words)
+    world.fails("E001", "show", "nowhere", "--section", "x")
+    world.fails("E010", "outline", "empty")
+    world.fails("E100", "show", "pdf")
+    world.fails("E100", "outline", "pdf", "--level", "9")
     assert not primary(world).exists()
     assert not (world.project / ".skillc" / "logs").exists()
     assert not (world.home / ".skillc").exists()
@@ -254,7 +249,10 @@ PRIVATE = dict.fromkeys(("logs.db", "logs.db-wal", "logs.db-shm"), 0o600)
 
 @pytest.mark.skipif(os.name != "posix", reason="modes")
 def test_a_log_is_private(world: World, skill: Path) -> None:
-    """[RFC-0007] other users can't read what a person searched for, nor enter the log's folder at home."""
+    """[RFC-0007] other users can't read what a person searched for, nor enter the log's folder at home.
+
+    So is a fallback log, and the folder of all of them, also one that was open.
+    """
     world.skill("own", store=world.global_store)
     for name in ("pdf", "own"):
         world.ok("outline", name)
@@ -262,32 +260,27 @@ def test_a_log_is_private(world: World, skill: Path) -> None:
     folder = world.home / ".skillc" / "runtime" / "own" / ".skillc-meta"
     assert modes(folder) == PRIVATE
     assert folder.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="modes")
-@pytest.mark.parametrize("words", [("search", "pdf", "more"), ("stats", "pdf")])
-def test_an_open_log_is_closed(world: World, skill: Path, words: tuple[str, ...]) -> None:
-    """[RFC-0007] a log that an older program made for all to read is closed when its owner opens it."""
-    world.ok("build", "pdf")
-    world.ok("search", "pdf", "secret")
-    for path in primary(world).parent.glob("logs.db*"):
-        path.chmod(0o644)
-    world.process(*words)  # with no connection that is open already
-    assert set(modes(primary(world).parent).values()) == {0o600}
-    assert len(rows(primary(world))) >= 2
-
-
-@pytest.mark.skipif(os.name != "posix", reason="modes")
-def test_fallback_logs_are_private(world: World, skill: Path) -> None:
-    """[RFC-0007] so is a fallback log, and the folder of all of them, also one that was open."""
-    world.runtime.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(world.runtime)
     world.runtime.write_text("in the way")
     folder = world.project / ".skillc" / "logs"
     folder.mkdir(parents=True, mode=0o755)
     world.ok("outline", "pdf")
     assert folder.stat().st_mode & 0o777 == 0o700
     assert modes(fallback(world.project).parent) == PRIVATE
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+def test_an_open_log_is_closed(world: World, skill: Path) -> None:
+    """[RFC-0007] a log that an older program made for all to read is closed when its owner opens it."""
+    world.ok("build", "pdf")
+    world.ok("search", "pdf", "secret")
+    for words in (("search", "pdf", "more"), ("stats", "pdf")):
+        for path in primary(world).parent.glob("logs.db*"):
+            path.chmod(0o644)
+        world.process(*words)  # with no connection that is open already
+        assert set(modes(primary(world).parent).values()) == {0o600}
+    assert len(rows(primary(world))) >= 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")
@@ -359,14 +352,15 @@ def read_only(directory: Path) -> None:
         path.chmod(0o555 if path.is_dir() else 0o444)
 
 
-@pytest.mark.parametrize("place", ["runtime", "runtime/pdf", "runtime/pdf/.skillc-meta"])
-def test_a_file_in_place_of_a_directory(world: World, skill: Path, place: str) -> None:
+def test_a_file_in_place_of_a_directory(world: World, skill: Path) -> None:
     """[RFC-0007] a file stands where the log's directories belong."""
-    path = world.project / ".skillc" / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("in the way")
-    assert world.ok("outline", "pdf").stderr == ""
-    assert len(rows(fallback(world.project))) == 1
+    for number, place in enumerate(("runtime", "runtime/pdf", "runtime/pdf/.skillc-meta")):
+        path = world.project / ".skillc" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("in the way")
+        assert world.ok("outline", "pdf").stderr == ""
+        assert len(rows(fallback(world.project))) == number + 1
+        path.unlink()
 
 
 def test_fallback_and_nothing(world: World, skill: Path) -> None:
@@ -432,24 +426,23 @@ def test_an_unusable_log(world: World, skill: Path, what: str) -> None:
         assert (said.returncode == 0) == ("error[" not in said.stderr)
 
 
-@pytest.mark.parametrize(("minutes", "stale"), [(59, False), (61, True), (60 * 24 * 400, True)])
-def test_stale(world: World, skill: Path, minutes: int, stale: bool) -> None:
+def test_stale(world: World, skill: Path) -> None:
     """[RFC-0007] [RFC-0005] W003, exactly, for a fallback log that is older than an hour."""
+    world.skill("other")
     fallback(world.project).parent.mkdir(parents=True)
     fallback(world.project).touch()
-    old = time.time() - minutes * 60
-    os.utime(fallback(world.project), (old, old))
-    result = world.ok("outline", "pdf")
-    assert result.stderr == (STALE if stale else "")
-    world.skill("other")
-    assert world.ok("outline", "other").stderr == ""
+    for minutes, is_stale in ((59, False), (61, True), (60 * 24 * 400, True)):
+        old = time.time() - minutes * 60
+        os.utime(fallback(world.project), (old, old))
+        assert world.ok("outline", "pdf").stderr == (STALE if is_stale else "")
+        assert world.ok("outline", "other").stderr == ""
 
 
 # Many at once
 
 
-def crowd(world: World, count: int) -> None:
-    """So many processes at once, all of which must end well and say nothing."""
+def crowd(world: World, numbers: range) -> None:
+    """Run so many processes at once, all of which must end well and say nothing."""
     commands = [["show", "pdf", "--section", "Usage"], ["outline", "pdf"], ["open", "pdf", "notes.txt"]]
     processes = [
         start_skc(
@@ -459,7 +452,7 @@ def crowd(world: World, count: int) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        for number in range(count)
+        for number in numbers
     ]
     for process in processes:
         _, stderr = process.communicate(timeout=100)
@@ -467,17 +460,16 @@ def crowd(world: World, count: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("existing", [False, True], ids=["fresh", "existing"])
-def test_64_processes(world: World, skill: Path, existing: bool) -> None:
-    """[RFC-0007] 64 at once: no row is lost, nobody fails, nobody hears of a lock."""
+def test_64_processes(world: World, skill: Path) -> None:
+    """[RFC-0007] of 64 at once, half of them with a new log, no row is lost, and none hears of a lock."""
     world.ok("build", "pdf")
-    if not existing:
-        for path in primary(world).parent.glob("logs.db*"):
-            path.unlink()
-    crowd(world, 64)
-    found = [row["run_id"] for row in rows(primary(world)) if row["command"] != "build"]
+    for path in primary(world).parent.glob("logs.db*"):
+        path.unlink()
+    crowd(world, range(32))
+    crowd(world, range(32, 64))
+    found = [row["run_id"] for row in rows(primary(world))]
     assert sorted(found, key=int) == [str(number) for number in range(64)]
-    assert counted(primary(world)) == 64 + existing
+    assert counted(primary(world)) == 64
     assert not (world.project / ".skillc" / "logs").exists()
 
 

@@ -145,55 +145,45 @@ def _args(world: World) -> list[tuple[str]]:
 
 
 def test_all_skills(world: World) -> None:
-    """[RFC-0003] of all skills: how much each is used, and whose sections are unread."""
-    world.skill("one")
-    world.skill("two")
-    world.skill("two", store=world.global_store)
-    world.ok("build", "one")
-    world.ok("show", "one", "--section", "Usage")
-    broken = world.skill("broken")
-    (broken / "leads-out.md").symlink_to("/etc/hostname")
-    result = world.ok("stats", "--html", str(world.root / "all.html"), "--format", "json")
-    assert json.loads(result.stdout)["path"] == str(world.root / "all.html")
-    seen = check((world.root / "all.html").read_text()).seen()
-    assert "Usage of all skills" in seen
-    assert "Skills one 1" in seen
-    assert "two (project) 2 SKILL.md 2 two Usage" in seen
-    assert "two (global) 2 SKILL.md 2 two Usage" in seen
-    assert "Sections Usage one SKILL.md 1" in seen
+    """[RFC-0003] of all skills: how much each is used, and whose sections are unread, most of them first.
 
+    A page without an access is a page; one skill's Usage says nothing about another's.
+    """
+    path = world.root / "all.html"
 
-def test_unread_sections_of_many_skills(world: World) -> None:
-    """[RFC-0003] of many skills, those with the most unread sections come first, and the rest is folded."""
-    for number in range(14):
-        world.skill(f"s{number:02}", "---\nname: x\ndescription: d\n---\n# A\n" + "\n## B\n" * number)
-    world.ok("build", "s00")
-    world.ok("show", "s00", "--section", "A")
-    world.ok("stats", "--html", "page.html")
-    text = (world.project / "page.html").read_text()
-    unread = text.partition("<h2>Unread sections")[2]
-    visible, more, rest = unread.partition("<summary>1 more skill</summary>")
-    assert more
-    assert visible.index("<bdi>s13</bdi>") < visible.index("<bdi>s02</bdi>")
-    assert "<bdi>s01</bdi>" in rest
-    check(text)
+    def page() -> Page:
+        assert world.json("stats", "--html", str(path))["path"] == str(path)
+        return check(path.read_text())
 
-
-def test_nothing_and_little(world: World) -> None:
-    """[RFC-0003] a page without an access is a page; one skill's Usage says nothing about another's."""
-    world.ok("stats", "--html", "page.html")
-    page = check((world.project / "page.html").read_text())
-    assert "No accesses yet" in page.seen()
-    assert "Nothing yet No agent has used this so far." in page.seen()
-    assert "skc doctor" in page.seen()
-    assert "rect" not in {tag for tag, _ in page.tags}
+    empty = page()
+    for text in ("No accesses yet", "Nothing yet No agent has used this so far.", "skc doctor"):
+        assert text in empty.seen()
+    assert "rect" not in {tag for tag, _ in empty.tags}
     for name in ("one", "two"):
         world.skill(name, "---\nname: x\ndescription: d\n---\n# Same\n\n## Usage\n")
+    world.skill("two", store=world.global_store)
+    broken = world.skill("broken")
+    (broken / "leads-out.md").symlink_to("/etc/hostname")
+    for name in ("one", "two"):
         world.ok("build", name)
     world.ok("show", "one", "--section", "Usage")
-    world.ok("stats", "--html", "page.html")
-    seen = check((world.project / "page.html").read_text()).seen()
-    assert " two 2 SKILL.md 2 Same Usage Made by skc " in seen
+    seen = page().seen()
+    for text in (
+        "Usage of all skills",
+        "Skills one 1",
+        "two (project) 2 SKILL.md 2 Same Usage",
+        "two (global) 2 SKILL.md 2 two Usage",
+        "Sections Usage one SKILL.md 1",
+    ):
+        assert text in seen
+    for number in range(13):
+        world.skill(f"s{number:02}", "---\nname: x\ndescription: d\n---\n# A\n" + "\n## B\n" * number)
+    page()
+    unread = path.read_text().partition("<h2>Unread sections")[2]
+    visible, more, rest = unread.partition(" more skills</summary>")
+    assert more
+    assert visible.index("<bdi>s12</bdi>") < visible.index("<bdi>s04</bdi>")
+    assert "<bdi>s00</bdi>" in rest
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ from skillc.usage import (
 from skillc.usage.log import INSERT, connect
 from skillc.usage.schema import create_tables, has_counts
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.examples import examples
 from tests.support.terminal import show_on_terminal
 from tests.usage.conftest import PLAIN
@@ -58,26 +59,33 @@ def forget(skill: Skill) -> None:
         path.unlink()
 
 
+def insert(connection: sqlite3.Connection, skill: Skill, rows: list[Row]) -> None:
+    connection.execute("BEGIN")
+    for time, command, arguments, error, cwd in rows:
+        row = (time, "run", command, skill.name, skill.source, cwd, json.dumps(arguments), error)
+        connection.execute(INSERT, row)
+    connection.commit()
+
+
 def note(skill: Skill, rows: list[Row]) -> None:
     """Add rows to a skill's log."""
-    connection = connect(str(log_of(skill)))
-    create_tables(connection)
-    with closing(connection):
-        connection.execute("BEGIN")
-        for time, command, arguments, error, cwd in rows:
-            row = (time, "run", command, skill.name, skill.source, cwd, json.dumps(arguments), error)
-            connection.execute(INSERT, row)
-        connection.execute("COMMIT")
+    with closing(connect(str(log_of(skill)))) as connection:
+        create_tables(connection)
+        insert(connection, skill, rows)
 
 
 def note_as_others_do(skill: Skill, rows: list[Row]) -> None:
     """The same by a program that knows nothing of our counts."""
     with closing(sqlite3.connect(log_of(skill))) as connection:
         connection.execute(PLAIN)
-        for time, command, arguments, error, cwd in rows:
-            row = (time, "run", command, skill.name, skill.source, cwd, json.dumps(arguments), error)
-            connection.execute(INSERT, row)
-        connection.commit()
+        insert(connection, skill, rows)
+
+
+@pytest.fixture
+def noted(skill: Skill) -> Skill:
+    """A skill with all kinds of accesses."""
+    note(skill, ROWS)
+    return skill
 
 
 ROWS: list[Row] = [
@@ -97,79 +105,40 @@ ROWS: list[Row] = [
     ("2026-03-04T10:00:00Z", "outline", {"level": None}, None, "/w/c"),
     ("2026-03-04T10:00:00Z", "future", {"what": ["ever"]}, None, "/w/c"),
 ]
-DATA: dict[str, Any] = {
-    "summary": {"total_accesses": 15, "unique_sections": 3, "unique_files": 2, "error_count": 4},
-    "sections": [
-        {"section": "Forms", "file": "SKILL.md", "count": 2},
-        {"section": "Zebra", "file": "A.md", "count": 1},
-        {"section": "Alpha", "file": "SKILL.md", "count": 1},
-    ],
-    "files": [{"file": "SKILL.md", "count": 3}, {"file": "A.md", "count": 2}],
-    "commands": {"show": 6, "search": 5, "open": 2, "future": 1, "outline": 1},
-    "projects": [
-        {"project": "/w/b", "count": 7},
-        {"project": "/w/a", "count": 4},
-        {"project": "/w/c", "count": 2},
-        {"project": "/w/a/b", "count": 1},
-        {"project": "/w/ab", "count": 1},
-    ],
-    "errors": [
-        {"target": "Gone", "command": "show", "error": "section not found: 'Gone'", "count": 2},
-        {"target": "d", "command": "search", "error": "index unusable", "count": 1},
-        {"target": "nothing", "command": "open", "error": "file not found: 'nothing'", "count": 1},
-    ],
-    "search": [
-        {"query": "c", "count": 2, "results": 3, "empty": 0},
-        {"query": "a", "count": 1, "results": 0, "empty": 1},
-        {"query": "b", "count": 1, "results": 1, "empty": 0},
-        {"query": "d", "count": 1, "results": None, "empty": 0},
-    ],
-    "offers": [],
-}
-
-
-def answer(world: World, *words: str) -> dict[str, Any]:
-    value = world.json("stats", *words)
-    assert isinstance(value, dict)
-    return value
 
 
 # Groups
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_groups(world: World, skill: Skill, group: str) -> None:
-    """[RFC-0003] the JSON of each group: its fields, their order, what counts."""
+def test_groups(world: World, skill: Skill) -> None:
+    """[RFC-0003] the JSON of each group; without a log, or without a row that passes, it is empty."""
+    expected = plain(ROWS, Filters())
+    nothing: Any = {"commands": {}, "summary": dict.fromkeys(expected["summary"], 0)}
+    for group in GROUPS:
+        first = world.json("stats", "pdf", "--group-by", group)
+        assert (first["data"], first["period"]) == (nothing.get(group, []), {"start": None, "end": None})
+    assert world.json("stats")["data"]["total_accesses"] == 0
     note(skill, ROWS)
-    assert answer(world, "pdf", "--group-by", group) == {
-        "skill": "pdf",
-        "skill_path": skill.source,
-        "query": group,
-        "filters": {"since": None, "until": None, "projects": []},
-        "period": {"start": "2026-03-01T09:00:00Z", "end": "2026-03-04T10:00:00Z"},
-        "data": DATA[group],
-    }
+    for group in GROUPS:
+        assert world.json("stats", "pdf", "--group-by", group) == {
+            "skill": "pdf",
+            "skill_path": skill.source,
+            "query": group,
+            "filters": {"since": None, "until": None, "projects": []},
+            "period": {"start": "2026-03-01T09:00:00Z", "end": "2026-03-04T10:00:00Z"},
+            "data": expected[group],
+        }
+        for found in (
+            Filters.parse("/", "2099-01-01"),
+            Filters.parse("/", None, "1999-01-01"),
+            Filters.parse("/", "2026-04-01", "2026-02-01"),
+            Filters.parse("/", None, None, ["/nowhere"]),
+        ):
+            stats = compute_stats(skill, group, found)
+            assert (stats.data, stats.start, stats.end) == (nothing.get(group, []), None, None)
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_no_data(world: World, skill: Skill, group: str) -> None:
-    """[RFC-0003] without a log, or without a row that passes, the result is empty and no error."""
-    empty: Any = {"commands": {}, "summary": dict.fromkeys(DATA["summary"], 0)}.get(group, [])
-    first = answer(world, "pdf", "--group-by", group)
-    assert (first["data"], first["period"]) == (empty, {"start": None, "end": None})
-    note(skill, ROWS)
-    for found in (
-        Filters.parse("/", "2099-01-01"),
-        Filters.parse("/", None, "1999-01-01"),
-        Filters.parse("/", "2026-04-01", "2026-02-01"),
-        Filters.parse("/", None, None, ["/nowhere"]),
-    ):
-        stats = compute_stats(skill, group, found)
-        assert (stats.data, stats.start, stats.end) == (empty, None, None)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("group", ["searches", "Summary", "", "section", "all"])
+@each("group", ["searches", "Summary", "", "section", "all"])
 def test_unknown_group(world: World, skill: Skill, group: str) -> None:
     """[RFC-0003] [RFC-0005] [RFC-0004:C-LOGGING] E030 with the word that was given."""
     for name in (["pdf"], []):
@@ -177,15 +146,6 @@ def test_unknown_group(world: World, skill: Skill, group: str) -> None:
         assert stderr.startswith(f"error[E030]: invalid query type: '{group}'\nhint: ")
     with pytest.raises(InvalidQueryType):
         compute_stats(skill, group)
-
-
-def test_no_skill(world: World) -> None:
-    """[RFC-0003] [RFC-0005] E001 and E010, as everywhere; of no skill at all there is nothing."""
-    assert answer(world)["data"]["total_accesses"] == 0
-    assert "total accesses          0" in world.ok("stats").stdout
-    world.fails("E001", "stats", "nowhere")
-    (world.store / "empty").mkdir()
-    world.fails("E010", "stats", "empty")
 
 
 def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
@@ -201,12 +161,8 @@ def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
             INSERT, ("2026-01-01T10:00:00.123456+00:00", "", "show", "", "", "/w", b"\xff", "")
         )
         connection.commit()
-    assert compute_stats(skill).data == {
-        "total_accesses": 8,
-        "unique_sections": 1,
-        "unique_files": 0,
-        "error_count": 0,
-    }
+    totals = {"total_accesses": 8, "unique_sections": 1, "unique_files": 0, "error_count": 0}
+    assert compute_stats(skill).data == totals
     assert compute_stats(skill, "sections").data == [{"section": "?", "file": "", "count": 1}]
     assert count_by_day([skill]) == [("2026-01-01", 1)]
     assert compute_stats(skill, "commands", Filters.parse("/", "2026-01-01T10:00:00Z")).data == {"show": 1}
@@ -221,7 +177,7 @@ def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
 # Filters
 
 
-@pytest.mark.parametrize(
+@each(
     ("since", "until", "count"),
     [
         ("2026-03-01", None, 15),
@@ -243,17 +199,16 @@ def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
         (None, "0001-01-01", 0),
     ],
 )
-def test_times(skill: Skill, since: str | None, until: str | None, count: int) -> None:
+def test_times(noted: Skill, since: str | None, until: str | None, count: int) -> None:
     """[RFC-0003] dates and RFC 3339, both ends inclusive; a part of a second is not the second before it."""
-    note(skill, ROWS)
     found = Filters.parse("/", since, until)
-    assert compute_stats(skill, "summary", found).data["total_accesses"] == count
-    assert sum(compute_stats(skill, "commands", found).data.values()) == count
-    assert sum(entry["count"] for entry in compute_stats(skill, "projects", found).data) == count
-    assert sum(number for _, number in count_by_day([skill], found)) == count
+    assert compute_stats(noted, "summary", found).data["total_accesses"] == count
+    assert sum(compute_stats(noted, "commands", found).data.values()) == count
+    assert sum(entry["count"] for entry in compute_stats(noted, "projects", found).data) == count
+    assert sum(number for _, number in count_by_day([noted], found)) == count
 
 
-@pytest.mark.parametrize(
+@each(
     "time",
     [
         *("yesterday", "", " 2026-03-01", "2026-3-1", "20260301", "2026-W10-1", "2026-13-01", "2026-02-30"),
@@ -277,9 +232,8 @@ def test_bad_times(world: World, skill: Skill, time: str) -> None:
 def test_filters_reads_and_a_move(world: World, skill: Skill) -> None:
     """[RFC-0003] an answer tells its filters and period; what was read; the log moves with the project."""
     note(skill, ROWS)
-    found = answer(
-        world, "pdf", "--since", "2026-03-01T10:00:00+01:00", "--project", ".", "--project", "/w/a"
-    )
+    words = ("--since", "2026-03-01T10:00:00+01:00", "--project", ".", "--project", "/w/a")
+    found = world.json("stats", "pdf", *words)
     assert found["filters"] == {
         "since": "2026-03-01T09:00:00Z",
         "until": None,
@@ -297,7 +251,6 @@ def test_filters_reads_and_a_move(world: World, skill: Skill) -> None:
     assert result["data"]["total_accesses"] == 15
 
 
-@pytest.mark.slow
 def test_projects(world: World, skill: Skill) -> None:
     """[RFC-0003] the directory or below, canonical; not one that begins alike; repeated means any."""
     work = world.root / "work"
@@ -309,7 +262,7 @@ def test_projects(world: World, skill: Skill) -> None:
 
     def found(*projects: str) -> set[str]:
         words = [word for project in projects for word in ("--project", project)]
-        data = answer(world, "pdf", "--group-by", "projects", *words)["data"]
+        data = world.json("stats", "pdf", "--group-by", "projects", *words)["data"]
         return {os.path.relpath(entry["project"], work) for entry in data}
 
     app = {"app", "app/src", "app/src/deep"}
@@ -333,7 +286,8 @@ def test_odd_directories_and_logs(world: World, skill: Skill) -> None:
     strange = world.project / os.fsdecode(b"caf\xe9")
     strange.mkdir()
     world.ok("outline", "pdf", cwd=strange)
-    assert answer(world, "pdf", "--group-by", "commands", "--project", str(strange))["data"] == {"outline": 1}
+    found = world.json("stats", "pdf", "--group-by", "commands", "--project", str(strange))
+    assert found["data"] == {"outline": 1}
     for path in log_of(skill).parent.glob("logs.db-*"):
         path.unlink()
     log_of(skill).write_bytes(b"garbage " * 999)
@@ -479,10 +433,7 @@ def test_logs_of_other_programs(skill: Skill, rows: list[Row], found: Filters, b
     check(skill, rows[:before], found)
     with closing(sqlite3.connect(log_of(skill))) as connection:
         assert has_counts(connection)
-        for time, command, arguments, error, cwd in rows[before:]:
-            row = (time, "run", command, "pdf", skill.source, cwd, json.dumps(arguments), error)
-            connection.execute(INSERT, row)
-        connection.commit()
+        insert(connection, skill, rows[before:])
     check(skill, rows, found)
 
 
@@ -582,14 +533,17 @@ def test_people_are_counted_apart(world: World) -> None:
     show_on_terminal(world, "show", "pdf", "--section", "Usgae", env=person, has_input=True)
     agent = {**person, "CLAUDECODE": "1"}
     show_on_terminal(world, "sources", "pdf", env=agent, has_input=True)
-    assert answer(world, "pdf", "--group-by", "commands")["data"] == {"outline": 1, "sources": 1}
-    assert answer(world, "pdf")["data"]["error_count"] == 0
-    assert answer(world, "pdf", "--group-by", "sections")["data"] == []
-    everything = answer(world, "pdf", "--group-by", "commands", "--all")["data"]
+
+    def data(group: str, *words: str) -> Any:
+        return world.json("stats", "pdf", "--group-by", group, *words)["data"]
+
+    assert data("commands") == {"outline": 1, "sources": 1}
+    assert data("summary")["error_count"] == 0
+    assert data("sections") == []
+    everything = data("commands", "--all")
     assert everything["terminal show"] == 2
     assert everything["build"] == everything["lint"] == 1
-    (section,) = answer(world, "pdf", "--group-by", "sections", "--all")["data"]
-    assert section == {"section": "Usage", "file": "SKILL.md", "count": 1}
+    assert data("sections", "--all") == [{"section": "Usage", "file": "SKILL.md", "count": 1}]
     days = Filters.parse("/", "2026-01-01T00:00:01Z")  # whole days and parts of one
     assert compute_stats(resolve("pdf", str(world.project)), "commands", days).data == {
         "outline": 1,
@@ -597,62 +551,46 @@ def test_people_are_counted_apart(world: World) -> None:
     }
 
 
-def test_all_skills(world: World, skill: Skill) -> None:
-    """[RFC-0003] without a skill: the totals of all, as JSON and as text with each skill's share."""
+def test_all_skills(world: World, noted: Skill) -> None:
+    """[RFC-0003] without a skill: the totals of all, as JSON and as text with each skill's share.
+
+    Skills that were not used are one line, and `--limit` lists them.
+    """
     world.skill("other", store=world.global_store)
-    note(skill, ROWS)
-    note(resolve("other", str(world.project)), ROWS[:3])
-    value = answer(world)
-    assert (value["skill"], value["skill_path"]) == (None, None)
-    # a section of one skill is not that of another
-    assert value["data"] == DATA["summary"] | {
-        "total_accesses": 18,
-        "unique_sections": 5,
-        "unique_files": 4,
-    }
-    assert answer(world, "--group-by", "sections")["data"][0] == {
-        "skill": "pdf",
-        "section": "Forms",
-        "file": "SKILL.md",
-        "count": 2,
-    }
-    assert world.ok("stats").stdout == (
-        "Summary of all skills, 2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z\n"
-        "  total accesses         18\n"
-        "  unique sections         5\n"
-        "  unique files            4\n"
-        "  error count             4\n"
-        "\n"
-        "  15  pdf\n"
-        "   3  other\n"
-        "  18 in all\n"
-    )
-    assert compute_stats(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
-
-
-def test_skills_without_use(world: World, skill: Skill) -> None:
-    """[RFC-0003] skills that were not used are one line, and `--limit` lists them; rows have a limit, too."""
     for name in ("brown", "green"):
         world.skill(name)
-    note(skill, ROWS)
-    assert world.ok("stats").stdout.splitlines()[6:] == [
-        "  15  pdf",
-        "  15 in all",
-        "  2 skills without use: --limit 3 lists all",
+    note(resolve("other", str(world.project)), ROWS[:3])
+    value = world.json("stats")
+    assert (value["skill"], value["skill_path"]) == (None, None)
+    # a section of one skill is not that of another
+    counts = {"total_accesses": 18, "unique_sections": 5, "unique_files": 4, "error_count": 4}
+    assert value["data"] == counts
+    sections = ("--group-by", "sections")
+    first = {"skill": "pdf", "section": "Forms", "file": "SKILL.md", "count": 2}
+    assert world.json("stats", *sections)["data"][0] == first
+    lines = world.ok("stats").stdout.splitlines()
+    assert lines[:5] == [
+        "Summary of all skills, 2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z",
+        "  total accesses         18",
+        "  unique sections         5",
+        "  unique files            4",
+        "  error count             4",
     ]
-    assert world.ok("stats", "--limit", "2").stdout.splitlines()[6:] == [
-        "  15  pdf",
+    last = "skills without use: --limit 4 lists all"
+    assert lines[6:] == ["  15  pdf", "   3  other", "  18 in all", f"  2 {last}"]
+    assert world.ok("stats", "--limit", "3").stdout.splitlines()[8:] == [
         "   0  brown",
-        "  15 in all",
-        "  1 skill without use: --limit 3 lists all",
+        "  18 in all",
+        f"  1 {last.replace('skills', 'skill')}",
     ]
-    assert world.ok("stats", "-l", "3").stdout.endswith("   0  brown\n   0  green\n  15 in all\n")
-    assert world.ok("stats", "--group-by", "sections", "--limit", "1").stdout.splitlines()[1:] == [
+    assert world.ok("stats", "-l", "4").stdout.endswith("   0  brown\n   0  green\n  18 in all\n")
+    assert world.ok("stats", *sections, "--limit", "1").stdout.splitlines()[1:] == [
         "  2  pdf  Forms  SKILL.md",
-        "  4 in all",
-        "  2 more: --limit 3 shows them, too",
+        "  7 in all",
+        "  4 more: --limit 5 shows them, too",
     ]
-    assert len(answer(world, "--group-by", "sections", "--limit", "1")["data"]) == 3  # JSON has them all
+    assert len(world.json("stats", *sections, "--limit", "1")["data"]) == 5  # JSON has them all
+    assert compute_stats(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
 
 
 def test_rows_for_people(world: World, skill: Skill) -> None:
@@ -716,11 +654,13 @@ def test_results_of_searches(world: World) -> None:
     assert "<small><bdi>no results</bdi></small>" in (world.project / "page.html").read_text()
 
 
-@pytest.mark.parametrize("count", ["many", None, True, 1.5, [3]])
-def test_result_counts_of_other_writers(skill: Skill, count: object) -> None:
+def test_result_counts_of_other_writers(skill: Skill) -> None:
     """[RFC-0003] a count that is none is not known."""
-    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a", "result_count": count}, None, "/w")])
-    assert compute_stats(skill, "search").data == [{"query": "a", "count": 1, "results": None, "empty": 0}]
+    for count in ("many", None, True, 1.5, [3]):
+        found = {"query": repr(count), "result_count": count}
+        note(skill, [("2026-03-01T09:00:00Z", "search", found, None, "/w")])
+    rows = compute_stats(skill, "search").data
+    assert [(row["count"], row["results"], row["empty"]) for row in rows] == [(1, None, 0)] * 5
 
 
 def on_a_terminal(world: World, *words: str, columns: int = 60, **env: str) -> str:
@@ -752,17 +692,17 @@ def test_bars(world: World, skill: Skill) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_a_terminal_that_is_not_utf8(world: World, skill: Skill, encoding: str) -> None:
+def test_a_terminal_that_is_not_utf8(world: World, skill: Skill) -> None:
     """[RFC-0003] bars of what it has, and letters that it hasn't written out."""
     note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "日"}, None, "/w")])
-    shown = on_a_terminal(world, "pdf", "--group-by", "search", PYTHONIOENCODING=encoding)
-    assert "\\u65e5" in shown
-    assert "#" * 20 in shown
-    assert "\\u2588" not in shown
-    assert world.json("stats", "pdf", "--group-by", "search", env={"PYTHONIOENCODING": encoding})["data"] == [
-        {"query": "日", "count": 1, "results": None, "empty": 0}
-    ]
+    words = ("pdf", "--group-by", "search")
+    for encoding in ("ascii", "latin-1", "cp1252"):
+        shown = on_a_terminal(world, *words, PYTHONIOENCODING=encoding)
+        assert "\\u65e5" in shown
+        assert "#" * 20 in shown
+        assert "\\u2588" not in shown
+        (row,) = world.json("stats", *words, env={"PYTHONIOENCODING": encoding})["data"]
+        assert row["query"] == "日"
 
 
 # Pruning
@@ -788,13 +728,13 @@ def sums(skill: Skill) -> set[int]:
         }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("age", "left"),
     [("90d", 5), ("89d", 4), ("12w", 4), ("3m", 5), ("1y", 6), ("2y", 7), ("0d", 1), ("99999y", 7)],
 )
 def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
     """[RFC-0003] what is older than so many whole days goes, from the rows and from every count."""
+    forget(skill)
     days = (0, 1, 30, 80, 90, 100, 400)
     rows: list[Row] = [(ago(days=n), "show", {"section": str(n), "file": "f"}, None, f"/w/{n}") for n in days]
     note(skill, rows)
@@ -820,38 +760,29 @@ def test_rows_after_a_prune_of_all(world: World, skill: Skill) -> None:
     assert sums(skill) == {2}
 
 
-@pytest.mark.parametrize(
-    "age", ["", "d", "90", "90x", "-1d", "1.5y", "90 d", "x90d", "９d", "123456d", "1e3d"]
-)
-def test_prune_nonsense(world: World, skill: Skill, age: str) -> None:
+@each("age", ["", "d", "90", "90x", "-1d", "1.5y", "90 d", "x90d", "９d", "123456d", "1e3d"])
+def test_prune_nonsense(world: World, noted: Skill, age: str) -> None:
     """[RFC-0003] [RFC-0005] E031 for what is no age, and nothing is removed."""
     with pytest.raises(InvalidFilter) as caught:
         age_in_days(age)
     assert caught.value.message == f"invalid filter: '{age}'"
     assert caught.value.details == "hint: write an age: 90d, 12w, 6m or 2y"
     if age in ("", "90x"):
-        note(skill, ROWS)
         assert world.fails("E031", "stats", f"--prune={age}").stderr == f"{caught.value.text()}\n"
-        assert sums(skill) == {15}
+        assert sums(noted) == {15}
 
 
-@pytest.mark.parametrize("words", [["--since", "2026-01-01"], ["--project", "."], ["--html", "x.html"]])
-def test_prune_alone(world: World, skill: Skill, words: list[str]) -> None:
-    """[RFC-0005] a filter would not be heeded, so it is refused."""
-    note(skill, ROWS)
-    world.fails("E100", "stats", "pdf", "--prune", "1d", *words)
-    assert sums(skill) == {15}
-
-
-def test_prune_one_skill(world: World, skill: Skill) -> None:
-    """[RFC-0003] only the one that is named, which is noted; as JSON too."""
+def test_prune_one_skill(world: World, noted: Skill) -> None:
+    """[RFC-0003] [RFC-0005] only the one that is named, which is noted; as JSON too; a filter is refused."""
     world.skill("other")
-    for each in (skill, resolve("other", str(world.project))):
-        note(each, ROWS)
-    result = world.ok("stats", "pdf", "--prune", "1d", "--format", "json")
-    assert json.loads(result.stdout) == {"removed": {"pdf": 15}}
-    assert sums(skill) == {1}
-    assert sums(resolve("other", str(world.project))) == {15}
+    other = resolve("other", str(world.project))
+    note(other, ROWS)
+    for words in (["--since", "2026-01-01"], ["--project", "."], ["--html", "x.html"]):
+        world.fails("E100", "stats", "pdf", "--prune", "1d", *words)
+    assert sums(noted) == {15}
+    assert world.json("stats", "pdf", "--prune", "1d") == {"removed": {"pdf": 15}}
+    assert sums(noted) == {1}
+    assert sums(other) == {15}
 
 
 @pytest.mark.slow

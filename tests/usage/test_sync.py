@@ -86,11 +86,7 @@ def test_nothing_to_do(world: World) -> None:
     (world.project / ".skillc" / "logs" / "file").touch()
     assert world.ok("sync").stdout == NOTHING
     assert world.ok("sync", "--project", "/nonexistent").stdout == NOTHING
-    assert world.json("sync") == {
-        "synced": [],
-        "failed": [],
-        "dry_run": False,
-    }
+    assert world.json("sync") == {"synced": [], "failed": [], "dry_run": False}
 
 
 def test_a_skill_of_its_own(world: World) -> None:
@@ -107,14 +103,13 @@ def test_a_skill_of_its_own(world: World) -> None:
 
 
 def test_several_and_json(world: World) -> None:
-    """[RFC-0007] by name; the same as JSON; --project names another directory."""
+    """[RFC-0007] by name, which may be any, on one line; as JSON; --project names another directory."""
     for name, count in (("rust", 47), ("cuda", 12)):
         world.skill(name)
         leave(world.project, name, [entry(n, name) for n in range(count)])
     elsewhere = world.root / "elsewhere"
     elsewhere.mkdir()
-    result = world.ok("sync", "--project", str(world.project), "--dry-run", "--format", "json", cwd=elsewhere)
-    assert json.loads(result.stdout) == {
+    assert world.json("sync", "--project", str(world.project), "--dry-run", cwd=elsewhere) == {
         "synced": [
             {"id": "cuda", "skill": "cuda", "entries": 12},
             {"id": "rust", "skill": "rust", "entries": 47},
@@ -122,7 +117,12 @@ def test_several_and_json(world: World) -> None:
         "failed": [],
         "dry_run": True,
     }
+    name = "a\n\x1b[31mb"
+    leave(world.project, name, [entry(0, name)])
+    leave(world.project, os.fsdecode(b"caf\xe9"), [entry(0)])
     assert world.ok("sync", "--project", "../project", cwd=elsewhere).stdout == (
+        "Synced 1 entry for 'a\\n\\x1b[31mb' (local logs removed)\n"
+        "Synced 1 entry for 'caf\\udce9' (local logs removed)\n"
         "Synced 12 entries for 'cuda' (local logs removed)\n"
         "Synced 47 entries for 'rust' (local logs removed)\n"
     )
@@ -178,21 +178,19 @@ def test_each_skill_alone(world: World) -> None:
     assert json.loads(again.stdout)["synced"] == []
 
 
-@pytest.mark.parametrize("what", ["garbage", "other columns"])
-def test_a_destination_that_is_no_log(world: World, what: str) -> None:
+def test_a_destination_that_is_no_log(world: World) -> None:
     """[RFC-0007] [RFC-0005] E041, also by a dry run, and nothing is lost."""
     world.skill("pdf")
     leave(world.project, "pdf", [entry(0)])
     path = primary(world.runtime)
     path.parent.mkdir(parents=True)
-    if what == "garbage":
-        path.write_bytes(b"garbage " * 1000)
-    else:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE access_log (what)")
+    path.write_bytes(b"garbage " * 1000)
     world.fails("E041", "sync")
-    if what != "garbage":
-        world.fails("E041", "sync", "--dry-run")
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE access_log (what)")
+    world.fails("E041", "sync")
+    world.fails("E041", "sync", "--dry-run")
     assert rows(fallback(world.project)) == [entry(0)]
 
 
@@ -228,18 +226,18 @@ def test_read_only_source(world: World, unprivileged: tuple[str, ...]) -> None:
     assert rows(primary(world.home / ".skillc" / "runtime")) == [entry(0)]
 
 
-@pytest.mark.parametrize("content", [b"", "header"])
-def test_an_empty_log(world: World, content: bytes | str) -> None:
+def test_an_empty_log(world: World) -> None:
     """[RFC-0007] what a process leaves that was killed before it could write."""
     world.skill("pdf")
     path = fallback(world.project)
-    path.parent.mkdir(parents=True)
-    path.touch()
-    if content:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
-    assert world.ok("sync").stdout == "Synced 0 entries for 'pdf' (local logs removed)\n"
-    assert not path.exists()
+    for has_header in (False, True):
+        path.parent.mkdir(parents=True)
+        path.touch()
+        if has_header:
+            with closing(sqlite3.connect(path)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+        assert world.ok("sync").stdout == "Synced 0 entries for 'pdf' (local logs removed)\n"
+        assert not path.exists()
 
 
 # Where entries belong
@@ -355,16 +353,3 @@ def test_killed_on_the_way(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
             sync_logs(str(world.project))
     assert world.ok("sync").stdout == "Synced 0 entries for 'pdf' (local logs removed)\n"
     assert len(rows(primary(world.runtime))) == 3
-
-
-@pytest.mark.slow
-def test_hostile_names(world: World) -> None:
-    """[RFC-0007] directories of any name, on one line each."""
-    name = "a\n\x1b[31mb"
-    leave(world.project, name, [entry(0, name)])
-    leave(world.project, os.fsdecode(b"caf\xe9"), [entry(0)])
-    result = world.ok("sync")
-    assert result.stdout == (
-        "Synced 1 entry for 'a\\n\\x1b[31mb' (local logs removed)\n"
-        "Synced 1 entry for 'caf\\udce9' (local logs removed)\n"
-    )
