@@ -20,7 +20,7 @@ from skillc.audit.policy import Exemption
 from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
 from skillc.errors import tree
-from skillc.library import config
+from skillc.library.repositories import config
 from skillc.lint import config as lint_config
 from skillc.registry import ReviewRules
 from skillc.server import settings as configuration

@@ -17,7 +17,8 @@ from skillc.errors import SkillcError
 from skillc.gateway import search_sections, show_section
 from skillc.gateway.sources import match_paths
 from skillc.index.skills.tokens import Stemmer, split_words
-from skillc.library import InMemorySkillSource, Skill, SkillDescriptor, SkillDocument, at_path, resolve
+from skillc.library import Skill, at_path, resolve
+from skillc.library.sources import InMemorySkillSource, SkillDescriptor, SkillDocument
 from skillc.lint import fix_skill, lint_skill
 from skillc.remotes.skills_api import read_listing
 from skillc.settings import MAX_KEY, parse_toml

@@ -314,6 +314,7 @@ RARE = {
     "gateway.snippets": "sections with thousands of matches",
     "listing": "commands that bring skills in look at listings; those that show help do not",
     "library.locate": "skills of repositories",
+    "library.records": "names that no store has",
     "listing.hook": "prompts come on standard input, one to a process; the next test tries it",
     "listing.offer": "likewise",
     "listing.offer_record": "likewise",

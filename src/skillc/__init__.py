@@ -64,7 +64,12 @@ if TYPE_CHECKING:
         TimedOut as TimedOut,
         ToolNotFound as ToolNotFound,
     )
-    from skillc.library import (
+    from skillc.library.repositories import (
+        SkillRepositoryConfig as SkillRepositoryConfig,
+        SkillsConfig as SkillsConfig,
+        resolve_repositories as resolve_repositories,
+    )
+    from skillc.library.sources import (
         CompositeSkillSource as CompositeSkillSource,
         EmbeddedSkillSource as EmbeddedSkillSource,
         FilesystemSkillSource as FilesystemSkillSource,
@@ -80,11 +85,8 @@ if TYPE_CHECKING:
         SkillDescriptor as SkillDescriptor,
         SkillDocument as SkillDocument,
         SkillFilter as SkillFilter,
-        SkillRepositoryConfig as SkillRepositoryConfig,
-        SkillsConfig as SkillsConfig,
         SkillScope as SkillScope,
         SkillSource as SkillSource,
-        resolve_repositories as resolve_repositories,
     )
     from skillc.remotes import BearerAuth as BearerAuth, HeaderAuth as HeaderAuth
     from skillc.remotes.git import (

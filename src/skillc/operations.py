@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
 from skillc import compiler, errors, install, library, listing, setup, tools, usage
+from skillc.library import repositories
 from skillc.paths import library_roots
 from skillc.surface import SILENT, UNATTENDED, Here, Person, Progress
 
@@ -25,13 +26,9 @@ if TYPE_CHECKING:
     from skillc.doctor import Examination
     from skillc.errors import Diagnostic, SkillcError
     from skillc.evals import EvalOptions, Evaluation
-    from skillc.library import (
-        CompositeSkillSource,
-        Refresh,
-        Skill,
-        SkillsConfig,
-        SourceState,
-    )
+    from skillc.library import Skill
+    from skillc.library.repositories import Refresh, SkillsConfig
+    from skillc.library.sources import CompositeSkillSource, SourceState
     from skillc.lint import Choice, Report
     from skillc.listing import Fitting, ListingChoice
     from skillc.settings import Settings
@@ -140,9 +137,9 @@ class Operations:
     trash = Operation(lambda: install.list_trash)
     update = Operation(lambda: install.update_locked)
     verify = Operation(lambda: install.verify_locked)
-    add_repository = InDirectory(lambda: library.add_repository)
+    add_repository = InDirectory(lambda: repositories.add_repository)
     listing = InDirectory(lambda: listing.list_agents)
-    remove_repository = InDirectory(lambda: library.remove_repository)
+    remove_repository = InDirectory(lambda: repositories.remove_repository)
     sync_usage = InDirectory(lambda: usage.sync_logs)
 
     def build(
@@ -370,8 +367,8 @@ class Operations:
     def sync_repositories(self, name: str | None = None) -> list[Refresh]:
         """Refresh the repository of a name, or all, whatever their intervals say."""
         root = next(library_roots(self.cwd), None)
-        selection = library.choose_repositories(self.configuration(), root, name)
-        return self.wait(library.refresh_repositories(selection), warnings=False)
+        selection = repositories.choose_repositories(self.configuration(), root, name)
+        return self.wait(repositories.refresh_repositories(selection), warnings=False)
 
     def fit_listing(
         self,

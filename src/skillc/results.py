@@ -24,7 +24,8 @@ from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
 from skillc.evals import Draft, FreeReport, SkillReport
-from skillc.library import Refresh, RepositoryAddition, RepositoryRemoval, SourceState
+from skillc.library.repositories import Refresh, add_repository, remove_repository
+from skillc.library.sources import SourceState
 from skillc.lint import Rule, Summary
 from skillc.listing import Fitting, ListingChoice, Listings
 from skillc.tools import DryRun, Entry, Envelope, TrustDescription
@@ -160,9 +161,9 @@ RESULTS: dict[str, Shape] = {
     "publisher list": {"publishers": [_PUBLISHER]},
     "publisher remove": {"id": str, "removed": bool, "registry": str},
     "remove": _result_of(install.remove_skills),
-    "repo add": RepositoryAddition,
+    "repo add": _result_of(add_repository),
     "repo list": {"repositories": [SourceState]},
-    "repo remove": RepositoryRemoval,
+    "repo remove": _result_of(remove_repository),
     "repo sync": {"repositories": [Refresh]},
     "restore": _result_of(install.restore_item),
     "run": Envelope,

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic, SkillcError
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
     from skillc.index.skills import FoundSkills, Scope
-    from skillc.library import CompositeSkillSource, Skill, SkillsConfig
+    from skillc.library import Skill
+    from skillc.library.repositories import SkillsConfig
+    from skillc.library.sources import CompositeSkillSource
     from skillc.operations import Operations
     from skillc.settings import Settings
     from skillc.usage import LogValue
@@ -238,7 +240,7 @@ class Workspace(Operations):
         stamps = paths.config_stamps(self.cwd)
         if not self._library or self._library[0][0] != stamps:
             from skillc.engine import DefaultSkillEngine, EngineOptions
-            from skillc.library import resolve_repositories
+            from skillc.library.repositories import resolve_repositories
 
             config = self.configuration()
             source = resolve_repositories(config, next(paths.library_roots(self.cwd), None))
@@ -250,7 +252,7 @@ class Workspace(Operations):
 
     def switched_off_by(self) -> str:
         """Return the skills.toml that switches skills off; empty if they are on [D56]."""
-        from skillc.library import SkillsConfig
+        from skillc.library.repositories import SkillsConfig
 
         stamp = paths.config_stamps(self.cwd)
         if self._switch[0] != stamp:
@@ -263,7 +265,7 @@ class Workspace(Operations):
 
     def configuration(self) -> SkillsConfig:
         """Return what skills.toml says here; raises InvalidConfiguration."""
-        from skillc.library import SkillsConfig
+        from skillc.library.repositories import SkillsConfig
 
         config = SkillsConfig.load(self.cwd)
         self.tell(config.diagnostics)

@@ -17,7 +17,7 @@ import pytest
 
 from skillc.doctor.examination import CHECKS
 from skillc.errors import install_command
-from skillc.library import read_deployments, record_deployments
+from skillc.library.records import read_deployments, record_deployments
 from skillc.workspace import Workspace
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
@@ -624,7 +624,7 @@ def test_no_program_of_a_project_is_started(world: World) -> None:
 
 def test_many_skills(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] the record of deployments is read as often for ten skills as for two."""
-    from skillc.library import deployments
+    from skillc.library.records import deployments
 
     for variable, text in world.env.items():
         monkeypatch.setenv(variable, text)

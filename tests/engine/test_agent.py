@@ -10,8 +10,8 @@ import pytest
 import skillc
 from skillc.engine import AgentBuildConfig, AgentFactory, SyncSkillEngine
 from skillc.errors import InvalidSkillId, SkillNotFound
-from skillc.library.config import SkillsConfig
-from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.repositories.config import SkillsConfig
+from skillc.library.sources.filesystem import FilesystemSkillSource
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.engines import engine

@@ -14,7 +14,7 @@ from skillc.engine import (
 )
 from skillc.engine.inventory import FLAT_BUDGET, MARKER, render_skill
 from skillc.errors import InvalidOption, InvalidSkillId, SkillNotFound
-from skillc.library import SkillScope
+from skillc.library.sources import SkillScope
 from tests.support.cases import each
 from tests.support.engines import IDS, engine
 from tests.support.skills import document, run

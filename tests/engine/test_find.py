@@ -11,10 +11,10 @@ import pytest
 from skillc import AgentBuildConfig, AgentFactory
 from skillc.engine import DefaultSkillEngine, EngineOptions, SyncSkillEngine
 from skillc.errors import EmptyQuery, RepositoryUnavailable
-from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.source import InMemorySkillSource
-from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
+from skillc.library.sources.composite import CompositeSkillSource, NamedSource
+from skillc.library.sources.filesystem import FilesystemSkillSource
+from skillc.library.sources.source import InMemorySkillSource
+from skillc.library.sources.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.skills import document, run, skill

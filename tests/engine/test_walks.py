@@ -28,7 +28,8 @@ from skillc import (
     prepare_turn,
     resolve_repositories,
 )
-from skillc.library import locate_skill, snapshot_of
+from skillc.library import locate_skill
+from skillc.library.sources import snapshot_of
 from tests.conftest import World
 from tests.support.git import Origin
 from tests.support.skills import run, skill

@@ -20,7 +20,8 @@ from hypothesis import example, given, strategies as st
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import FileNotFound, PathEscapes, SkillcError
 from skillc.gateway import open as open_module, open_file
-from skillc.library import FilesystemSkillSource, Skill, at_path
+from skillc.library import Skill, at_path
+from skillc.library.sources import FilesystemSkillSource
 from skillc.skills import files
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made

@@ -16,7 +16,7 @@ from skillc.index.skills import FoundSkill, FoundSkills, Scope, Searchable, Skil
 from skillc.index.skills.database import IN_MEMORY
 from skillc.index.skills.near_duplicates import ALIKE, are_alike, hash_term, make_sketch
 from skillc.library import format_results
-from skillc.library.virtual import MemoryFolder
+from skillc.library.sources.virtual import MemoryFolder
 from tests.support.skills import skill
 
 WORDS = [f"{a}{b}{c}" for a, b, c in itertools.product("bdfgklmn", "aeiou", "prstvz")]

@@ -16,7 +16,8 @@ import pytest
 from skillc import atomic, paths
 from skillc.install import store
 from skillc.install.lock import read_lock
-from skillc.library import import_origin, read_deployments
+from skillc.library import import_origin
+from skillc.library.records import read_deployments
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 from tests.support.forks import start_skc

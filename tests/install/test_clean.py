@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from skillc import trash
-from skillc.library import LEFT_OUT, read_deployments, record_deployments
+from skillc.library.records import LEFT_OUT, read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 from tests.support.terminal import on_terminal

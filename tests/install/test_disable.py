@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.library import read_switches
+from skillc.library.records import read_switches
 from tests.conftest import World
 from tests.support.git import GIT_ENV
 

@@ -14,7 +14,8 @@ import pytest
 from skillc import atomic
 from skillc.install.import_plan import plan_import
 from skillc.install.import_skills import bring_in
-from skillc.library import import_origin, read_deployments
+from skillc.library import import_origin
+from skillc.library.records import read_deployments
 from skillc.settings import load_settings
 from skillc.tools import find_skill
 from skillc.tools.trust import TrustLevel

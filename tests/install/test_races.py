@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from skillc import cli
-from skillc.library import read_deployments, read_switches
+from skillc.library.records import read_deployments, read_switches
 from skillc.skills import digest_skill
 from tests.conftest import World
 from tests.support.examples import sample

@@ -12,7 +12,7 @@ import pytest
 
 from skillc import records
 from skillc.install.lock import read_lock
-from skillc.library import read_deployments
+from skillc.library.records import read_deployments
 from skillc.surface import Unattended
 from skillc.workspace import Workspace
 from tests.conftest import World

@@ -16,7 +16,7 @@ from skillc.errors import (
     SkillNotFound,
     WrongDigest,
 )
-from skillc.library import ClawHubSkillSource
+from skillc.library.sources import ClawHubSkillSource
 from skillc.remotes import BearerAuth, clawhub as wire
 from skillc.skills import SkillId
 from tests.conftest import World

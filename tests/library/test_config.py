@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.library.config import SkillsConfig
 from skillc.library.repositories import resolve_repositories
+from skillc.library.repositories.config import SkillsConfig
 from tests.conftest import World
 from tests.support.skills import run, skill
 

@@ -12,13 +12,12 @@ import pytest
 
 from skillc import trash
 from skillc.errors import InvalidConfiguration
-from skillc.library import (
+from skillc.library import import_origin, read_import
+from skillc.library.records import (
     DeploymentRecord,
     find_record_damage,
     forget_deployments,
-    import_origin,
     read_deployments,
-    read_import,
     record_deployments,
 )
 from skillc.tools import TrustStore

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration, InvalidOption
-from skillc.library import edit
+from skillc.library.repositories import edit
 
 ODD = """\
 # Our skills.

@@ -31,7 +31,7 @@ from skillc import (
     resolve_repositories,
 )
 from skillc.index.skills import scan
-from skillc.library.filesystem import FilesystemSnapshot
+from skillc.library.sources.filesystem import FilesystemSnapshot
 from tests.conftest import World
 from tests.support.http import Stub
 from tests.support.skills import run, skill

@@ -9,9 +9,10 @@ import pytest
 
 from skillc.errors import Diagnostic, RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import skill_index
-from skillc.library import CompositeSkillSource, NamedSource, find_skills
-from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.source import SkillCollection, SkillFilter, SkillScope
+from skillc.library import find_skills
+from skillc.library.sources import CompositeSkillSource, NamedSource
+from skillc.library.sources.filesystem import FilesystemSkillSource
+from skillc.library.sources.source import SkillCollection, SkillFilter, SkillScope
 from skillc.skills import SkillId
 from tests.conftest import World, save
 from tests.support.skills import run, skill
@@ -183,7 +184,7 @@ def test_time_out_of_a_large_folder(world: World, tmp_path: Path, monkeypatch: p
     root = many(tmp_path / "many", 1200)
     library = CompositeSkillSource([NamedSource("big", FilesystemSkillSource(root))])
     with monkeypatch.context() as patch:
-        patch.setattr("skillc.library.library.time.time", lambda: 0.0)  # the time was up long ago
+        patch.setattr("skillc.library.sources.composite.time.time", lambda: 0.0)  # the time was up long ago
         assert 0 < len(run(library.list())) < 1200
         (state,) = run(library.states())
         assert (state.status, 0 < state.skills < 1200) == ("partial", True)

@@ -23,8 +23,8 @@ import pytest
 from dulwich.objects import Blob, ObjectID, Tree
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library import GitSkillSource
-from skillc.library.source import SkillScope, SkillSource
+from skillc.library.sources import GitSkillSource
+from skillc.library.sources.source import SkillScope, SkillSource
 from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey, tree as files
 from skillc.remotes.git.transport import Watchdog
 from skillc.skills import SkillId

@@ -15,9 +15,15 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library import HttpSkillSource
-from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.source import SkillCollection, SkillDescriptor, SkillFilter, SkillScope, SkillSource
+from skillc.library.sources import HttpSkillSource
+from skillc.library.sources.composite import CompositeSkillSource, NamedSource
+from skillc.library.sources.source import (
+    SkillCollection,
+    SkillDescriptor,
+    SkillFilter,
+    SkillScope,
+    SkillSource,
+)
 from skillc.remotes import BearerAuth, Failure, HeaderAuth, cache, session as client, skills_api
 from skillc.skills import SkillId
 from tests.support.http import LIST, Chunks, Request, Stub, entry, page

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import RepositoryUnavailable
-from skillc.library import HttpSkillSource
+from skillc.library.sources import HttpSkillSource
 from skillc.registry import SYSTEM, Role
 from skillc.skills import SkillId
 from tests.conftest import World

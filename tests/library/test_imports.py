@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skillc.library import FilesystemSkillSource, SkillScope, adopt_import, import_origin
+from skillc.library import adopt_import, import_origin
+from skillc.library.sources import FilesystemSkillSource, SkillScope
 from skillc.tools import find_skill, locate_in_source
 from skillc.tools.trust import TrustLevel
 from tests.conftest import World

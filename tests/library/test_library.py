@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.source import (
+from skillc.library.sources.composite import CompositeSkillSource, NamedSource
+from skillc.library.sources.source import (
     InMemorySkillSource,
     SkillCollection,
     SkillDescriptor,
@@ -17,7 +17,7 @@ from skillc.library.source import (
     SkillFilter,
     SkillSource,
 )
-from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
+from skillc.library.sources.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
 from tests.support.cases import each
 from tests.support.skills import run

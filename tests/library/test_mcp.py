@@ -15,11 +15,11 @@ import pytest
 
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
-from skillc.library.config import SkillsConfig
-from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.mcp import McpSkillSource
 from skillc.library.repositories import resolve_repositories
+from skillc.library.repositories.config import SkillsConfig
+from skillc.library.sources.composite import CompositeSkillSource, NamedSource
+from skillc.library.sources.filesystem import FilesystemSkillSource
+from skillc.library.sources.mcp import McpSkillSource
 from skillc.remotes import BearerAuth
 from skillc.skills import SkillId
 from tests.conftest import World, save

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound, WrongDigest
-from skillc.library import WellKnownSkillSource
+from skillc.library.sources import WellKnownSkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.http import Stub, page

@@ -11,7 +11,7 @@ from skillc import AgentBuildConfig, AgentFactory, InMemorySkillSource, SkillDes
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import SkillNotFound
 from skillc.library import locate_skill
-from skillc.library.source import ALL
+from skillc.library.sources.source import ALL
 from skillc.spelling import MAX_SUGGESTIONS, suggest
 from tests.conftest import World
 from tests.support.cases import each

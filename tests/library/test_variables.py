@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.library import SkillsConfig
-from skillc.library.variables import VariableUse, allow_variables, allowed_variables, check_variables, uses_of
+from skillc.library.repositories import SkillsConfig
+from skillc.library.repositories.variables import (
+    VariableUse,
+    allow_variables,
+    allowed_variables,
+    check_variables,
+    uses_of,
+)
 from tests.conftest import World
 from tests.support.http import Stub
 from tests.support.terminal import on_terminal

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.library import change_listing_record
+from skillc.library.records import change_listing_record
 from skillc.listing import start_update
 from skillc.listing.offer_record import mark_files
 from skillc.text import visible

@@ -19,7 +19,7 @@ import pytest
 
 from skillc.errors import EmptyQuery, RegistryUnavailable
 from skillc.index.skills import FoundSkills, Scope
-from skillc.library import FilesystemSkillSource, find_in_source
+from skillc.library.sources import FilesystemSkillSource, find_in_source
 from skillc.registry import SYSTEM, Caller, Finder, Permission, Policies, Role, Version, make_package
 from skillc.registry.blobs import open_blobs
 from skillc.registry.documents import DocumentFolder

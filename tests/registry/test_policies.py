@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from skillc.errors import RegistryRefused, SkillNotFound
-from skillc.library import (
+from skillc.library.sources import (
     CompositeSkillSource,
     FilteredSkillSource,
     NamedSource,

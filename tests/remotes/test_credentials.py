@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration, InvalidOption
-from skillc.library import SkillsConfig
-from skillc.library.repositories import source_of
+from skillc.library.repositories import SkillsConfig, source_of
 from skillc.remotes import (
     Credential,
     Session,

@@ -42,7 +42,7 @@ from skillc import (
     SshKey,
     resolve_repositories,
 )
-from skillc.library.source import ALL
+from skillc.library.sources.source import ALL
 from tests.conftest import World
 from tests.scenarios.conftest import Origin, Server
 from tests.scenarios.secrets import Planted

@@ -25,7 +25,7 @@ from skillc import (
 )
 from skillc.compiler import PublishOptions
 from skillc.errors import RepositoryUnavailable, SkillcError
-from skillc.library import ALL, NamedSource
+from skillc.library.sources import ALL, NamedSource
 from skillc.usage import record_access
 from skillc.workspace import Workspace
 from tests.conftest import World

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from skillc.errors import InvalidOption
-from skillc.library import InMemorySkillSource
+from skillc.library.sources import InMemorySkillSource
 from skillc.server.access import is_loopback, read_token
 from tests.support.cases import each
 from tests.support.servers import live

@@ -15,9 +15,9 @@ import pytest
 
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, InvalidSkill, PathEscapes, RepositoryUnavailable
-from skillc.library import GitSkillSource, HttpSkillSource
-from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.source import (
+from skillc.library.sources import GitSkillSource, HttpSkillSource
+from skillc.library.sources.filesystem import FilesystemSkillSource
+from skillc.library.sources.source import (
     ALL,
     InMemorySkillSource,
     SkillDescriptor,

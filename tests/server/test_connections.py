@@ -17,8 +17,8 @@ from http.client import HTTPConnection
 import httpx2
 import pytest
 
-from skillc.library import InMemorySkillSource
-from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter
+from skillc.library.sources import InMemorySkillSource
+from skillc.library.sources.source import ALL, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.server import serve as connections
 from skillc.skills import SkillId
 from tests.conftest import World

@@ -15,7 +15,7 @@ import pytest
 from skillc.cli.commands import serve as command
 from skillc.cli.syntax import parse
 from skillc.errors import InvalidOption, SkillcError
-from skillc.library import HttpSkillSource
+from skillc.library.sources import HttpSkillSource
 from skillc.remotes import BearerAuth
 from tests.conftest import World
 from tests.support.forks import start_skc

@@ -6,7 +6,7 @@ from skillc.engine import (
     DefaultSkillEngine,
     EngineOptions,
 )
-from skillc.library.source import InMemorySkillSource, SkillDocument
+from skillc.library.sources.source import InMemorySkillSource, SkillDocument
 from tests.support.skills import document
 
 IDS = (

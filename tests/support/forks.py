@@ -33,7 +33,7 @@ import skillc
 REPOSITORY = Path(__file__).parent.parent.parent
 LOCALE = "C.UTF-8"  # of the server, and so of all commands
 # What no command imports, and what takes a second to import for one command, and is imported when that comes.
-OTHERS, COLD = ("skillc.adapters.",), ("skillc.mcp.", "skillc.library.mcp.")
+OTHERS, COLD = ("skillc.adapters.",), ("skillc.mcp.", "skillc.library.sources.mcp.")
 INTERPRETER = ("PYTHON", "LC_", "LD_", "MALLOC_")  # begin the variables that are read before any command is
 WARM = ("dulwich.worktree", "obstore", "tree_sitter", "tree_sitter_bash")  # imported in functions
 NUMBER = struct.Struct("i")

@@ -20,7 +20,7 @@ from typing import IO, Any
 import yaml
 
 from skillc.audit import read_policy
-from skillc.library import config as library_config
+from skillc.library.repositories import config as library_config
 from skillc.lint.config import read_settings
 from skillc.registry import RegistryConfig
 from skillc.server.settings import read_configuration

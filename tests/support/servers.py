@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from skillc.engine import DefaultSkillEngine
-from skillc.library import SkillSource
+from skillc.library.sources import SkillSource
 from skillc.server import Guard, create_app
 from skillc.server.serve import create_server, listen
 from tests.conftest import World

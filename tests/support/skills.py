@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from skillc.library.source import SkillDescriptor, SkillDocument
+from skillc.library.sources.source import SkillDescriptor, SkillDocument
 from skillc.skills import SkillId
 
 Answer = TypeVar("Answer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 
-from skillc.library.source import (
+from skillc.library.sources.source import (
     ALL,
     InMemorySkillSource,
     SkillDescriptor,

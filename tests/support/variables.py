@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from skillc.library import SkillsConfig, variables_used
+from skillc.library.repositories import SkillsConfig, variables_used
 
 
 def allow_all(home: Path, project: Path) -> None:

@@ -15,9 +15,9 @@ import pytest
 import skillc
 from skillc.adapters import SkillToolset
 from skillc.engine import AgentBuildConfig, AgentFactory, BuiltAgent
-from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.source import InMemorySkillSource, SkillScope
+from skillc.library.sources.composite import CompositeSkillSource, NamedSource
+from skillc.library.sources.filesystem import FilesystemSkillSource
+from skillc.library.sources.source import InMemorySkillSource, SkillScope
 from skillc.tools import ApprovalRequest, TrustStore, allow, find_skill, sandbox, trust_status
 from tests.conftest import World
 from tests.support.skills import run

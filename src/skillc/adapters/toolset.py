@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from skillc import paths, tools
 from skillc.engine import ToolDefinition, ToolResult
 from skillc.errors import SkillcError, SkillNotFound, unexpected
-from skillc.library import CompositeSkillSource, snapshot_of
+from skillc.library.sources import CompositeSkillSource, snapshot_of
 from skillc.skills import MODES
 from skillc.usage import run_logged
 
 if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
-    from skillc.library import SkillDescriptor, SourceSnapshot
+    from skillc.library.sources import SkillDescriptor, SourceSnapshot
 
     ApproveCallback = Callable[[tools.ApprovalRequest], bool | Awaitable[bool]]
 

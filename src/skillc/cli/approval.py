@@ -6,12 +6,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillc import library, tools  # lazy
+from skillc import tools  # lazy
 from skillc.cli import workspace
 from skillc.cli.picker import can_pick, pick
 from skillc.cli.progress import Progress, pause, show_activity
 from skillc.cli.terminal import has_person, measure
 from skillc.errors import SkillcError
+from skillc.library import repositories
 from skillc.text import cut, fold, fold_line, one_line
 
 if TYPE_CHECKING:
@@ -122,14 +123,14 @@ def ask_for_variables(cwd: str) -> None:
     if not has_person():
         return
     try:
-        uses = library.variables_asked_for(library.SkillsConfig.load(cwd))
+        uses = repositories.variables_asked_for(repositories.SkillsConfig.load(cwd))
     except SkillcError:
         return  # the command itself says what is wrong
     for use in uses:
         text = f"The skills.toml of the project '{use.project}' uses a variable of your environment."
         question = f"Let it send {use.variable} to {use.host}?"
         if confirm(one_line(text), one_line(question)):
-            library.allow_variables([use])
+            repositories.allow_variables([use])
 
 
 def ask_to_run(request: tools.ApprovalRequest) -> tools.Answer:

@@ -15,6 +15,7 @@ from skillc.cli import load
 from skillc.cli.help import TOPICS
 from skillc.cli.summaries import NAMES
 from skillc.cli.syntax import SHORT, Command, Option, expand
+from skillc.library import records, repositories
 from skillc.paths import current_directory, library_roots
 from skillc.settings import load_settings
 from skillc.text import one_line
@@ -121,7 +122,7 @@ def _offer(what: str, line: CommandLine, current: str) -> list[str]:
 
 def _skills(line: CommandLine) -> list[str]:
     """Return what a command takes for a skill: names in stores, IDs, and names of what is deployed."""
-    deployments = (record.skill for record in library.read_deployments())
+    deployments = (record.skill for record in records.read_deployments())
     return sorted({*_stored(line), *_ids(line), *deployments})
 
 
@@ -148,14 +149,14 @@ def _parents(paths: Iterable[str]) -> list[str]:
 
 def _repositories(line: CommandLine) -> list[str]:
     cwd = current_directory()
-    config = library.SkillsConfig.load(cwd)
-    return [one.name for one in library.repositories_in_force(config, next(library_roots(cwd), None))]
+    config = repositories.SkillsConfig.load(cwd)
+    return [one.name for one in repositories.repositories_in_force(config, next(library_roots(cwd), None))]
 
 
 def _names_for_repo(line: CommandLine) -> list[str]:
     """Return the names that `repo remove` and `repo sync` can be given."""
     if "remove" in line.positional:
-        return [each.name for each in library.SkillsConfig.load(current_directory()).repositories]
+        return [each.name for each in repositories.SkillsConfig.load(current_directory()).repositories]
     return _repositories(line) if "sync" in line.positional else []
 
 
@@ -201,8 +202,8 @@ def _codes(line: CommandLine) -> list[str]:
     return sorted({*errors.WARNINGS, *(kind.code for kind in kinds)})
 
 
-def _uses() -> list[library.VariableUse]:
-    return library.variables_used(library.SkillsConfig.load(current_directory()))
+def _uses() -> list[repositories.VariableUse]:
+    return repositories.variables_used(repositories.SkillsConfig.load(current_directory()))
 
 
 OFFERS: dict[str, Callable[[CommandLine], Iterable[str]]] = {

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillc import library, remotes
+from skillc import remotes
 from skillc.cli import show
 from skillc.cli.output import table, warn
 from skillc.cli.progress import line
@@ -15,6 +15,7 @@ from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.index import skills as index  # lazy
+from skillc.library import sources
 from skillc.paths import current_directory
 from skillc.remotes import git
 from skillc.settings import load_settings
@@ -109,7 +110,7 @@ def explain_filters(here: Workspace, task: str, scope: index.Scope) -> None:
 def _find_misses(here: Workspace, task: str, scope: index.Scope) -> Iterator[str]:
     skills = here.wait(here.library().list(), warnings=False)
     if scope.collection:
-        yield from explain_collection(scope.collection, {c.path for c in library.derive_collections(skills)})
+        yield from explain_collection(scope.collection, {c.path for c in sources.derive_collections(skills)})
     if scope.capability:
         needs = {need for skill in skills for need in skill.requires_capabilities}
         if scope.capability not in needs:

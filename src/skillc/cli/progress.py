@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from time import monotonic
 from types import FrameType
 
-from skillc import library, remotes  # lazy, as the index is
+from skillc import remotes  # lazy, as the index is
 from skillc.cli import PlainStream
 from skillc.cli.terminal import is_dumb, measure
 from skillc.errors import SkillcError
 from skillc.index import skills
+from skillc.library import repositories
 from skillc.tables import width_of
 from skillc.text import one_line
 
@@ -264,10 +265,10 @@ def _draw_reading(root: str, count: int, total: int) -> None:
 def name_repositories(cwd: str) -> None:
     """Say which repositories are asked that may take their time."""
     try:
-        repositories = library.SkillsConfig.load(cwd).repositories
+        configured = repositories.SkillsConfig.load(cwd).repositories
     except SkillcError:
         return  # the command itself says what is wrong
-    names = [repository.name for repository in repositories if repository.type != "filesystem"]
+    names = [repository.name for repository in configured if repository.type != "filesystem"]
     if names:
         line.rename(one_line(f"Asking {', '.join(names)}"))
 

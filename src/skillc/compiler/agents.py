@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
-from skillc.library import is_path_target
+from skillc.library.records import is_path_target
 from skillc.settings import Settings
 from skillc.spelling import MAX_SUGGESTIONS, make_question, near_miss, suggest
 

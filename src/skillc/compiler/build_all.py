@@ -12,7 +12,8 @@ from skillc.compiler.pipeline import (
     renewal,
 )
 from skillc.errors import unexpected
-from skillc.library import check_deployments, deployments_by_source, stored_skills
+from skillc.library import stored_skills
+from skillc.library.records import check_deployments, deployments_by_source
 from skillc.surface import Here
 from skillc.text import one_line, utf8_text
 

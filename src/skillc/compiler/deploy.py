@@ -30,16 +30,8 @@ from skillc.compiler.on_demand import (
 from skillc.contract import hidden
 from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
-from skillc.library import (
-    LISTED,
-    ON_DEMAND,
-    PROJECT,
-    DeploymentRecord,
-    Skill,
-    is_compiled,
-    is_skill,
-    read_deployments,
-)
+from skillc.library import PROJECT, Skill, is_compiled, is_skill
+from skillc.library.records import LISTED, ON_DEMAND, DeploymentRecord, read_deployments
 from skillc.paths import is_inside
 from skillc.quotes import shell_quote
 from skillc.startup import file_sha256_hex, sha256_hex

@@ -15,18 +15,15 @@ from skillc.compiler.scaffold import import_skill
 from skillc.compiler.undeploy import find_deployments, remove_runtime, withdraw
 from skillc.contract import KEY, Result, hidden
 from skillc.errors import Diagnostic, SkillcError, SkillNotFound, unexpected, warning
-from skillc.library import (
+from skillc.library import PROJECT, Skill, at_path, is_skill
+from skillc.library.records import (
     DEMAND,
     LEFT_OUT,
     LISTED,
     ON_DEMAND,
-    PROJECT,
     DeploymentRecord,
-    Skill,
-    at_path,
     find_deployment,
     find_switch,
-    is_skill,
     lock_store,
     read_deployments,
     read_listing_record,

@@ -9,15 +9,8 @@ from skillc import atomic, paths
 from skillc.compiler.undeploy import remember
 from skillc.contract import Result, hidden
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
-from skillc.library import (
-    Skill,
-    import_root,
-    is_compiled,
-    lock_store,
-    read_import,
-    record_imports,
-    renew_import,
-)
+from skillc.library import Skill, import_root, is_compiled, read_import, record_imports, renew_import
+from skillc.library.records import lock_store
 from skillc.quotes import yaml_quote
 from skillc.skills import (
     LIMITS,

@@ -15,7 +15,8 @@ from skillc.index.sections import (
     read_index_meta,
     read_manifest,
 )
-from skillc.library import DeploymentRecord, Skill
+from skillc.library import Skill
+from skillc.library.records import DeploymentRecord
 from skillc.paths import index_file, manifest_file, stub_file
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex

@@ -20,13 +20,12 @@ from skillc.compiler.on_demand import is_on_demand
 from skillc.contract import encode
 from skillc.errors import Diagnostic, warning
 from skillc.index.sections import UnreadableIndex, read_index_meta, read_manifest
-from skillc.library import (
+from skillc.library import PROJECT, Skill
+from skillc.library.records import (
     LEFT_OUT,
     LISTED,
     ON_DEMAND,
-    PROJECT,
     DeploymentRecord,
-    Skill,
     find_record_damage,
     find_switch,
     forget_deployments,

@@ -16,15 +16,8 @@ from skillc.compiler import DeploymentState, PublishOptions, inspect_deployment,
 from skillc.contract import hidden
 from skillc.errors import SkillcError
 from skillc.install import Waste
-from skillc.library import (
-    PROJECT,
-    DeploymentRecord,
-    Skill,
-    at_path,
-    forget_deployments,
-    is_skill,
-    read_deployments,
-)
+from skillc.library import PROJECT, Skill, at_path, is_skill
+from skillc.library.records import DeploymentRecord, forget_deployments, read_deployments
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.settings import load_settings

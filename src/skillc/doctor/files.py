@@ -13,7 +13,8 @@ from skillc import paths, records, trash
 from skillc.doctor.check import OK, WARNING, Check, Place, change_mode, discard, fail, ok, warn
 from skillc.errors import InvalidConfiguration, unexpected
 from skillc.install import accepted_rules, find_waste
-from skillc.library import allowed_variables, read_switches
+from skillc.library.records import read_switches
+from skillc.library.repositories import allowed_variables
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.remotes import read_credentials

@@ -18,7 +18,7 @@ from skillc import __version__, paths
 from skillc.doctor.check import OK, WARNING, Check, Place, fail, ok, warn
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import InvalidConfiguration, SkillcError, install_command, required_libraries, unexpected
-from skillc.library import (
+from skillc.library.repositories import (
     Refresh,
     SkillRepositoryConfig,
     SkillsConfig,

@@ -38,18 +38,8 @@ from skillc.install import (
     find_waste,
     verify_all,
 )
-from skillc.library import (
-    GLOBAL,
-    PROJECT,
-    DeploymentRecord,
-    Skill,
-    deployments_by_source,
-    is_compiled,
-    is_skill,
-    read_deployments,
-    read_switches,
-    stored_skills,
-)
+from skillc.library import GLOBAL, PROJECT, Skill, is_compiled, is_skill, stored_skills
+from skillc.library.records import DeploymentRecord, deployments_by_source, read_deployments, read_switches
 from skillc.listing import list_agents
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote

@@ -22,7 +22,8 @@ from skillc.engine.sync import run_sync
 from skillc.engine.tools import RESERVED, TOOLS, OfferedTools, SkillTools, ToolDefinition, ToolResult, Toolset
 from skillc.engine.turn import Observer, Turn, prepare_turn, system_prompt
 from skillc.errors import SkillNotFound
-from skillc.library import SkillsConfig, SkillSource, require_source, resolve_repositories
+from skillc.library.repositories import SkillsConfig, resolve_repositories
+from skillc.library.sources import SkillSource, require_source
 from skillc.skills import SkillId
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from skillc.engine.inventory import MORE_ENTRIES
 from skillc.errors import InvalidOption
-from skillc.library import SkillCollection, SkillDescriptor
+from skillc.library.sources import SkillCollection, SkillDescriptor
 from skillc.quotes import shell_quote
 from skillc.startup import sha256_hex
 from skillc.text import cut, one_line

@@ -11,13 +11,13 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
-from skillc import library
 from skillc.contract import KEY, Result
 from skillc.engine import inventory
 from skillc.engine.browse import MAX_ENTRIES, make_page
 from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
 from skillc.index.skills import FoundSkills, Scope
-from skillc.library import SkillCollection, SkillDescriptor, SkillScope
+from skillc.library import repositories, sources
+from skillc.library.sources import SkillCollection, SkillDescriptor, SkillScope
 from skillc.skills import SkillId, list_files, open_inside
 from skillc.spelling import suggest
 
@@ -55,7 +55,7 @@ class EngineOptions:
     suggest: bool = True
 
     @classmethod
-    def from_config(cls, config: library.SkillsConfig, capabilities: Iterable[str] = ()) -> Self:
+    def from_config(cls, config: repositories.SkillsConfig, capabilities: Iterable[str] = ()) -> Self:
         """Return what skills.toml says; `capabilities` are there besides those that it names."""
         words = frozenset((*config.capabilities, *capabilities))
         limits = (config.max_injection_bytes, config.inventory_threshold)
@@ -89,7 +89,7 @@ class SkillEngine(Protocol):
     async def collections(self) -> builtins.list[SkillCollection]: ...
 
     async def list_skills(
-        self, filter: library.SkillFilter = library.ALL
+        self, filter: sources.SkillFilter = sources.ALL
     ) -> builtins.list[SkillDescriptor]: ...
 
 
@@ -103,17 +103,17 @@ class DefaultSkillEngine:
     and event loops.
     """
 
-    def __init__(self, source: library.SkillSource, options: EngineOptions = EngineOptions()) -> None:
+    def __init__(self, source: sources.SkillSource, options: EngineOptions = EngineOptions()) -> None:
         self.source = source
         self.options = options
 
     def snapshot(self) -> Self:
         """Return this engine over a snapshot of its source, for all calls of one request."""
         engine = copy(self)
-        engine.source = library.snapshot_of(self.source)
+        engine.source = sources.snapshot_of(self.source)
         return engine
 
-    async def list_skills(self, filter: library.SkillFilter = library.ALL) -> builtins.list[SkillDescriptor]:
+    async def list_skills(self, filter: sources.SkillFilter = sources.ALL) -> builtins.list[SkillDescriptor]:
         """Return the skills this agent can use, by ID."""
         skills = await self.source.list(filter) if self.options.enabled else []
         if self.options.allow is not None or self.options.deny:
@@ -121,9 +121,9 @@ class DefaultSkillEngine:
         usable = [s for s in skills if not (s.requires_capabilities and self._missing_capability(s))]
         return sorted(usable, key=lambda skill: skill.id)
 
-    async def diagnostics(self) -> builtins.list[library.SourceDiagnostic]:
+    async def diagnostics(self) -> builtins.list[sources.SourceDiagnostic]:
         """Return what the source says of its skills, and which are hidden for want of a capability [D58]."""
-        snapshot = library.snapshot_of(self.source)
+        snapshot = sources.snapshot_of(self.source)
         diagnostics = await snapshot.diagnostics() or []
         try:
             skills = await snapshot.list()
@@ -134,7 +134,7 @@ class DefaultSkillEngine:
             if need and self._is_allowed(skill.id):
                 hidden = warning("W023", need)
                 fields = (str(skill.id), hidden.code, "warning", hidden.message, skill.source_name)
-                diagnostics.append(library.SourceDiagnostic(*fields))
+                diagnostics.append(sources.SourceDiagnostic(*fields))
         return diagnostics
 
     async def collections(self) -> builtins.list[SkillCollection]:
@@ -145,7 +145,7 @@ class DefaultSkillEngine:
     async def _collections_of(self, skills: Sequence[SkillDescriptor]) -> builtins.list[SkillCollection]:
         """Count over these very skills, so that lists and counts never disagree."""
         collections = await self.source.collections() if any(skill.collection for skill in skills) else []
-        return library.derive_collections(skills, library.read_descriptions(collections))
+        return sources.derive_collections(skills, sources.read_descriptions(collections))
 
     async def inventory_section(self, active: Iterable[str] = ()) -> str:
         """Return the `<available_skills>` block: the same text as long as the skills are the same."""
@@ -188,7 +188,7 @@ class DefaultSkillEngine:
         """
         engine = self.snapshot()
         is_search = bool(query and query.strip())
-        filter = library.SkillFilter(collection or None, query) if is_search else library.ALL
+        filter = sources.SkillFilter(collection or None, query) if is_search else sources.ALL
         skills = await engine.list_skills(filter)
         if repository:
             skills = [skill for skill in skills if skill.source_name == repository]
@@ -225,9 +225,9 @@ class DefaultSkillEngine:
         def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
             return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
 
-        return await library.find_in_source(self.source, task, limit, may_use, scope)
+        return await sources.find_in_source(self.source, task, limit, may_use, scope)
 
-    async def load(self, skill_id: str) -> library.SkillDocument:
+    async def load(self, skill_id: str) -> sources.SkillDocument:
         """Return a skill with its body; raises InvalidSkillId or SkillNotFound."""
         own_id = SkillId(skill_id)
         if not self.options.enabled:
@@ -291,13 +291,13 @@ class DefaultSkillEngine:
         """Return the folders of the skills this agent can use, by ID; without those that have none here."""
         engine = self.snapshot()
         skills = {skill.id for skill in await engine.list_skills()}
-        folders = await library.snapshot_of(engine.source).directories() if skills else {}
+        folders = await sources.snapshot_of(engine.source).directories() if skills else {}
         return {skill_id: folder for skill_id, folder in folders.items() if skill_id in skills}
 
     async def _directory(self, skill_id: str) -> str | None:
         engine = self.snapshot()
         document = await engine.load(skill_id)
-        return await library.snapshot_of(engine.source).directory(document.descriptor.id)
+        return await sources.snapshot_of(engine.source).directory(document.descriptor.id)
 
     def _is_allowed(self, skill_id: str) -> bool:
         allow, deny = self.options.allow, self.options.deny

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 
-from skillc.library import SkillCollection, SkillDescriptor, SkillDocument
+from skillc.library.sources import SkillCollection, SkillDescriptor, SkillDocument
 from skillc.text import cut
 
 MAX_INJECTION_BYTES = 32 * 1024

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from skillc.engine.engine import DefaultSkillEngine, EngineOptions
 from skillc.engine.turn import model_input, prepare_turn
-from skillc.library import SkillSource
+from skillc.library.sources import SkillSource
 
 Answer = TypeVar("Answer")
 P = ParamSpec("P")

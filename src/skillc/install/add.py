@@ -36,7 +36,7 @@ from skillc.install.store import (
     record_entries,
 )
 from skillc.install.update import Updater
-from skillc.library import is_path_target, lock_store
+from skillc.library.records import is_path_target, lock_store
 from skillc.listing import describe_targets
 from skillc.settings import Settings
 from skillc.surface import Here, Person, Steps

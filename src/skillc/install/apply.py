@@ -28,7 +28,7 @@ from skillc.install.store import (
     put_skill,
 )
 from skillc.install.versions import find_version, installed_versions, note_versions
-from skillc.library import deployments_by_source, lock_store
+from skillc.library.records import deployments_by_source, lock_store
 from skillc.surface import Steps
 
 REASON = "replaced by 'skc install'"

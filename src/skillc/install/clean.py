@@ -30,7 +30,8 @@ from skillc.install.dangling import (
     list_folders,
     make_waste,
 )
-from skillc.library import read_deployments, read_origin
+from skillc.library import read_origin
+from skillc.library.records import read_deployments
 from skillc.startup import sqlite
 from skillc.surface import Here
 

@@ -31,7 +31,8 @@ from skillc.contract import HIDDEN, KEY, optional
 from skillc.errors import unexpected
 from skillc.install.lock import global_lock_file, lock_file
 from skillc.install.versions import DAMAGE, list_records
-from skillc.library import GLOBAL, DeploymentRecord, read_deployments, roots
+from skillc.library import GLOBAL, roots
+from skillc.library.records import DeploymentRecord, read_deployments
 from skillc.text import one_line
 
 CACHE, ORPHAN, GHOST, LEFTOVER = "cache", "orphan", "ghost", "leftover"  # kinds of waste

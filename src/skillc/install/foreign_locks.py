@@ -29,7 +29,8 @@ from skillc.install.lock import find_root, global_lock_file, lock_folder, read_l
 from skillc.install.origin import CLAWHUB, REGISTRY
 from skillc.install.places import Candidate, Download
 from skillc.install.store import FetchedSkill, has_skill, put_skill, record_entries
-from skillc.library import GLOBAL, is_compiled, lock_store
+from skillc.library import GLOBAL, is_compiled
+from skillc.library.records import lock_store
 from skillc.surface import Here
 
 MAX_BYTES = 16 << 20

@@ -31,7 +31,8 @@ from skillc.install.import_plan import (
 )
 from skillc.install.lock import skill_of
 from skillc.install.store import TellStep, ignore_step, remember_skill
-from skillc.library import DeploymentRecord, lock_store, record_deployments, record_imports
+from skillc.library import record_imports
+from skillc.library.records import DeploymentRecord, lock_store, record_deployments
 from skillc.settings import Settings
 from skillc.skills import digest_files, make_folder
 from skillc.surface import Here, Person

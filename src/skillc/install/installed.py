@@ -45,16 +45,14 @@ from skillc.install.skill_info import (
 from skillc.library import (
     GLOBAL,
     PROJECT,
-    DeploymentRecord,
     Skill,
-    deployments_by_source,
     is_compiled,
     is_skill,
     locate_installed,
     read_import,
-    read_switches,
     stored_skills,
 )
+from skillc.library.records import DeploymentRecord, deployments_by_source, read_switches
 from skillc.skills import digest_skill
 from skillc.text import utf8_text
 

@@ -23,7 +23,7 @@ from skillc.install.lock import (
 )
 from skillc.install.plan import is_exact, read_states
 from skillc.install.versions import find_version, installed_versions
-from skillc.library import deployments_by_source, lock_store
+from skillc.library.records import deployments_by_source, lock_store
 from skillc.skills import digest_skill
 from skillc.surface import Here
 from skillc.text import one_line, utf8_text

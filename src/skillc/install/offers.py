@@ -23,7 +23,8 @@ from skillc.install.lock import lock_folder, read_lock, require_intact
 from skillc.install.marketplace import Marketplace, Plugin, find_marketplace, keep_skills
 from skillc.install.origin import FILE, Origin
 from skillc.install.places import Candidate, Download
-from skillc.library import is_compiled, read_deployments, read_import
+from skillc.library import is_compiled, read_import
+from skillc.library.records import read_deployments
 from skillc.lint import estimate
 from skillc.listing import join_targets
 from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata

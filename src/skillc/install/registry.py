@@ -32,7 +32,8 @@ from skillc.install.lock import read_lock, skill_of
 from skillc.install.origin import OURS, Origin
 from skillc.install.places import NO_REASONS, Candidate, Place, Report, make_candidate
 from skillc.install.versions import installed_roots
-from skillc.library import GLOBAL, Skill, SkillsConfig, copy_path, list_copies
+from skillc.library import GLOBAL, Skill, copy_path, list_copies
+from skillc.library.repositories import SkillsConfig
 from skillc.quotes import shell_quote
 from skillc.remotes import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId

@@ -37,20 +37,8 @@ from skillc.errors import (
 from skillc.install.lock import change_lock
 from skillc.install.store import entries_of, path_of, remember_skill
 from skillc.install.versions import note_versions
-from skillc.library import (
-    PROJECT,
-    DeploymentRecord,
-    Skill,
-    change_switch,
-    find_switch,
-    is_path,
-    is_skill,
-    locate_installed,
-    lock_store,
-    read_deployments,
-    resolve_installed,
-    roots,
-)
+from skillc.library import PROJECT, Skill, is_path, is_skill, locate_installed, resolve_installed, roots
+from skillc.library.records import DeploymentRecord, change_switch, find_switch, lock_store, read_deployments
 from skillc.quotes import shell_quote
 from skillc.surface import Here
 from skillc.text import one_line

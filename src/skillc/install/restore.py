@@ -25,14 +25,11 @@ from skillc.install.entry import LockEntry
 from skillc.install.lock import change_lock, read_lock, target_scope
 from skillc.install.store import has_skill, path_of
 from skillc.install.versions import keep_version, note_versions
-from skillc.library import (
-    GLOBAL,
-    PROJECT,
+from skillc.library import GLOBAL, PROJECT, Skill, is_skill
+from skillc.library.records import (
     DeploymentRecord,
-    Skill,
     Switch,
     change_switch,
-    is_skill,
     lock_store,
     parse_record,
     parse_switch,

@@ -23,16 +23,8 @@ from skillc.install.entry import COPY, LockEntry
 from skillc.install.lock import change_lock, read_lock, skill_of, store_folder, target_scope
 from skillc.install.plan import Outcome, note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
-from skillc.library import (
-    GLOBAL,
-    PROJECT,
-    DeploymentRecord,
-    Skill,
-    deployments_by_source,
-    import_root,
-    is_path_target,
-    record_imports,
-)
+from skillc.library import GLOBAL, PROJECT, Skill, import_root, record_imports
+from skillc.library.records import DeploymentRecord, deployments_by_source, is_path_target
 from skillc.settings import load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 

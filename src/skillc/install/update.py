@@ -42,7 +42,8 @@ from skillc.install.store import (
     record_entries,
 )
 from skillc.install.versions import find_version
-from skillc.library import is_path, lock_store
+from skillc.library import is_path
+from skillc.library.records import lock_store
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
 from skillc.surface import Here

@@ -88,9 +88,8 @@ def _find_in_repositories(
 ) -> FoundSkills:
     import asyncio  # together they take longer to import than a search of folders
 
-    from skillc.library.config import SkillsConfig
-    from skillc.library.repositories import resolve_repositories
-    from skillc.library.source import find_in_source
+    from skillc.library.repositories import SkillsConfig, resolve_repositories
+    from skillc.library.sources import find_in_source
 
     config = SkillsConfig.load(cwd)
     for diagnostic in config.diagnostics:
@@ -167,10 +166,8 @@ def _store(execute: Any, key: str, rows: list[Row]) -> None:
 
 
 def _resolve(cwd: str) -> list[Row] | None:
-    from skillc.library.config import SkillsConfig
-    from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.library import CompositeSkillSource
-    from skillc.library.repositories import resolve_repositories
+    from skillc.library.repositories import SkillsConfig, resolve_repositories
+    from skillc.library.sources import CompositeSkillSource, FilesystemSkillSource
 
     config = SkillsConfig.load(cwd)
     if config.diagnostics or config.capabilities or not config.enabled:

@@ -21,9 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillc.library.config import SkillsConfig
-    from skillc.library.library import CompositeSkillSource, CompositeSnapshot
-    from skillc.library.source import SkillDocument
+    from skillc.library.repositories import SkillsConfig
+    from skillc.library.sources import CompositeSkillSource, CompositeSnapshot, SkillDocument
 
 MAX_NOTE = 1 << 16  # bytes
 MAX_AGE = 60.0  # seconds that a note is valid; shorter if the repository's refresh interval is
@@ -91,8 +90,7 @@ def _locate_in_repositories(name: str, cwd: str, error: InvalidSkill | SkillNotF
 
 
 async def _locate(skill_id: SkillId, cwd: str) -> Skill:
-    from skillc.library.config import SkillsConfig
-    from skillc.library.repositories import resolve_repositories
+    from skillc.library.repositories import SkillsConfig, resolve_repositories
 
     config = SkillsConfig.load(cwd)
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
@@ -118,7 +116,7 @@ async def _locate(skill_id: SkillId, cwd: str) -> Skill:
 def _as_folder(document: SkillDocument, directory: str | None, config: SkillsConfig, cwd: str) -> Skill:
     """Return a skill with its own folder if that is on this machine, else with a copy."""
     from skillc.library import skill_cache
-    from skillc.library.source import SkillScope
+    from skillc.library.sources import SkillScope
 
     skill = document.descriptor
     home = paths.home() or ""
@@ -165,7 +163,7 @@ async def _explain_absence(
 
 def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     """Return the error for a name: that it is in the trash, or similar ones of the stores and `others`."""
-    from skillc.library.deployments import find_record_damage
+    from skillc.library.records import find_record_damage
     from skillc.spelling import suggest
 
     names = (*(skill.name for skill in stored_skills(cwd)), *others)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from skillc import paths
 from skillc.errors import SkillcError
 from skillc.index.skills import Memory, Walk, recall_folder
-from skillc.library.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
+from skillc.library.repositories import SkillRepositoryConfig, SkillsConfig, repositories_in_force
 from skillc.library.skill_cache import copies_folder, list_copies
 
 MAX_SECONDS = 0.3  # for the walk of a folder that was never indexed

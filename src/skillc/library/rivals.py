@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from skillc.errors import EmptyQuery
 from skillc.index.skills import EVERYTHING, OFFER_CONFIDENCE, FoundSkill, Searchable, skill_index
 from skillc.library.find import find_skills, list_folders
+from skillc.library.sources import MemoryFolder
 from skillc.library.stores import Skill
-from skillc.library.virtual import MemoryFolder
 from skillc.skills import parse, read_main_file, read_metadata, read_tags
 
 DEPTH = 10  # results among which a skill is looked for

@@ -22,8 +22,8 @@ from skillc.skills import SkillId, make_folder
 from skillc.startup import sha256_hex
 
 if TYPE_CHECKING:
-    from skillc.library.config import SkillRepositoryConfig
-    from skillc.library.source import SkillDocument
+    from skillc.library.repositories import SkillRepositoryConfig
+    from skillc.library.sources import SkillDocument
 
 _NOT_ADDRESS = ("allow_hosts", "auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
 

@@ -112,9 +112,9 @@ def resolve(name: str, cwd: str, *, may_be_path: bool = True) -> Skill:
         if is_skill(skill.source):
             return skill if skill.is_stored else _find_source(skill)
         incomplete = incomplete or skill.source
-    from skillc.library import deployments  # names are mostly in a store
+    from skillc.library.records import source_of_name  # names are mostly in a store
 
-    source = deployments.source_of_name(name)
+    source = source_of_name(name)
     if source is not None and is_skill(source) and not (skill := at_path(source)).is_copy:
         return skill  # a copy of a repository's skill is for the repository to bring up to date
     if incomplete is not None:
@@ -126,9 +126,9 @@ def _find_source(skill: Skill) -> Skill:
     """Return the skill that a compiled folder was made from, if the user's record has that folder [D51]."""
     if not is_compiled(skill.source):
         return skill
-    from skillc.library import deployments
+    from skillc.library.records import source_of_folder
 
-    source = deployments.source_of_folder(skill.source)
+    source = source_of_folder(skill.source)
     return at_path(source) if source is not None and is_skill(source) else skill
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from skillc import paths
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
-from skillc.library import (
+from skillc.library import Skill
+from skillc.library.records import (
     AUTO,
     DEMAND,
     LISTED,
     DeploymentRecord,
     ListingRecord,
-    Skill,
     change_listing_record,
     read_deployments,
     read_listing_record,

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from skillc.compiler import Agent, DeploymentState, agents_by_name, inspect_deployment
-from skillc.library import (
+from skillc.library import at_path
+from skillc.library.records import (
     ALWAYS,
     DEMAND,
     LEFT_OUT,
@@ -21,7 +22,6 @@ from skillc.library import (
     ON_DEMAND,
     DeploymentRecord,
     ListingRecord,
-    at_path,
 )
 from skillc.listing.budget import Candidate, Line, own_lines
 from skillc.listing.folders import Folders, FoundSkill, Place

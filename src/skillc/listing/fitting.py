@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skillc.compiler import agents_by_name, change_states
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
-from skillc.library import (
+from skillc.library.records import (
     LISTED,
     ON_DEMAND,
     ListingRecord,

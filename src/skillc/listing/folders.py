@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc import compiler, paths
-from skillc.library import LEFT_OUT, ON_DEMAND, DeploymentRecord, read_deployments
+from skillc.library.records import LEFT_OUT, ON_DEMAND, DeploymentRecord, read_deployments
 from skillc.listing.budget import Candidate
 from skillc.listing.commands import Place, describe, find_commands, read_field
 from skillc.listing.rules import Rule

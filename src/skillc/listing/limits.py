@@ -15,7 +15,7 @@ from typing import Any
 
 from skillc.errors import SkillcError
 from skillc.jsonc import cut_value, find_value, parse_settings, put_value
-from skillc.library import change_listing_record, read_listing_record
+from skillc.library.records import change_listing_record, read_listing_record
 from skillc.listing.rules import Rule
 from skillc.shared_files import read_file, read_text, rewrite_file
 from skillc.startup import sha256_hex

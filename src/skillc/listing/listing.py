@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skillc import compiler, paths
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, warning
-from skillc.library import AUTO, read_listing_record
+from skillc.library.records import AUTO, read_listing_record
 from skillc.listing.budget import ABSENT, ON_DEMAND, WHOLE, fit_listing
 from skillc.listing.folders import Folders, FoundSkill, all_places, plain_place
 from skillc.listing.limits import find_limit

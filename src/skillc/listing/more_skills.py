@@ -22,14 +22,8 @@ from skillc.compiler import (
 )
 from skillc.errors import Diagnostic, SkillcError
 from skillc.index.sections import render_manifest
-from skillc.library import (
-    GLOBAL,
-    LISTED,
-    DeploymentRecord,
-    Skill,
-    read_deployments,
-    record_deployments,
-)
+from skillc.library import GLOBAL, Skill
+from skillc.library.records import LISTED, DeploymentRecord, read_deployments, record_deployments
 from skillc.listing.rules import read_rules
 from skillc.quotes import yaml_quote
 from skillc.text import count_of

@@ -15,15 +15,15 @@ from skillc import atomic, paths
 from skillc.audit import NOTE, Policy, audit_folder, read_policy
 from skillc.errors import SkillcError
 from skillc.index.skills import Folder, skill_index
-from skillc.library import (
-    GitSkillSource,
+from skillc.library.records import read_switches
+from skillc.library.repositories import (
     SkillRepositoryConfig,
     SkillsConfig,
     find_skills_file,
-    read_switches,
     repositories_in_force,
     source_of,
 )
+from skillc.library.sources import GitSkillSource
 from skillc.listing.hook import log_fault, update_lock
 from skillc.listing.offer_record import (
     BLOCKED,

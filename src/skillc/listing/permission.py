@@ -21,7 +21,8 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import SkillcError
-from skillc.library import find_skills_file, list_folders, resolve
+from skillc.library import list_folders, resolve
+from skillc.library.repositories import find_skills_file
 from skillc.listing.hook import directory_of, log_fault, read_request
 from skillc.skills import is_segment
 

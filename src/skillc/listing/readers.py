@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from skillc import compiler, paths
-from skillc.library import is_path_target
+from skillc.library.records import is_path_target
 from skillc.listing.rules import read_rules
 
 

@@ -26,7 +26,7 @@ from skillc.index.skills import (
     write_change,
     write_note,
 )
-from skillc.library import VirtualFolder
+from skillc.library.sources import VirtualFolder
 from skillc.paths import SKILL_FILES
 
 Document = tuple[str, str, bytes]  # the ID of a skill, a label that changes with its text, its SKILL.md

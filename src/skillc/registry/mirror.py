@@ -35,7 +35,7 @@ from skillc.errors import (
     VersionExists,
     WrongDigest,
 )
-from skillc.library import GitSkillSource
+from skillc.library.sources import GitSkillSource
 from skillc.registry.access import Caller, Permission
 from skillc.registry.model import Role, Skill, is_below, parse_prefix
 from skillc.registry.package import Package, read_package

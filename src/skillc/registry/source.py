@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from skillc import library
 from skillc.errors import SkillNotFound
-from skillc.library import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
+from skillc.library import sources
+from skillc.library.sources import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.paths import SKILL_FILES
 from skillc.registry.model import Skill, StoredFile, Version
 from skillc.skills import SkillId
@@ -105,7 +105,7 @@ def read_document(source: VersionSource, version: Version) -> SkillDocument:
     """Return a version with the text of its SKILL.md."""
     names = {file.path for file in source.files(version)}
     data = source.read_file(version, next(name for name in SKILL_FILES if name in names))
-    return library.read_document(describe_version(version), data)
+    return sources.read_document(describe_version(version), data)
 
 
 def describe_version(version: Version) -> SkillDescriptor:

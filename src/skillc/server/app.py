@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from skillc.engine import DefaultSkillEngine, model_input
 from skillc.index.skills import FoundSkills
-from skillc.library import SkillDocument, SkillFilter, SkillSource
+from skillc.library.sources import SkillDocument, SkillFilter, SkillSource
 from skillc.server.requests import LIMIT, Parameter, read_body, read_parameters
 from skillc.server.responses import MISTAKES, Refusal, explain, guard, refuse_route, respond, respond_value
 from skillc.skills import SkillId

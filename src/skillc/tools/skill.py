@@ -13,7 +13,7 @@ from skillc.spelling import did_you_mean
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
-    from skillc.library import SkillSource
+    from skillc.library.sources import SkillSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,8 @@ def find_skill(name: str, cwd: str) -> SkillLocation:
 def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
     """Return a skill that a repository has; its folder may be a copy."""
     # Most skills are in a store, and these load every kind of repository.
-    from skillc.library import SkillsConfig, copy_path, resolve_repositories
+    from skillc.library import copy_path
+    from skillc.library.repositories import SkillsConfig, resolve_repositories
 
     config = SkillsConfig.load(cwd)
     own = next((r for r in config.repositories if r.name == skill.repository), None)

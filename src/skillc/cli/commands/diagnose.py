@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.lines import BAD, WARNING, Line, Mark
 from skillc.cli.options import check_repository
 from skillc.cli.output import note_new_name
 from skillc.cli.syntax import Arguments, Command
 from skillc.errors import WARNINGS, InvalidOption
+from skillc.library import sources
 from skillc.spelling import did_you_mean
 from skillc.text import count_of, one_line
 
@@ -67,7 +67,7 @@ def show_findings(arguments: Arguments) -> int:
     return show(arguments, value, _lines(diagnostics, total))
 
 
-def _lines(diagnostics: Sequence[library.SourceDiagnostic], total: int) -> Iterator[str]:
+def _lines(diagnostics: Sequence[sources.SourceDiagnostic], total: int) -> Iterator[str]:
     for d in diagnostics:
         kind = Mark(f"{d.severity}[{d.code}]:", BAD if d.severity == "error" else WARNING)
         text = ": ".join(filter(None, (d.source_name, d.path, d.message)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skillc import install, library
+from skillc import install
 from skillc.cli import show, workspace
 from skillc.cli.commands.info import describe
 from skillc.cli.lines import WARNING, Mark, Table
 from skillc.cli.syntax import Arguments, Command
 from skillc.errors import warning
+from skillc.library import records
 
 COMMAND = Command("""
 skc list
@@ -38,7 +39,7 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit"),
         check_obsolete=arguments.has("check_obsolete"),
     )
-    here.tell((*skills.diagnostics, *library.check_deployments()))
+    here.tell((*skills.diagnostics, *records.check_deployments()))
     file = here.switched_off_by()
     if file:  # they are in the stores all the same
         here.tell((warning("W072", file),))

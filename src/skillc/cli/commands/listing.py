@@ -8,7 +8,7 @@ from skillc.cli.approval import attended_workspace
 from skillc.cli.listings import show_listings
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action, unknown_choice
-from skillc.library import CHOICES
+from skillc.library.records import CHOICES
 from skillc.settings import load_settings
 from skillc.text import count_of, one_line
 

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
+from skillc.library import repositories
 from skillc.quotes import shell_quote
 
 COMMAND = Command("""
@@ -71,7 +71,7 @@ def _add(arguments: Arguments) -> int:
     switches = tuple(name for name in ("strict", "required") if arguments.has(name))
     name, place = arguments.text("name"), arguments.text("place")
     for_all, keep = arguments.has("global"), arguments.has("keep_defaults")
-    new = library.NewRepository(name, place, arguments.optional("type"), options, switches)
+    new = repositories.NewRepository(name, place, arguments.optional("type"), options, switches)
     addition = workspace().add_repository(new, for_all=for_all, keep_defaults=keep)
     guess = ", guessed from the address; --type says otherwise" if addition.guessed else ""
     lines = [

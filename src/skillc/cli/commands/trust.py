@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import library, tools
+from skillc import tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm
 from skillc.cli.output import table
@@ -10,6 +10,7 @@ from skillc.cli.syntax import Arguments, Command
 from skillc.cli.terminal import has_person
 from skillc.cli.usage_errors import check_action
 from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.library import repositories
 from skillc.paths import current_directory
 from skillc.text import one_line
 
@@ -91,7 +92,7 @@ def _decide_on_variable(arguments: Arguments) -> int:
     action, variable, host = (arguments.optional(name) for name in ("action", "variable", "host"))
     if action not in ("allow", "prune") or arguments.optional("skill") or not (variable and host):
         raise InvalidOption("usage: skc trust allow|prune --variable <name> --host <host>")
-    change = library.allow_variable if action == "allow" else library.forget_variable
+    change = repositories.allow_variable if action == "allow" else repositories.forget_variable
     matches = change(current_directory(), variable, host)
     verb = "Allowed" if action == "allow" else "Forgot"
     lines = [one_line(f"{verb} {use.variable} for {use.host} in {use.project}") for use in matches]
@@ -131,7 +132,7 @@ def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
         for e in decisions
         for d in [e.decision]
     ]
-    uses = library.allowed_variables()
+    uses = repositories.allowed_variables()
     value: dict[str, object] = {"entries": [entry.as_json() for entry in decisions]}
     header = ("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH")
     lines = list(table(header, rows)) if rows or uses else ["Nothing was decided yet."]

@@ -11,7 +11,8 @@ from skillc.compiler import (
 from skillc.contract import encode
 from skillc.errors import InvalidOption
 from skillc.install import advise_foreign, list_installed
-from skillc.library import Skill, check_deployments
+from skillc.library import Skill
+from skillc.library.records import check_deployments
 from skillc.lint import Choice, find_skill_of, group_findings, summarise_report, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.paths import project_roots, require_home

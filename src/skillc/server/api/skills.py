@@ -12,7 +12,7 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from skillc.errors import FileNotFound, RegistryUnavailable, SkillNotFound
-from skillc.library import SkillCollection, SkillFilter
+from skillc.library.sources import SkillCollection, SkillFilter
 from skillc.registry import Skill, StoredFile, Version, describe_version, read_document
 from skillc.server.api.contracts import (
     TURN,

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from skillc.errors import EmptyQuery, SkillcError, SkillNotFound
 from skillc.index.skills import FoundSkill, FoundSkills, Scope
-from skillc.library import EMBEDDED
+from skillc.library.sources import EMBEDDED
 from skillc.registry import Skill, Version
 from skillc.server.pages.agents import list_overflows
 from skillc.server.pages.markdown import PREFIX, slugify

@@ -15,7 +15,8 @@ from skillc.audit import Audit, audit_folder
 from skillc.errors import FileNotFound, SkillcError
 from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills, Scope
-from skillc.library import Skill as FolderSkill, SkillDescriptor, SkillDocument, stored_skills
+from skillc.library import Skill as FolderSkill, stored_skills
+from skillc.library.sources import SkillDescriptor, SkillDocument
 from skillc.registry import Skill, StoredFile, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage

@@ -8,9 +8,9 @@ import os
 import re
 
 from skillc.index.skills import Searchable
-from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
-from skillc.library.source import SkillScope, SourceDiagnostic
-from skillc.library.wrappers import SnapshotSource
+from skillc.library.sources.filesystem import FilesystemSkillSource, FilesystemSnapshot
+from skillc.library.sources.source import SkillScope, SourceDiagnostic
+from skillc.library.sources.wrappers import SnapshotSource
 from skillc.remotes.git import Checkouts, GitSkillConfig
 from skillc.skills import SkillId
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc.contract import encode
-from skillc.library.deployments import DeploymentRecord, parse_record
+from skillc.library.records.deployments import DeploymentRecord, parse_record
 from skillc.records import Record
 from skillc.text import utf8_text
 

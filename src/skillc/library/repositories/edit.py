@@ -19,9 +19,9 @@ from typing import Any
 from skillc import atomic, paths
 from skillc.contract import KEY, hidden
 from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
-from skillc.library import config, variables
-from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
-from skillc.library.repositories import EMBEDDED
+from skillc.library.repositories import config, variables
+from skillc.library.repositories.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
+from skillc.library.sources import EMBEDDED
 from skillc.remotes import guess_type, resolve_address
 from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.spelling import unknown_repository

@@ -1,77 +1,44 @@
-"""From configuration to one source, the only way that all surfaces take; and refreshing repositories now.
-
-The embedded skills ship with skillc, or with other installed distributions. A distribution declares a folder
-of skills in a package of its own:
-
-    [project.entry-points."skillc.skills"]
-    mine = "my_package.skills"
-"""
+"""From configuration to one source, the only way that all surfaces take."""
 
 from __future__ import annotations
 
-import asyncio
 import builtins
-import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib import metadata, util
 from typing import Any
 
-from skillc import atomic, paths
-from skillc.contract import hidden
+from skillc import paths
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
-from skillc.library.config import (
+from skillc.library.repositories.config import (
     SkillRepositoryConfig,
     SkillsConfig,
     repositories_in_force,
 )
-from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
-from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
-from skillc.library.variables import check_variables
+from skillc.library.repositories.variables import check_variables
+from skillc.library.sources import (
+    ALL,
+    EMBEDDED,
+    TIME_OUT,
+    CompositeSkillSource,
+    EmbeddedSkillSource,
+    FilesystemSkillSource,
+    NamedSource,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillScope,
+    SkillSource,
+)
 from skillc.remotes import BearerAuth, HeaderAuth, StoredAuth, find_token, hide_secrets
 from skillc.skills import SkillId
-from skillc.spelling import unknown_repository
 
-EMBEDDED = "embedded"  # the name of the skills that come with skc
-ENTRY_POINTS = "skillc.skills"
 ALLOW = "SKILLC_ALLOW_COMMANDS"
 
 # How long a server may be silent, as a part of its repository's time-out: less than the composite
 # waits, so that the source can say what is wrong, and no thread outlives its question.
 SILENCE = 5 / 6
 HTTP_SILENCE = 1 / 3
-
-log = logging.getLogger("skillc.library")
-
-
-class EmbeddedSkillSource(CompositeSkillSource):
-    """The lowest layer: always there, updated only with the packages it comes in. IDs are flat."""
-
-    kind = "embedded"
-
-    def __init__(self) -> None:
-        folders = dict.fromkeys([paths.embedded_skills(), *_package_folders()])
-        super().__init__(FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders)
-
-    @property
-    def partial(self) -> str:
-        sources = (member.source for member in self.sources)
-        return next((note for source in sources if (note := getattr(source, "partial", ""))), "")
-
-
-def _package_folders() -> builtins.list[str]:
-    """Return the folders that installed distributions declare; log those that can't be found."""
-    folders: builtins.list[str] = []
-    for entry in metadata.entry_points(group=ENTRY_POINTS):
-        try:
-            spec = util.find_spec(entry.module)
-            folders += (spec.submodule_search_locations or []) if spec else []
-        except Exception as error:  # finding a package imports its parents, which may do anything
-            log.warning("skills of '%s' can't be found: %s", entry.name, error)
-    return folders
 
 
 class UnavailableSource(SkillSource):
@@ -145,13 +112,18 @@ def _server_source(
     repository: SkillRepositoryConfig, settings: Mapping[str, Any], patience: float
 ) -> SkillSource:
     """Return the source that asks a server, which may be a program on this machine."""
-    from skillc.library import servers  # slow to import
+    from skillc.library.sources import (  # slow to import
+        ClawHubSkillSource,
+        HttpSkillSource,
+        McpSkillSource,
+        WellKnownSkillSource,
+    )
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
     refresh = float(settings.get("refresh_seconds", 60))
     if repository.type != "mcp":
-        classes = (servers.HttpSkillSource, servers.ClawHubSkillSource, servers.WellKnownSkillSource)
+        classes = (HttpSkillSource, ClawHubSkillSource, WellKnownSkillSource)
         source = next(each for each in classes if each.kind == repository.type)
         if auth is None and repository.type != "well-known" and (stored := find_token(settings["url"])):
             auth = StoredAuth(stored)
@@ -164,8 +136,6 @@ def _server_source(
                 time_out=round(patience * HTTP_SILENCE, 2),
                 allow_hosts=settings.get("allow_hosts", ()),
             )
-    from skillc.library.mcp import McpSkillSource
-
     command, problem = settings.get("command", []), ""
     if command and repository.of_project and os.environ.get(ALLOW) != "1":
         # A project that was only cloned must not start programs.
@@ -186,7 +156,7 @@ def _server_source(
 def _git_source(
     repository: SkillRepositoryConfig, settings: Mapping[str, Any], silence: float
 ) -> SkillSource:
-    from skillc.library.git import GitSkillSource
+    from skillc.library.sources import GitSkillSource
     from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken, SshKey
 
     token, key = settings.get("auth_token"), settings.get("ssh_key")
@@ -203,72 +173,3 @@ def _git_source(
             allow_hosts=tuple(settings.get("allow_hosts", ())),
         )
     return GitSkillSource(config)
-
-
-@dataclass(frozen=True, slots=True)
-class Refresh:
-    """The outcome of a refresh: `before` is None if nothing was cached, `failure` None if all is well.
-
-    A repository that is `stale` could not be refreshed and serves what it had.
-    """
-
-    name: str
-    type: str
-    status: str
-    before: int | None = None
-    skills: int = 0
-    commit: str | None = None
-    failure: SkillcError | None = hidden(None)
-    error: str | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "error", self.failure.message if self.failure else None)
-
-
-def choose_repositories(
-    config: SkillsConfig, project_root: str | None, name: str | None
-) -> list[SkillRepositoryConfig]:
-    """Return the repositories in force, or the one of a name; raises InvalidOption for no such name."""
-    repositories = repositories_in_force(config, project_root)
-    if name is not None and all(repository.name != name for repository in repositories):
-        raise unknown_repository(name, [repository.name for repository in repositories])
-    return [repository for repository in repositories if name in (None, repository.name)]
-
-
-async def refresh_repositories(
-    repositories: Iterable[SkillRepositoryConfig], *, time_out: float | None = None
-) -> list[Refresh]:
-    """Refresh all at once, whatever their intervals say; a failure of one affects no other.
-
-    Copies of their skills are brought up to date when they are next used. `time_out` is how many seconds a
-    repository may take, in place of its own.
-    """
-    results = await asyncio.gather(*(_refresh(repository, time_out) for repository in repositories))
-    if paths.home() is not None:
-        await asyncio.to_thread(atomic.discard, paths.recent_copies())
-    return results
-
-
-async def _refresh(repository: SkillRepositoryConfig, time_out: float | None) -> Refresh:
-    name, kind, before = repository.name, repository.type, None
-    try:
-        source = source_of(repository, time_out)
-        count = getattr(source, "cached_count", None)
-        before = await count() if count else None
-        refresh = getattr(source, "refresh", None)
-        if refresh:
-            await refresh()
-        skills = len(await source.list())
-    except Exception as error:
-        return Refresh(name, kind, "unavailable", before, failure=_rename(name, unexpected(error)))
-    status = "unused" if getattr(source, "unused", False) else getattr(source, "status", "ok")
-    problem = getattr(source, "error", None)
-    failure = RepositoryUnavailable(name, problem) if problem else None
-    return Refresh(name, kind, status, before, skills, getattr(source, "commit", None), failure)
-
-
-def _rename(name: str, error: SkillcError) -> SkillcError:
-    """Return an error under the repository's name, because a source names itself by its address."""
-    if isinstance(error, RepositoryUnavailable):
-        return RepositoryUnavailable(name, error.reason, error.details)
-    return error if error.code != SkillcError.code else RepositoryUnavailable(name, error.message)

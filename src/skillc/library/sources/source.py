@@ -9,7 +9,7 @@
 
 A source may have more methods and attributes. They are looked up where they are used:
 
-- `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.wrappers`);
+- `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.sources.wrappers`);
 - `directory(skill_id)`, `directories()`: the folders of skills; `diagnostics()`;
 - `parts(name)` or `bodies_at_hand()`: what can be searched; without them names and descriptions are;
 - `kind`, `status`, `error`, `unused`, `quarantined`: the state that `skc repo list` shows; `partial`: how
@@ -40,7 +40,7 @@ from weakref import WeakKeyDictionary
 
 from skillc.errors import SkillNotFound
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, skill_index
-from skillc.library.virtual import MemoryFolder
+from skillc.library.sources.virtual import MemoryFolder
 from skillc.remotes import require_text
 from skillc.skills import SkillId, parse, read_metadata, read_tags
 

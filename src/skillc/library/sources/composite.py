@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, SkillNotFound, unexpected, warning
 from skillc.index.skills import Searchable
-from skillc.library import source as base
-from skillc.library.wrappers import SnapshotSource, SourceSnapshot
+from skillc.library.sources import source as base
+from skillc.library.sources.wrappers import SnapshotSource, SourceSnapshot
 from skillc.remotes import hide_secrets, require_text, to_seconds
 from skillc.skills import SkillId
 

@@ -23,7 +23,7 @@ from functools import partial
 from typing import ClassVar
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library import source as base
+from skillc.library.sources import source as base
 from skillc.remotes import (
     Answer,
     BearerAuth,

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from skillc.errors import SkillNotFound
 from skillc.index.skills import Searchable
-from skillc.library import source as base
+from skillc.library.sources import source as base
 from skillc.skills import SkillId
 
 

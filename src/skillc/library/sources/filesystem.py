@@ -18,8 +18,8 @@ from typing import Any
 from skillc import paths
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import Entry, Folder, Searchable, Snapshot, skill_index
-from skillc.library import source as base
-from skillc.library.wrappers import SnapshotSource
+from skillc.library.sources import source as base
+from skillc.library.sources.wrappers import SnapshotSource
 from skillc.skills import SkillId, id_prefix
 
 

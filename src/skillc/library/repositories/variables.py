@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, InvalidOption
-from skillc.library.config import VARIABLE, SkillRepositoryConfig, SkillsConfig
+from skillc.library.repositories.config import VARIABLE, SkillRepositoryConfig, SkillsConfig
 from skillc.quotes import shell_quote
 from skillc.records import Record
 

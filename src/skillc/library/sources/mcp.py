@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
-from skillc.library import source as base
-from skillc.library.servers import LIST, RemoteSource
+from skillc.library.sources import source as base
+from skillc.library.sources.servers import LIST, RemoteSource
 from skillc.remotes import Answer, Failure, Listing, RemoteSkill, SkillFolders, require_text, to_seconds
 from skillc.remotes.mcp import McpRefusal, McpRemote, McpServer
 from skillc.skills import SkillId, is_segment, to_segment
