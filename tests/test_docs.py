@@ -23,7 +23,7 @@ from skillc.errors import tree
 from skillc.library.repositories import config
 from skillc.lint import config as lint_config
 from skillc.registry import ReviewRules
-from skillc.server import settings as configuration
+from skillc.server import configuration
 from tests.support.blocks import Block, Need, compare_json, fits, read_steps
 from tests.support.cases import each
 from tests.support.needs import NEEDS

@@ -18,7 +18,6 @@ from skillc.registry import (
     Permission,
     Policies,
     Registry,
-    RegistryConfig,
     RegistryUpstream,
     ReviewRules,
     Role,
@@ -30,6 +29,7 @@ from skillc.registry import (
 )
 from skillc.registry.mirror import GitUpstream, Import, Upstream as AnyUpstream
 from skillc.server import ServerSettings, create_registry_app
+from skillc.server.configuration import read_configuration
 from tests.registry.conftest import Clock, Team, package
 from tests.support.cases import each
 from tests.support.client import AppClient
@@ -360,7 +360,9 @@ def test_no_git_repository(registry: Team, server: Server, tmp_path: Path) -> No
 
 
 def opened(folder: Path, toml: str) -> Registry:
-    return open_registry(str(folder / "registry.db"), "", RegistryConfig.parse(toml))
+    path = folder / "registry.toml"
+    path.write_text(toml)
+    return open_registry(str(folder / "registry.db"), "", read_configuration(str(path))[0])
 
 
 def test_policies_of_registry_toml(tmp_path: Path) -> None:

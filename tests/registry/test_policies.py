@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from skillc.library.sources import (
 from skillc.registry import (
     SYSTEM,
     Caller,
+    Finder,
     Permission,
     Policies,
     RegistrySkillSource,
@@ -27,7 +29,7 @@ from skillc.registry import (
     make_package,
 )
 from skillc.skills import SkillId
-from tests.registry.conftest import Clock, Team
+from tests.registry.conftest import Clock, Team, package
 
 
 def listing(source: VersionSource) -> dict[str, list[str]]:
@@ -111,3 +113,26 @@ def test_source_of_skills(registry: Team, clock: Clock) -> None:
         assert (await merged.load(SkillId("team/payments/refunds"))).body == "# Refunds\n"
 
     asyncio.run(check())
+
+
+def test_policies_hide_and_index(registry: Team, clock: Clock, tmp_path: Path) -> None:
+    """[SURFACES: Registry model] what policies hide from a source is what they hide from searches."""
+    policies = Policies(timedelta(days=3), ("payments",), ("payments/legacy",), "review", clock)
+    for name, level in (("payments/good", "review"), ("payments/bad", "block"), ("legal/good", "note")):
+        registry.publish(SYSTEM, package(name), audit={"findings": [{"level": level}]})
+    registry.publish(SYSTEM, package("payments/legacy"), audit={})
+    registry.publish(SYSTEM, package("payments/unknown"))
+    clock.move(days=3)
+    registry.publish(SYSTEM, package("payments/young"), audit={})
+    source = registry.source(SYSTEM, policies.allows)
+    assert [str(skill.id) for skill in source.skills()] == ["payments/good"]
+    with pytest.raises(SkillNotFound):
+        source.skill("payments/bad")
+    registry.policies = policies
+    finder = Finder(registry, str(tmp_path / "index"))
+    finder.refresh()
+    assert [skill.id for skill in finder.find(SYSTEM, "text good bad young legacy")] == ["payments/good"]
+    finder.close()
+    everything = registry.source(SYSTEM, Policies().allows)
+    assert len([*everything.skills()]) == 6
+    assert len([*everything.skills("payments", "payments/legacy")]) == 2

@@ -13,8 +13,7 @@ from skillc.registry import open_registry
 from skillc.registry.store import open_store
 from skillc.registry.store.migrations import MIGRATIONS, migrate
 from skillc.results import RESULTS
-from skillc.server import Trial, check_registry
-from skillc.server.settings import ServeOptions, make_launch
+from skillc.server import ServeOptions, Trial, check_registry, make_launch
 from tests.conftest import World
 from tests.support import s3 as support_s3
 from tests.support.issuer import Issuer

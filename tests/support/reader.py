@@ -22,8 +22,7 @@ import yaml
 from skillc.audit import read_policy
 from skillc.library.repositories import config as library_config
 from skillc.lint.config import read_settings
-from skillc.registry import RegistryConfig
-from skillc.server.settings import read_configuration
+from skillc.server.configuration import read_configuration
 from tests.support.blocks import Block, Command, compare_json, fits, read_transcript
 from tests.support.internet import connected
 
@@ -259,7 +258,6 @@ def _load_skills(path: Path) -> None:
 
 
 def _load_registry(path: Path) -> None:
-    RegistryConfig.load(str(path))
     read_configuration(str(path))
 
 

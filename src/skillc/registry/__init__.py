@@ -19,9 +19,8 @@ from skillc.registry.access import (
 )
 from skillc.registry.accounts import NewToken
 from skillc.registry.collection_counts import CollectionCounts
-from skillc.registry.config import RegistryConfig, SettingsTable, open_settings
 from skillc.registry.finder import Finder
-from skillc.registry.mirror import Mirror, RegistryUpstream
+from skillc.registry.mirror import Mirror, MirrorConfig, RegistryUpstream
 from skillc.registry.model import (
     APPROVED,
     Change,
@@ -36,7 +35,7 @@ from skillc.registry.model import (
 )
 from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_archive, make_package, read_package
 from skillc.registry.policies import Policies, ReviewRules
-from skillc.registry.registry import Registry, open_registry
+from skillc.registry.registry import Registry, RegistryConfig, open_registry
 from skillc.registry.sessions import NewSession, SignedIn
 from skillc.registry.source import (
     CallerSource,

@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # a registry has mirrors
 REFRESH = timedelta(hours=1)  # after which an upstream is asked for a newer version
 RETRY = timedelta(minutes=1)  # after which it is asked again for what it did not have or could not give
 MAX_CHECKS = 10_000  # skills whose last check is remembered, in one process; the oldest are forgotten
+MAIN = GitRef()  # the branch `main`
 TIME_OUT = 15.0  # seconds that a reader waits for another server, for each answer
 
 Audit = Callable[[Package], Mapping[str, Any] | None]
@@ -222,3 +223,20 @@ class GitUpstream:
         except (InvalidSkill, MissingField) as error:
             raise RegistryUnavailable(self.name, f"it has no proper skill: {error.message}") from None
         return Import(package, "", f"{self.name} {skill_id} at {self._source.commit or 'an unknown commit'}")
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorConfig:
+    """What is mirrored below a prefix: a registry at `url`, or a git repository."""
+
+    prefix: str
+    url: str = ""
+    git: str = ""
+    ref: GitRef = MAIN
+    folder: str = ""
+
+    def open(self, folders: Folders = open_temporary) -> Upstream:
+        """Return the upstream, which unpacks what another registry sends in `folders`."""
+        if self.url:
+            return RegistryUpstream(self.url, folders)
+        return GitUpstream(self.git, self.ref, self.folder)

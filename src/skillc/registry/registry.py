@@ -31,8 +31,7 @@ from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
 from skillc.registry.blobs import Blobs, Uploads, open_blobs
-from skillc.registry.config import RegistryConfig
-from skillc.registry.mirror import Audit, Folders, Mirror, open_temporary
+from skillc.registry.mirror import Audit, Folders, Mirror, MirrorConfig, open_temporary
 from skillc.registry.model import (
     APPROVED,
     PENDING,
@@ -46,7 +45,7 @@ from skillc.registry.model import (
     parse_text,
 )
 from skillc.registry.package import Package
-from skillc.registry.policies import parse_report
+from skillc.registry.policies import Policies, ReviewRules, parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
 from skillc.registry.sessions import Sessions
@@ -57,6 +56,7 @@ from skillc.skills import SkillId
 from skillc.spelling import near_miss
 from skillc.versions import LATEST, is_release, next_patch, parse_tag, parse_version, precedence
 
+NO_POLICIES, NO_REVIEW = Policies(), ReviewRules()
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
 
@@ -66,6 +66,15 @@ class Removals:
 
     skills: tuple[str, ...]
     blobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryConfig:
+    """How a registry is run: what it hides, what waits for a review, and what it mirrors."""
+
+    policies: Policies = NO_POLICIES
+    review: ReviewRules = NO_REVIEW
+    mirrors: tuple[MirrorConfig, ...] = ()
 
 
 class Registry(Reader):

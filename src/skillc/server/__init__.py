@@ -13,17 +13,9 @@ from skillc.server.access import Guard, read_token
 from skillc.server.app import create_app
 from skillc.server.caches import Cache
 from skillc.server.check import Trial, check_registry
-from skillc.server.host import serve_registry
+from skillc.server.host import Launch, ServeOptions, make_launch, serve_registry
 from skillc.server.registry import CallerGuard, caller_of, create_registry_app
 from skillc.server.serve import run_app, serve_engine
 from skillc.server.service import Service
-from skillc.server.settings import (
-    Launch,
-    OidcSettings,
-    PublishingSettings,
-    ServeOptions,
-    ServerSettings,
-    SignInSettings,
-    make_launch,
-)
+from skillc.server.settings import OidcSettings, PublishingSettings, ServerSettings, SignInSettings
 from skillc.server.ui import serve_ui

@@ -13,9 +13,9 @@ from time import monotonic
 from skillc.errors import SkillcError, unexpected
 from skillc.paths import registry_directory, require_home
 from skillc.registry import StoreTrial, try_blobs, try_folder, try_store
-from skillc.server.host import check_token_file
+from skillc.server.host import Launch, check_token_file
 from skillc.server.serve import listen
-from skillc.server.settings import Launch, OidcSettings
+from skillc.server.settings import OidcSettings
 from skillc.server.signin.flow import Directory, Flow, create_attempt
 
 TIME = 30.0  # seconds for all of them; they run at once

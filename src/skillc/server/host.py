@@ -1,4 +1,4 @@
-"""Open a registry, make its first admin, and listen, in one process or several."""
+"""Launch a registry: read its options, open it, make its first admin, and serve with one process or more."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import os
 import socket
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from ipaddress import ip_network
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
@@ -19,15 +21,17 @@ from starlette.middleware import Middleware
 from skillc import atomic
 from skillc.errors import InvalidOption
 from skillc.paths import make_private, read_regular, registry_directory, require_home
-from skillc.registry import SYSTEM, Registry, open_registry
+from skillc.registry import SYSTEM, Registry, RegistryConfig, ReviewRules, open_registry
 from skillc.remotes import hide_secrets
 from skillc.server.access import Guard
+from skillc.server.configuration import read_configuration
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
-from skillc.server.settings import Launch
+from skillc.server.settings import ServerSettings
 from skillc.server.uploads import Workplace, audit_package
 from skillc.server.workers import Workers, call_in_process
+from skillc.skills import SkillId
 from skillc.startup import collect_often
 
 TOKEN_START = b"skc_"
@@ -35,6 +39,88 @@ MAX_TOKEN_FILE = 4096  # bytes of a file that a token may replace
 
 log = logging.getLogger("skillc.server")
 VARIABLE = "NOTIFY_SOCKET"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The options of a registry, as they are typed; the command's help says what each means."""
+
+    host: str
+    port: int
+    workers: int
+    rate_limit: int
+    store: str = field(default="", repr=False)  # may have a password
+    blobs: str = field(default="", repr=False)
+    url: str = ""
+    config: str = ""
+    token_file: str = ""
+    public_read: bool = False
+    names: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
+    reviews: tuple[str, ...] = ()
+    review_findings: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to serve and how; `mounts` returns applications of other surfaces, by path, for a `Service`."""
+
+    options: ServeOptions
+    mounts: Callable[[Any], Mapping[str, Any]]
+    config: RegistryConfig  # policies, reviews and mirrors
+    settings: ServerSettings
+
+    def reload(self) -> Launch:
+        """Return the launch with its file read again; the secret of sign-in stays, it is read once."""
+        config, settings = _read(self.options)
+        before, oidc = self.settings.sign_in.oidc, settings.sign_in.oidc
+        if before is not None and oidc is not None and not oidc.client_secret:
+            oidc = replace(oidc, client_secret=before.client_secret)
+            settings = replace(settings, sign_in=replace(settings.sign_in, oidc=oidc))
+        return replace(self, config=config, settings=replace(settings, metrics=self.settings.metrics))
+
+
+def make_launch(options: ServeOptions, mounts: Callable[[Any], Mapping[str, Any]]) -> Launch:
+    """Return what `serve_registry` needs; raises InvalidOption and InvalidConfiguration."""
+    # Variables are taken out of the environment: processes that we start don't need them.
+    store = options.store or os.environ.pop("SKILLC_STORE", "")
+    blobs = options.blobs or os.environ.pop("SKILLC_BLOBS", "")
+    return Launch(replace(options, store=store, blobs=blobs), mounts, *_read(options))
+
+
+def _read(options: ServeOptions) -> tuple[RegistryConfig, ServerSettings]:
+    """Return what the options and their file say: policies, reviews and mirrors, and how it is served."""
+    url = _read_url(options.url)
+    config, sign_in = read_configuration(options.config)
+    if sign_in.oidc is not None and not url:
+        raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
+    prefixes = (*config.review.prefixes, *(str(SkillId(prefix)) for prefix in options.reviews))
+    review = ReviewRules(prefixes, options.review_findings or config.review.findings)
+    settings = ServerSettings(
+        url=url,
+        public_read=options.public_read,
+        rate_limit=options.rate_limit,
+        trusted_proxies=tuple(map(_read_network, options.trusted_proxies)),
+        sign_in=sign_in,
+    )
+    return replace(config, review=review), settings
+
+
+def _read_network(name: str) -> str:
+    try:
+        return str(ip_network(name, strict=False))
+    except ValueError:
+        raise InvalidOption(f"--trusted-proxy takes an address or a network, not '{name}'") from None
+
+
+def _read_url(text: str) -> str:
+    """Return the address that clients use, without a slash at its end."""
+    parts = urlsplit(text)
+    if text and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+        raise InvalidOption("--url takes an address such as https://skills.example.com")
+    if parts.username is not None or parts.path.strip("/"):
+        raise InvalidOption("--url takes an address without a user and a path")
+    return text.rstrip("/")
 
 
 def serve_registry(

@@ -1,4 +1,11 @@
-"""Read registry.toml: policies, reviews and mirrors of a registry that is served. Sign-in is the server's.
+"""Read registry.toml: how people sign in, which CI may publish, policies, reviews and mirrors.
+
+[oidc]
+issuer = "https://login.example.com"
+client_id = "skillc"
+
+[publishing]
+audience = "skills"                 # of the ID tokens of CI
 
 [policy]
 minimum_age = "3d"                  # versions that are younger are hidden
@@ -18,36 +25,42 @@ prefix = "vendor"
 git = "https://git.example.org/acme/skills.git"
 branch = "main"                     # or tag, or commit
 folder = "skills"
+
+What the file has that is not known here is refused: a misspelled limit must not be no limit.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from skillc.audit import LEVELS
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.paths import read_regular
-from skillc.registry.mirror import Folders, GitUpstream, RegistryUpstream, Upstream, open_temporary
-from skillc.registry.model import AUDIT_LEVELS, is_below, parse_prefix
-from skillc.registry.policies import Policies, ReviewRules
+from skillc.registry import MirrorConfig, Policies, RegistryConfig, ReviewRules, Role, is_below
 from skillc.remotes.git import GitRef
+from skillc.server.settings import (
+    GITHUB,
+    GITLAB,
+    OidcSettings,
+    PublishingSettings,
+    SignInSettings,
+    parse_issuer,
+)
+from skillc.skills import SkillId
 
 T = TypeVar("T")
 
+SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
 MAX_FILE = 1 << 20  # bytes
 MAX_DAYS = 3650
 MAX_PREFIXES = 1000  # of one list
 MAX_MIRRORS = 50
-SERVER_TABLES = ("oidc", "publishing")  # of the same file: the server reads them
-
-MAIN = GitRef()  # the branch `main`
-NO_REVIEW = ReviewRules()
-NO_POLICIES = Policies()
 
 _KINDS = {str: "text", bool: "true or false", list: "a list", dict: "a table"}
 _AGE = re.compile(r"([0-9]{1,6})([smhd])")
@@ -59,74 +72,28 @@ _REFS: dict[str, Callable[[str], GitRef]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorConfig:
-    """What is mirrored below a prefix: a registry at `url`, or a git repository."""
-
-    prefix: str
-    url: str = ""
-    git: str = ""
-    ref: GitRef = MAIN
-    folder: str = ""
-
-    def open(self, folders: Folders = open_temporary) -> Upstream:
-        """Return the upstream, which unpacks what another registry sends in `folders`."""
-        if self.url:
-            return RegistryUpstream(self.url, folders)
-        return GitUpstream(self.git, self.ref, self.folder)
-
-
-@dataclass(frozen=True, slots=True)
-class RegistryConfig:
-    """How a registry is run."""
-
-    policies: Policies = NO_POLICIES
-    review: ReviewRules = NO_REVIEW
-    mirrors: tuple[MirrorConfig, ...] = ()
-
-    @classmethod
-    def load(cls, path: str) -> RegistryConfig:
-        """Read a file; raises InvalidConfiguration that names the file and the setting."""
-        with open_settings(path) as root:
-            root.leave(SERVER_TABLES)
-            return cls.read(root)
-
-    @classmethod
-    def parse(cls, text: str) -> RegistryConfig:
-        """Read the text of registry.toml; raises ValueError that names the setting.
-
-        >>> RegistryConfig.parse('[policy]\\nminimum_age = "36h"').policies.minimum_age
-        datetime.timedelta(days=1, seconds=43200)
-        """
-        root = SettingsTable(tomllib.loads(text), "")
-        root.leave(SERVER_TABLES)
-        config = cls.read(root)
-        root.finish()
-        return config
-
-    @classmethod
-    def read(cls, root: SettingsTable) -> RegistryConfig:
-        """Take the tables of a registry from a file; raises ValueError that names the setting."""
-        config = cls(
+def read_configuration(path: str) -> tuple[RegistryConfig, SignInSettings]:
+    """Return what a registry.toml says, or what holds without a path; raises InvalidConfiguration."""
+    if not path:
+        return RegistryConfig(), SignInSettings()
+    with _open(path) as root:
+        config = RegistryConfig(
             _read_policies(root.table("policy")),
             _read_review(root.table("review")),
-            tuple(_read_mirror(table) for table in root.tables("mirror")),
+            _read_mirrors(root.tables("mirror")),
         )
-        prefixes = [mirror.prefix for mirror in config.mirrors]
-        for prefix in prefixes:
-            if sum(is_below(prefix, other) for other in prefixes) > 1:
-                raise ValueError(f"[[mirror]] prefix: '{prefix}' is mirrored twice")
-        return config
+        oidc = _read_oidc(root.table("oidc")) if "oidc" in root else None
+        return config, SignInSettings(oidc, _read_publishing(root.table("publishing")))
 
 
 @contextmanager
-def open_settings(path: str) -> Iterator[SettingsTable]:
+def _open(path: str) -> Iterator[_Table]:
     """Give what a registry.toml has; what is left at the end is unknown.
 
     A fault, also one that is found in the block, raises InvalidConfiguration.
     """
     try:
-        root = SettingsTable(tomllib.loads(read_regular(path, MAX_FILE).decode()), "")
+        root = _Table(tomllib.loads(read_regular(path, MAX_FILE).decode()), "")
         yield root
         root.finish()
     except OSError as error:
@@ -135,17 +102,12 @@ def open_settings(path: str) -> Iterator[SettingsTable]:
         raise InvalidConfiguration(path, str(error).partition("\n")[0] or "it is nested too deeply") from None
 
 
-class SettingsTable:
+class _Table:
     """A table whose settings are taken one by one; what is left is unknown. A fault is a ValueError."""
 
     def __init__(self, values: Mapping[str, Any], name: str) -> None:
         self._values = dict(values)
         self._name = name
-
-    def leave(self, tables: Iterable[str]) -> None:
-        """Leave tables to others that read the same file."""
-        for name in tables:
-            self._values.pop(name, None)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -179,21 +141,21 @@ class SettingsTable:
         values = self.texts(key)
         if len(values) > MAX_PREFIXES or "" in values:
             raise self.fault(key, f'it is a list of at most {MAX_PREFIXES} prefixes such as "payments"')
-        return tuple(self.convert(key, value, parse_prefix) for value in values)
+        return tuple(self.convert(key, value, SkillId) for value in values)
 
     def level(self, key: str, value: object) -> str:
-        if value not in AUDIT_LEVELS[1:]:
-            raise self.fault(key, f"it is one of {', '.join(AUDIT_LEVELS[1:])}")
+        if value not in LEVELS:
+            raise self.fault(key, f"it is one of {', '.join(LEVELS)}")
         return str(value)
 
-    def table(self, key: str) -> SettingsTable:
-        return SettingsTable(self.take(key, {}, dict), f"[{key}] ")
+    def table(self, key: str) -> _Table:
+        return _Table(self.take(key, {}, dict), f"[{key}] ")
 
-    def tables(self, key: str) -> list[SettingsTable]:
+    def tables(self, key: str) -> list[_Table]:
         values = self.take(key, [], list)
         if len(values) > MAX_MIRRORS or not all(isinstance(value, dict) for value in values):
             raise self.fault(key, f"it is at most {MAX_MIRRORS} tables [[{key}]]")
-        return [SettingsTable(value, f"[[{key}]] ") for value in values]
+        return [_Table(value, f"[[{key}]] ") for value in values]
 
     def fault(self, key: str, reason: str) -> ValueError:
         return ValueError(f"{self._name}{key}: {reason}")
@@ -203,7 +165,7 @@ class SettingsTable:
             raise self.fault(key[:100], "there is no such setting")
 
 
-def _read_policies(table: SettingsTable) -> Policies:
+def _read_policies(table: _Table) -> Policies:
     audited = table.take("audited", False, bool, str)
     policies = Policies(
         _read_age(table),
@@ -215,7 +177,7 @@ def _read_policies(table: SettingsTable) -> Policies:
     return policies
 
 
-def _read_age(table: SettingsTable) -> timedelta:
+def _read_age(table: _Table) -> timedelta:
     text = table.text("minimum_age")
     if not text:
         return timedelta(0)
@@ -226,14 +188,23 @@ def _read_age(table: SettingsTable) -> timedelta:
     return age
 
 
-def _read_review(table: SettingsTable) -> ReviewRules:
+def _read_review(table: _Table) -> ReviewRules:
     findings = table.text("findings")
     rules = ReviewRules(table.prefixes("prefixes"), table.level("findings", findings) if findings else "")
     table.finish()
     return rules
 
 
-def _read_mirror(table: SettingsTable) -> MirrorConfig:
+def _read_mirrors(tables: Iterable[_Table]) -> tuple[MirrorConfig, ...]:
+    mirrors = tuple(map(_read_mirror, tables))
+    prefixes = [mirror.prefix for mirror in mirrors]
+    for prefix in prefixes:
+        if sum(is_below(prefix, other) for other in prefixes) > 1:
+            raise ValueError(f"[[mirror]] prefix: '{prefix}' is mirrored twice")
+    return mirrors
+
+
+def _read_mirror(table: _Table) -> MirrorConfig:
     texts = {key: table.text(key) for key in ("prefix", "url", "git", "folder", *_REFS)}
     if not texts["prefix"]:
         raise table.fault("prefix", 'it says below which prefix the skills are, such as "community"')
@@ -245,11 +216,48 @@ def _read_mirror(table: SettingsTable) -> MirrorConfig:
             refs[0] if refs else "folder", "it has one branch, tag or commit, and of 'git' alone"
         )
     table.finish()
-    prefix = table.convert("prefix", texts["prefix"], parse_prefix)
+    prefix = table.convert("prefix", texts["prefix"], SkillId)
     try:
-        ref = _REFS[refs[0]](texts[refs[0]]) if refs else MAIN
+        ref = _REFS[refs[0]](texts[refs[0]]) if refs else GitRef()
         mirror = MirrorConfig(prefix, texts["url"], texts["git"], ref, texts["folder"])
         mirror.open()  # which checks the address, and asks nothing
     except SkillcError as error:
         raise table.fault("url" if texts["url"] else "git", error.message) from None
     return mirror
+
+
+def _read_oidc(table: _Table) -> OidcSettings:
+    issuer, client_id = table.text("issuer"), table.text("client_id")
+    for key, text in (("issuer", issuer), ("client_id", client_id)):
+        if not text:
+            raise table.fault(key, "it is missing")
+    role, prefix = table.text("default_role"), table.text("default_prefix")
+    settings = OidcSettings(
+        table.convert("issuer", issuer, parse_issuer),
+        client_id,
+        # Taken out of the environment: processes that we start don't need it.
+        os.environ.pop(table.text("client_secret_env") or SECRET, ""),
+        table.text("subject", "email"),
+        table.text("groups", "groups"),
+        table.texts("scopes", ("openid", "email", "profile")),
+        tuple(domain.lower().lstrip("@") for domain in table.texts("allowed_domains")),
+        table.texts("allowed_groups"),
+        table.take("require_verified_email", True, bool),
+        table.convert("default_role", role, Role.parse) if role else None,
+        table.convert("default_prefix", prefix, SkillId) if prefix else "",
+    )
+    if "openid" not in settings.scopes:
+        raise table.fault("scopes", "'openid' is one of them")
+    table.finish()
+    return settings
+
+
+def _read_publishing(table: _Table) -> PublishingSettings:
+    def issuers(key: str, default: str) -> tuple[str, ...]:
+        return tuple(table.convert(key, url, parse_issuer) for url in table.texts(key, (default,)))
+
+    settings = PublishingSettings(
+        issuers("github", GITHUB), issuers("gitlab", GITLAB), table.text("audience")
+    )
+    table.finish()
+    return settings
