@@ -6,7 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skillc.skills import CONTAINS, REGEX, SENTENCE, TOOL_ORDER, TOOL_USED, Case, ToolPattern, read_cases
+from skillc.skills import (
+    CONTAINS,
+    REGEX,
+    SENTENCE,
+    TOOL_ORDER,
+    TOOL_USED,
+    Case,
+    ToolPattern,
+    read_cases,
+    to_segment,
+)
 from tests.support.cases import each
 
 
@@ -36,6 +46,8 @@ TASK = {"id": 1, "prompt": "Fill it", "expected_output": "A form", "files": ["ev
 
 def test_both_words_for_expectations(tmp_path: Path) -> None:
     """[SURFACES: Evals] skill-creator says expectations, agentskills.io assertions."""
+    (tmp_path / "evals" / "files").mkdir(parents=True)
+    (tmp_path / "evals" / "files" / "a.pdf").write_text("A form")
     for word in ("expectations", "assertions"):
         value = {"skill_name": "pdf", "evals": [{**TASK, word: ["It has a name", {"text": "It has a date"}]}]}
         [case] = read(tmp_path, "evals.json", json.dumps(value))
@@ -135,6 +147,46 @@ def test_names_are_unique(tmp_path: Path) -> None:
     assert [case.name for case in cases] == ["x", "x-2", "x-3", "x-4"]
 
 
+@each("name", ["a" * 64, "a" * 5000, "same", "漢字"])
+def test_many_of_one_name(name: str, tmp_path: Path) -> None:
+    """[SURFACES: Evals] each has a folder of results of its own, however many there are."""
+    entries = [{"id": name, "query": f"Q{number}"} for number in range(500)]
+    cases = read(tmp_path, "a.json", json.dumps(entries))
+    assert len({to_segment(case.name) for case in cases}) == 500
+    assert max(len(case.name) for case in cases) <= 200
+
+
+def test_words_for_an_agent(tmp_path: Path) -> None:
+    """[SURFACES: Evals] a case can't give an agent options, and numbers beyond all measure do not count."""
+    limits = '"runs": Infinity, "max_turns": 1e999, "timeout_seconds": 0.5, "model": "--settings=/x"'
+    [case] = read(
+        tmp_path, "a.json", f'[{{"query": "Q", {limits}, "allowed_tools": ["Read", "--x", "a\\u0000"]}}]'
+    )
+    assert (case.runs, case.max_turns, case.timeout, case.model, case.tools) == (
+        None,
+        None,
+        0.5,
+        "",
+        ("Read",),
+    )
+
+
+def test_more_words_of_nvidia(tmp_path: Path) -> None:
+    """[SURFACES: Evals] phrases and patterns are exact graders; one that says nothing is none."""
+    graders: list[Any] = [
+        {"text": "Has it", "type": "contains_phrase", "phrase": "nvdsosd"},
+        {"text": "No token", "type": "not_contains_pattern", "pattern": "sk-.*"},
+        {"id": "ct", "kind": "json_path_value", "params": {"path": "modality"}},
+        {"weight": 1},
+    ]
+    [case] = read(tmp_path, "evals.json", json.dumps([{"prompt": "Q", "assertions": graders}]))
+    assert [(each.kind, each.text, each.pattern, each.is_absent) for each in case.graders] == [
+        (CONTAINS, "Has it", "nvdsosd", False),
+        (REGEX, "No token", "sk-.*", True),
+        ("json_path_value", "ct", "", False),
+    ]
+
+
 @each(
     "name, data, words",
     [
@@ -148,6 +200,10 @@ def test_names_are_unique(tmp_path: Path) -> None:
         ("a.yaml", b"a: [", "can't be read"),
         ("a.csv", b"", "no list of cases"),
         ("a.json", b"\xff\xfe\x00", "can't be read"),
+        ("a.json", b'["a\\u0000b"]', "no program can be given"),
+        ("a.json", b'["a\\ud800b"]', "no program can be given"),
+        ("a.json", b'["' + b"\xc3\xa4" * 60_000 + b'"]', "a prompt of 120,000 bytes"),
+        ("a.json", b" " * (5 << 20), "can't be read: over 4096 KiB"),
     ],
 )
 def test_what_can_not_be_read(name: str, data: bytes, words: str, tmp_path: Path) -> None:
@@ -166,6 +222,30 @@ def test_links_that_lead_out(tmp_path: Path) -> None:
     cases, [diagnostic] = read_cases(str(skill), "pdf")
     assert cases == []
     assert "escapes" in diagnostic.line()
+
+
+@each("name", ["prompt.md", "case.yaml", "graders/a.md"])
+def test_links_in_the_folder_of_a_case(name: str, tmp_path: Path) -> None:
+    """[SURFACES: Evals] [D2] nor is one that would become a prompt, which models see."""
+    skill = tmp_path / name.replace("/", "-")
+    folder = skill / "evals" / "one"
+    (folder / "graders").mkdir(parents=True)
+    (folder / "prompt.md").write_text("Fill it")
+    (tmp_path / "secret").write_text("prompt: secret")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(tmp_path / "secret")
+    cases, [diagnostic] = read_cases(str(skill), "pdf")
+    assert cases == []
+    assert "escapes" in diagnostic.line()
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """[SURFACES: Evals] a file that a run would start with is missed before anything is run."""
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "a.json").write_text('[{"id": "x", "prompt": "Q", "files": ["none.pdf"]}]')
+    [case], [diagnostic] = read_cases(str(tmp_path), "pdf")
+    assert case.name == "x"
+    assert "'x' starts with 'evals/none.pdf', which is not there" in diagnostic.line()
 
 
 def test_a_skill_without_cases(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skillc.errors import Diagnostic, os_text
+from skillc.errors import Diagnostic, PathEscapes
 from skillc.paths import read_regular
 from skillc.skills.cases import (
     CASE_ENDINGS,
@@ -29,7 +29,8 @@ from skillc.skills.cases import (
     read_grader,
 )
 from skillc.skills.document import parse
-from skillc.skills.ids import to_segment
+from skillc.skills.files import resolve_inside
+from skillc.skills.ids import MAX_SEGMENT, to_segment
 from skillc.skills.yaml import NotYaml, load_yaml
 
 MAX_FOLDERS = 2000
@@ -55,25 +56,34 @@ def read_cases(source: str, skill: str) -> Cases:
         names = [name for name in names if not name.lower().startswith("config.")]  # of other tools
     except OSError as error:
         is_there = not isinstance(error, FileNotFoundError)
-        return [], [problem_at(CASES_FOLDER, os_text(error))] if is_there else []
+        return [], [problem_at(CASES_FOLDER, str(error.strerror))] if is_there else []
     for name in names:
         if name[0] != "." and os.path.isfile(os.path.join(folder, name)):
             found, problems = read_case_file(source, f"{CASES_FOLDER}/{name}", skill)
             cases += found
             diagnostics += problems
     found, problems = _read_folders(source, skill)
-    return name_cases([*cases, *found], [*diagnostics, *problems])
+    cases += found
+    diagnostics += problems
+    for case in cases[:MAX_CASES]:
+        for file in case.files:
+            if not os.path.exists(os.path.join(source, file)):
+                diagnostics.append(
+                    problem_at(case.file, f"'{case.name}' starts with '{file}', which is not there")
+                )
+    return name_cases(cases, diagnostics)
 
 
 def name_cases(cases: Sequence[Case], diagnostics: list[Diagnostic]) -> Cases:
     """Give each case a name of its own; leave out what is too much."""
-    names: set[str] = set()
+    numbers: dict[str, int] = {}  # the last of each name, as folders of results have it
     named: list[Case] = []
     for case in cases[:MAX_CASES]:
-        name, number = case.name, 2
-        while to_segment(name) in names:  # by which folders of results are called
-            name, number = f"{case.name}-{number}", number + 1
-        names.add(to_segment(name))
+        name, first = case.name, to_segment(case.name)
+        while (segment := to_segment(name)) in numbers:
+            numbers[first] += 1
+            name = f"{case.name[: MAX_SEGMENT // 2]}-{numbers[first]}"
+        numbers[segment] = 1
         named.append(case if name == case.name else replace(case, name=name))
     if len(cases) > MAX_CASES:
         diagnostics = [
@@ -90,9 +100,8 @@ def _read_folders(source: str, skill: str) -> Cases:
     for folder in _find_folders(source):
         try:
             case = _read_folder(source, folder, skill)
-        except (OSError, ValueError, NotYaml) as error:
-            reason = os_text(error) if isinstance(error, OSError) else str(error)
-            diagnostics.append(problem_at(folder, reason))
+        except (OSError, PathEscapes, ValueError, NotYaml) as error:
+            diagnostics.append(problem_at(folder, getattr(error, "strerror", None) or str(error)))
             continue
         cases.append(case)
         if os.path.exists(os.path.join(source, folder, "scaffold.sh")):
@@ -116,31 +125,31 @@ def _find_folders(source: str) -> Iterator[str]:
 
 
 def _read_folder(source: str, folder: str, skill: str) -> Case:
-    """Return the case of a folder; raises OSError, ValueError and NotYaml."""
+    """Return the case of a folder; raises OSError, PathEscapes, ValueError and NotYaml."""
     place = os.path.join(source, folder)
     fields: dict[str, Any] = {}
     for name in _FILES[1:]:
         if os.path.exists(os.path.join(place, name)):
-            value = load_yaml(_read(os.path.join(place, name))).value
+            value = load_yaml(_read(source, f"{folder}/{name}").decode("utf-8-sig", "replace")).value
             if not isinstance(value, Mapping):
                 raise ValueError(f"{name} is no mapping")
             execution = value.get("execution")
             fields |= {**value, **(execution if isinstance(execution, Mapping) else {})}
-    path = os.path.join(place, _FILES[0])
-    if os.path.exists(path):
-        document = parse(read_regular(path, MAX_FILE))
+    if os.path.exists(os.path.join(place, _FILES[0])):
+        document = parse(_read(source, f"{folder}/{_FILES[0]}"))
         settings = document.frontmatter.fields if document.frontmatter else {}
         fields |= {**settings, "prompt": document.data[document.body :].decode().strip()}
     case = read_case(fields, skill, folder, os.path.basename(folder))
-    graders = (*case.graders, *_read_graders(os.path.join(place, "graders")))[:MAX_GRADERS]
+    graders = (*case.graders, *_read_graders(source, f"{folder}/graders"))[:MAX_GRADERS]
     should = case.should_fire if case.should_fire is not None else _find_expectation(graders)
     return replace(case, graders=graders, should_fire=should)
 
 
-def _read_graders(folder: str) -> Iterator[Grader]:
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+def _read_graders(source: str, folder: str) -> Iterator[Grader]:
+    place = os.path.join(source, folder)
+    for name in sorted(os.listdir(place)) if os.path.isdir(place) else ():
         if name.lower().endswith(".md") and name[0] != ".":
-            document = parse(read_regular(os.path.join(folder, name), MAX_FILE))
+            document = parse(_read(source, f"{folder}/{name}"))
             fields = document.frontmatter.fields if document.frontmatter else {}
             grader = read_grader(fields, document.data[document.body :].decode())
             yield grader if grader.text else replace(grader, text=name[:-3])
@@ -154,5 +163,6 @@ def _find_expectation(graders: tuple[Grader, ...]) -> bool | None:
     return None
 
 
-def _read(path: str) -> str:
-    return read_regular(path, MAX_FILE).decode("utf-8-sig", "replace")
+def _read(source: str, path: str) -> bytes:
+    """Return a file of the skill; a link may lead to one that is not for models to see, and is refused."""
+    return read_regular(resolve_inside(source, path), MAX_FILE)

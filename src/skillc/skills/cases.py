@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
-from skillc.errors import Diagnostic, PathEscapes, os_text, warning
+from skillc.errors import Diagnostic, PathEscapes, warning
 from skillc.paths import read_regular
 from skillc.skills.files import resolve_inside
 from skillc.skills.yaml import NotYaml, load_yaml
@@ -33,8 +34,10 @@ from skillc.skills.yaml import NotYaml, load_yaml
 CASES_FOLDER = "evals"
 MAX_FILE = 4 << 20  # bytes of a file with cases
 MAX_CASES = 2000  # of a skill; further ones are left out
-MAX_PROMPT = 100_000  # characters
+MAX_PROMPT = 100_000  # bytes: Linux passes no argument of 128 KiB
+MAX_NAME = 200  # characters
 MAX_GRADERS = 100  # of a case
+MAX_LIMIT = 1_000_000  # of runs, turns and seconds
 
 CONTAINS, REGEX, FILE_EXISTS, JSON_PATH = "contains", "regex", "file_exists", "json_path"
 TOOL_USED, TOOL_ORDER, SCRIPT, SENTENCE = "tool_used", "tool_order", "script", "sentence"
@@ -101,28 +104,22 @@ _SENTENCES = (
 _EXPECTED = ("expected_output", "ground_truth", "expected", "reference")
 _FILES = ("files", "input_files", "fixtures")
 _LISTS = (
-    "evals",
-    "expects",
-    "cases",
-    "tests",
-    "test_cases",
-    "tasks",
-    "queries",
-    "prompts",
-    "examples",
+    *("evals", "expects", "cases", "tests", "test_cases", "tasks", "queries", "prompts", "examples"),
     "triggers",
 )
 _TRIGGERS = {"should_trigger": True, "should_not_trigger": False, "positive": True, "negative": False}
 _KINDS = {
-    **dict.fromkeys(("contains", "includes", "output-contains", "substring"), CONTAINS),
-    **dict.fromkeys(("regex", "matches", "output-matches", "pattern"), REGEX),
-    **dict.fromkeys(("file_exists", "file-exists"), FILE_EXISTS),
-    **dict.fromkeys(("json_path", "json-path", "jsonpath"), JSON_PATH),
-    **dict.fromkeys(("tool_used", "tool-used", "tool_calls"), TOOL_USED),
-    **dict.fromkeys(("tool_order", "tool-order"), TOOL_ORDER),
+    **dict.fromkeys(("contains", "includes", "output_contains", "contains_phrase", "substring"), CONTAINS),
+    **dict.fromkeys(("regex", "matches", "output_matches", "contains_pattern", "pattern"), REGEX),
+    "file_exists": FILE_EXISTS,
+    **dict.fromkeys(("json_path", "jsonpath"), JSON_PATH),
+    **dict.fromkeys(("tool_used", "tool_calls"), TOOL_USED),
+    "tool_order": TOOL_ORDER,
     **dict.fromkeys(("script", "command"), SCRIPT),
     **dict.fromkeys(("llm", "sentence", "rubric", "judge", "llm_judge"), SENTENCE),
 }
+_WORDS = {"must_contain": False, "must_include": False, "must_not_contain": True, "must_not": True}
+_NO_ARGUMENT = re.compile("[\0\ud800-\udfff]")
 CASE_ENDINGS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv")
 
 
@@ -131,10 +128,8 @@ def read_case_file(source: str, path: str, skill: str) -> Cases:
     try:
         text = read_regular(resolve_inside(source, path), MAX_FILE).decode("utf-8-sig", "replace")
         value = _PARSERS[os.path.splitext(path)[1].lower()](text)
-    except (OSError, PathEscapes) as error:
-        return [], [problem_at(path, os_text(error) if isinstance(error, OSError) else error.message)]
-    except (ValueError, RecursionError, NotYaml, csv.Error) as error:
-        return [], [problem_at(path, f"can't be read: {error}")]
+    except (OSError, PathEscapes, ValueError, RecursionError, NotYaml, csv.Error) as error:
+        return [], [problem_at(path, f"can't be read: {getattr(error, 'strerror', None) or error}")]
     return read_list(value, skill, path)
 
 
@@ -217,13 +212,17 @@ def read_case(entry: Mapping[str, Any], skill: str, file: str, name: str) -> Cas
     prompt = get(entry, _PROMPT)
     if not isinstance(prompt, str) or not prompt.strip():
         raise ValueError("has no prompt")
+    if _NO_ARGUMENT.search(prompt):
+        raise ValueError("has a character in its prompt that no program can be given")
+    if (size := len(prompt.encode())) > MAX_PROMPT:
+        raise ValueError(f"has a prompt of {size:,} bytes; at most {MAX_PROMPT:,} can be given to an agent")
     if prompt.startswith("TODO"):
         raise ValueError("is still to be written")
     given = get(entry, _NAME)
     expected = get(entry, _EXPECTED)
     return Case(
-        name=str(given) if isinstance(given, str | int) and str(given).strip() else name,
-        prompt=prompt[:MAX_PROMPT],
+        name=str(given)[:MAX_NAME] if isinstance(given, str | int) and str(given).strip() else name,
+        prompt=prompt,
         file=file,
         should_fire=_read_should(entry, skill),
         acceptable=texts(entry.get("acceptable_skills")),
@@ -256,11 +255,15 @@ def read_limits(entry: Mapping[str, Any]) -> dict[str, Any]:
     limits: dict[str, Any] = {}
     for name, key in (("runs", "runs"), ("max_turns", "max_turns"), ("timeout", "timeout_seconds")):
         value = entry.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            limits[name] = float(value) if name == "timeout" else int(value)
-    model = entry.get("model")
-    tools = texts(entry.get("allowed_tools"))
-    return limits | {"model": model if isinstance(model, str) else "", "tools": tools}
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= MAX_LIMIT:
+            limits[name] = float(value) if name == "timeout" else math.ceil(value)
+    # Both become words of a command, and none may be an option of its own.
+    model, *_ = (*filter(_is_word, texts(entry.get("model"))), "")
+    return limits | {"model": model, "tools": tuple(filter(_is_word, texts(entry.get("allowed_tools"))))}
+
+
+def _is_word(text: str) -> bool:
+    return text.isprintable() and not text.startswith("-")
 
 
 def read_graders(entry: Mapping[str, Any]) -> Iterator[Grader]:
@@ -271,20 +274,13 @@ def read_graders(entry: Mapping[str, Any]) -> Iterator[Grader]:
             if isinstance(item, str) and item.strip():
                 yield Grader(SENTENCE, item.strip())
             elif isinstance(item, Mapping):
-                yield read_grader(item)
-    for key, is_absent in (
-        ("must_contain", False),
-        ("must_include", False),
-        ("must_not_contain", True),
-        ("must_not", True),
-    ):
+                grader = read_grader(item)
+                if grader.text or grader.kind != SENTENCE:
+                    yield grader
+    for key, is_absent in _WORDS.items():
         for text in texts(entry.get(key)):
-            yield Grader(
-                CONTAINS,
-                f"{'does not contain' if is_absent else 'contains'} '{text}'",
-                text,
-                is_absent=is_absent,
-            )
+            what = f"{'does not contain' if is_absent else 'contains'} '{text}'"
+            yield Grader(CONTAINS, what, text, is_absent=is_absent)
     for script in texts(entry.get("expected_script")):  # NVIDIA's; a call of any tool that names it
         name = re.escape(os.path.basename(script))
         yield Grader(TOOL_USED, f"runs {script}", tools=(ToolPattern("", name),))
@@ -292,21 +288,22 @@ def read_graders(entry: Mapping[str, Any]) -> Iterator[Grader]:
 
 def read_grader(item: Mapping[str, Any], body: str = "") -> Grader:
     """Return one grader; of a kind that is not known here, one that is told and not judged."""
-    said = get(item, ("text", "description", "criteria", "assertion", "expectation", "name"))
+    said = get(item, ("text", "description", "criteria", "assertion", "expectation", "name", "id"))
     text = (said if isinstance(said, str) else "") or body.strip()
-    kind = _KINDS.get(str(item.get("type", "")).lower(), SENTENCE if text and "type" not in item else "")
+    given = get(item, ("type", "kind"))
+    name = str(given or "sentence").lower().replace("-", "_")
+    kind = _KINDS.get(name.removeprefix("not_"), "")
     arm = str(item.get("arm", ""))
     arms = ("with",) if arm == "with-only" else ("without",) if arm == "without-only" else ()
     if kind in (TOOL_USED, TOOL_ORDER):
         return _read_tool_grader(kind, item, text, arms)
     if kind in ("", SENTENCE):
-        return Grader(
-            kind or str(item.get("type")), text or "", target=_read_target(item.get("focus")), arms=arms
-        )
+        return Grader(kind or name, text, target=_read_target(item.get("focus")), arms=arms)
     match = str(item.get("match", "contains"))
     count = match.partition("count:")[2]
-    pattern = get(item, ("pattern", "value", "regex", "path", "script", "run")) or ""
-    is_absent = match == "not_contains" or item.get("exists") is False or item.get("absent") is True
+    pattern = get(item, ("pattern", "phrase", "value", "regex", "path", "script", "run")) or ""
+    is_turned = name.startswith("not_") or match == "not_contains"
+    is_absent = is_turned or item.get("exists") is False or item.get("absent") is True
     return Grader(
         kind,
         text or f"{'not ' if is_absent else ''}{kind.replace('_', ' ')}: {pattern}",
