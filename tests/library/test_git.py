@@ -61,7 +61,7 @@ def script(cache: Path, url: str) -> list[str]:
     """A process that lists the skills of a repository."""
     text = f"""
 import asyncio
-from skillc.library import GitSkillSource
+from skillc.library.sources import GitSkillSource
 from skillc.remotes.git import GitSkillConfig
 source = GitSkillSource(GitSkillConfig({url!r}, cache_dir={str(cache)!r}))
 print(*[skill.id for skill in asyncio.run(source.list())], source.status)

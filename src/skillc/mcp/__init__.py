@@ -3,7 +3,7 @@
 `create_server` returns the SDK's server, `serve_stdio` and `serve_http` run it. `create_registry_endpoint`
 returns an application over a registry, for a server to mount. They load the SDK, which takes long;
 `serve_stdio` answers a client's first requests before that.
-Reading the skills of other MCP servers is the job of `library.mcp`.
+Reading the skills of other MCP servers is the job of `library.sources`.
 """
 
 from __future__ import annotations

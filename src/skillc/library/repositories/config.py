@@ -54,7 +54,7 @@ class SkillRepositoryConfig:
     """A named repository. `file` is where it was configured, `base` the root of its relative paths.
 
     `time_out` (`timeout_seconds` in the file) is how long it may take to answer. If it is `of_project`, it
-    uses a variable of the environment only after the user allowed that (`library.variables`).
+    uses a variable of the environment only after the user allowed that (`variables`).
     """
 
     name: str
