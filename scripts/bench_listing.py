@@ -111,7 +111,7 @@ def _same(shown: str, description: str) -> bool:
 
 def measure(agent: str, skills: Sequence[Skill]) -> str:
     descriptions = {_plain(skill.name(agent)): skill.description for skill in skills}
-    with new_home() as home:
+    with new_home(agent) as home:
         folder = home / FOLDERS[agent]
         for skill in skills:
             shutil.copytree(skill.path, folder / skill.path.name)

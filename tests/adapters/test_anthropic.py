@@ -9,6 +9,7 @@ import pytest
 from tests.adapters.conftest import QUESTION, TIDES, Shelf
 from tests.adapters.drivers import Later
 from tests.adapters.providers import Provider
+from tests.support.cases import each
 
 if TYPE_CHECKING:
     import anthropic
@@ -38,7 +39,7 @@ def test_without_the_runner(shelf: Shelf, server: Provider) -> None:
     assert shelf.word in str(own["load_skill"].call({"id": TIDES}))
 
 
-@pytest.mark.parametrize("arguments", [None, [], "id", 3])
+@each("arguments", [None, [], "id", 3])
 def test_arguments_that_are_no_object(shelf: Shelf, arguments: object) -> None:
     """[LIB: Failure semantics] whatever a model sends is an error that it can read."""
     with pytest.raises(tools.ToolError, match="the arguments must be a JSON object"):

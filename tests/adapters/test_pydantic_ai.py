@@ -6,12 +6,11 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.adapters.conftest import QUESTION, TIDES, Shelf
 from tests.adapters.drivers import Later
 from tests.adapters.model import Call, Reply, Seen, reader
 from tests.adapters.providers import Provider
+from tests.support.cases import each
 
 if TYPE_CHECKING:
     import pydantic_ai
@@ -66,7 +65,7 @@ def test_tools_errors_and_prompts(shelf: Shelf) -> None:
     assert adapter.user_message(shelf.agent(), f"/{TIDES} Go.").endswith("</skill>\n\nGo.")
 
 
-@pytest.mark.parametrize("arguments", ["[]", "3", "null", '"id"'])
+@each("arguments", ["[]", "3", "null", '"id"'])
 def test_arguments_that_are_no_object(shelf: Shelf, server: Provider, arguments: str) -> None:
     """[LIB: Failure semantics] the model hears of it and can try again."""
 

@@ -35,8 +35,14 @@ MODELS = {"claude": "claude-sonnet-4-5", "codex": "unknown", "github-copilot": "
 
 
 @contextmanager
-def new_home() -> Iterator[Path]:
-    """Make a home that is neither temporary, where Codex refuses to work, nor below the user's."""
+def new_home(agent: str) -> Iterator[Path]:
+    """Make a home that is neither temporary, where Codex refuses to work, nor below the user's.
+
+    The test is skipped before it does anything if the agent is not here.
+    """
+    program = COMMANDS[agent].split()[0]
+    if not (PROGRAMS / program).exists():
+        pytest.skip(f"{program} is not here; scripts/agents fetches it")
     parent = Path("/var/tmp" if os.geteuid() else "/var/lib")
     home = Path(tempfile.mkdtemp(prefix="skillc-agents-", dir=parent))
     (home / "work").mkdir()
@@ -59,16 +65,13 @@ def ask(
 
     `more` are further options of the agent, and `answers` what the model says.
     """
-    program = COMMANDS[agent].split()[0]
-    if not (PROGRAMS / program).exists():
-        pytest.skip(f"{program} is not here; scripts/agents fetches it")
     with ScriptedModel(answers) as scripted:
         env = _configure(agent, home, scripted.url, model or MODELS[agent])
         if server:
             _add_server(agent, home, server)
         words = [w.format(prompt=prompt, model=model or MODELS[agent]) for w in COMMANDS[agent].split()]
         subprocess.run(
-            [str(PROGRAMS / program), *words[1:], *more],
+            [str(PROGRAMS / words[0]), *words[1:], *more],
             cwd=home / "work",
             env={
                 "HOME": str(home),

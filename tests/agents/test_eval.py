@@ -45,8 +45,6 @@ def fires_for(agent: str, numbers: set[int]) -> Any:
 
 def evaluate(agent: str, home: Path, model: ScriptedModel, *words: str) -> subprocess.CompletedProcess[str]:
     """Run `skc eval` for the skill of a home."""
-    if not (PROGRAMS / agent).exists():
-        pytest.skip(f"{agent} is not here; scripts/agents fetches it")
     config = home / "config.toml"
     config.write_text(PROVIDER.format(url=model.url))
     before = list_files(home)
@@ -95,7 +93,7 @@ def put_skill(home: Path, cases: int) -> None:
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_seven_of_ten(agent: str) -> None:
     """[SURFACES: Evals] what fires in seven of ten cases is 70%, with its interval."""
-    with new_home() as home, ScriptedModel(fires_for(agent, {0, 1, 2, 3, 4, 5, 6})) as model:
+    with new_home(agent) as home, ScriptedModel(fires_for(agent, {0, 1, 2, 3, 4, 5, 6})) as model:
         put_skill(home, 10)
         run = evaluate(agent, home, model)
         assert run.returncode == 0, run.stderr
@@ -108,7 +106,7 @@ def test_seven_of_ten(agent: str) -> None:
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_a_harness_that_does_not_work(agent: str) -> None:
     """[SURFACES: Evals] where asking for it outright fails, there is a reason and no number."""
-    with new_home() as home, ScriptedModel(["No."] * 9) as model:
+    with new_home(agent) as home, ScriptedModel(["No."] * 9) as model:
         put_skill(home, 2)
         run = evaluate(agent, home, model)
         assert run.returncode == 2, run.stderr

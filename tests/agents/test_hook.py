@@ -37,7 +37,7 @@ def prepare(home: Path, agent: str) -> None:
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_the_model_is_told(agent: str) -> None:
     """[SURFACES: What agents see] a skill that fits is in the request; for other prompts nothing is."""
-    with new_home() as home:
+    with new_home(agent) as home:
         prepare(home, agent)
         requests = [json.dumps(request) for request in ask(agent, home, TASK, more=TRUST[agent])]
         assert "skc open pdf-forms SKILL.md" in requests[0]
@@ -50,7 +50,7 @@ def test_the_model_is_told(agent: str) -> None:
 
 def test_copilot() -> None:
     """[SURFACES: What agents see] Copilot CLI takes the answer too, from a hook that is put in by hand."""
-    with new_home() as home:
+    with new_home("github-copilot") as home:
         put_library(home / ".skillc" / "skills")
         skc(home, "hook", "update", "--agent", "copilot")
         program = Path(sys.executable).parent / "skc"
@@ -65,7 +65,7 @@ def test_copilot() -> None:
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_a_hook_that_fails_says_nothing(agent: str) -> None:
     """[SURFACES: What agents see] a prompt goes out where the index is cold, damaged, or skc is gone."""
-    with new_home() as home:
+    with new_home(agent) as home:
         prepare(home, agent)
         for name in ("library.db", "offers.db"):
             (home / ".skillc" / "cache" / name).write_bytes(b"damage")
@@ -93,7 +93,7 @@ READING = (
 
 def test_reading_is_permitted() -> None:
     """[SURFACES: What agents see] Claude Code reads installed skills unasked, and nothing else so."""
-    with new_home() as home:
+    with new_home("claude") as home:
         prepare(home, "claude")
         store, work = home / ".skillc" / "skills", home / "work"
         (store / "away").symlink_to(work)
@@ -118,7 +118,7 @@ def test_reading_is_permitted() -> None:
 def test_reading_over_mcp_is_permitted() -> None:
     """[SURFACES: What agents see] the same holds for our tools over MCP: by a name, never by a path."""
     server = (sys.executable, "-I", "-m", "skillc", "mcp")
-    with new_home() as home:
+    with new_home("claude") as home:
         prepare(home, "claude")
         skc(home, "mcp", "--install", "claude")  # so that the server is ready at once
         (home / "work" / "SKILL.md").write_text("---\nname: work\ndescription: A project.\n---\n")

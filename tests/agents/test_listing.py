@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 def test_as_the_real_program(agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: What agents see] [D75] each skill is whole, cut, a name, or not there, as predicted."""
     for count in (12, 60, 250):
-        with new_home() as home:
+        with new_home(agent) as home:
             write_skills(home / FOLDERS[agent], count)
             seen = read_listing(agent, ask(agent, home))
             listing = predict(agent, home, monkeypatch)
@@ -36,7 +36,7 @@ def find_wrong(listing: AgentListing, seen: dict[str, str]) -> list[tuple[str, s
 def test_commands_and_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: What agents see] Claude Code lists its custom commands and what plugins have, too."""
     for count in (4, 30):
-        with new_home() as home:
+        with new_home("claude") as home:
             write_skills(home / FOLDERS["claude"], count)
             write_commands(home / ".claude" / "commands", count)
             write_plugin(home)

@@ -25,7 +25,7 @@ def run_skc(home: Path, *words: str) -> None:
 )
 def test_what_is_listed_is_whole(agent: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D75] and `more-skills` leads to the others, however many there are."""
-    with new_home() as home:
+    with new_home(agent) as home:
         folder = home / FOLDERS[agent]
         write_skills(folder, count)
         if agent == "claude":

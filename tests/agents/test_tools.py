@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_the_first_session_has_the_tools(agent: str) -> None:
     """[D78] setup rehearses it: the agent has never started the server before."""
-    with new_home() as home:
+    with new_home(agent) as home:
         (home / f".{agent}").mkdir()
         env = {"HOME": str(home), "PATH": "/usr/bin:/bin", "CLAUDE_CONFIG_DIR": f"{home}/.claude"}
         subprocess.run([*SERVER[:-1], "setup", agent, "--yes"], env=env, cwd=home, check=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tests.support.git import cache, origin, server, template
 from tests.support.http import stub
-from tests.support.servers import served
 from tests.support.skills import shelf
 from tests.support.team import ada, team
 
-__all__ = ["ada", "cache", "origin", "served", "server", "shelf", "stub", "team", "template"]
+__all__ = ["ada", "cache", "origin", "server", "shelf", "stub", "team", "template"]

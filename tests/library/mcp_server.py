@@ -1,7 +1,7 @@
 """A server of skills over stdio that can lie in every way: `python mcp_server.py <folder> <lie> [log]`.
 
 Speaks MCP 2026-07-28 by hand, so that it can send what no SDK would. The folder holds skills; `lie` says
-which of its answers are false, and about the skill `bad` only, where it is one about a skill.
+which of its answers are false. What it says of a skill `<lie>/bad` is that lie.
 """
 
 from __future__ import annotations
@@ -33,10 +33,17 @@ def entry(folder: Path) -> dict[str, Any]:
     return {"uri": f"skill://{path}/SKILL.md", "frontmatter": frontmatter, "resources": files}
 
 
+def lie_of(uri: str) -> str:
+    """The lie that is told of a file, or of the skill that it belongs to."""
+    lie, _, rest = uri.removeprefix("skill://").partition("/")
+    return lie if rest.startswith("bad/") else ""
+
+
 def bad_entry(true: dict[str, Any]) -> dict[str, Any]:
-    """What is said of the skill `bad`."""
-    files = true["resources"]
-    extra = {"uri": "skill://bad/extra.md", "digest": "sha256:" + "0" * 64, "size": 1}
+    """What is said of a skill `<lie>/bad`; of others, the truth."""
+    files, lie = true["resources"], lie_of(true["uri"])
+    base = f"skill://{lie}/bad"
+    extra = {"uri": f"{base}/extra.md", "digest": "sha256:" + "0" * 64, "size": 1}
     lies: dict[str, Any] = {
         "digest": [{**file, "digest": "sha256:" + "0" * 64} for file in files],
         "size": [{**file, "size": file["size"] + 1} for file in files],
@@ -45,31 +52,31 @@ def bad_entry(true: dict[str, Any]) -> dict[str, Any]:
         "negative": [{**file, "size": -1} for file in files],
         "true-size": [{**file, "size": True} for file in files],
         "huge": [{**file, "size": 100 << 20} for file in files],
-        "many-files": [{**extra, "uri": f"skill://bad/{n}"} for n in range(512)] + files,
+        "many-files": [{**extra, "uri": f"{base}/{n}"} for n in range(512)] + files,
         "no-main": [extra],
         "dynamic": "dynamic",
         "none": None,
         "twice": [*files, files[0]],
-        "case": [*files, {**extra, "uri": "skill://bad/skill.MD"}],
-        "file-and-folder": [*files, extra, {**extra, "uri": "skill://bad/extra.md/x"}],
+        "case": [*files, {**extra, "uri": f"{base}/skill.MD"}],
+        "file-and-folder": [*files, extra, {**extra, "uri": f"{base}/extra.md/x"}],
         "elsewhere": [*files, {**extra, "uri": "skill://good/SKILL.md"}],
         "other-scheme": [*files, {**extra, "uri": "file:///etc/passwd"}],
     }
     for number, trick in enumerate(TRICKS):
-        lies[f"trick-{number}"] = [*files, {**extra, "uri": f"skill://bad/{trick}"}]
+        lies[f"trick-{number}"] = [*files, {**extra, "uri": f"{base}/{trick}"}]
     said = dict(true)
-    if LIE in lies:
-        said["resources"] = lies[LIE]
-    if LIE == "frontmatter":
+    if lie in lies:
+        said["resources"] = lies[lie]
+    if lie == "frontmatter":
         said["frontmatter"] = {**true["frontmatter"], "license": "MIT"}
-    if LIE == "description":
+    if lie == "description":
         said["frontmatter"] = {**true["frontmatter"], "description": "Harmless"}
-    if LIE == "name":
+    if lie == "name":
         said["frontmatter"] = {**true["frontmatter"], "name": "good"}
-    if LIE == "no-description":
+    if lie == "no-description":
         said["frontmatter"] = {"name": "bad"}
-    if LIE in URIS:
-        said["uri"] = URIS[LIE]
+    if lie in URIS:
+        said["uri"] = URIS[lie]
     return said
 
 
@@ -106,26 +113,26 @@ def listed(cursor: str | None) -> dict[str, Any]:
         return {"skills": [*entries, 7, None, {}, {"uri": 1}, {"uri": "skill://q/SKILL.md"}]}
     if LIE == "unlisted":
         return {"skills": []}
-    return {"skills": [bad_entry(e) if e["uri"] == "skill://bad/SKILL.md" else e for e in entries]}
+    return {"skills": [*map(bad_entry, entries)]}
 
 
 def content(uri: str) -> dict[str, Any]:
     file = FOLDER / uri.removeprefix("skill://")
     data = file.read_bytes()
-    bad = uri.startswith("skill://bad/")
-    if bad and LIE == "other-content":
+    lie = lie_of(uri)
+    if lie == "other-content":
         data = data.replace(b"bad", b"BAD")
-    if bad and LIE == "longer":
+    if lie == "longer":
         data += b"x"
-    if bad and LIE == "100-megabytes":
+    if lie == "100-megabytes":
         data = b"x" * (100 << 20)
-    if bad and LIE == "other-file":
+    if lie == "other-file":
         uri = "skill://good/SKILL.md"
-    if bad and LIE == "not-base64":
+    if lie == "not-base64":
         return {"contents": [{"uri": uri, "blob": "!!!"}]}
-    if bad and LIE == "two-contents":
+    if lie == "two-contents":
         return {"contents": [{"uri": uri, "text": "a"}, {"uri": uri, "text": "b"}]}
-    if bad and LIE == "no-contents":
+    if lie == "no-contents":
         return {"contents": []}
     try:
         return {"contents": [{"uri": uri, "text": data.decode()}]}
@@ -146,7 +153,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         ]
         if not found:
             raise LookupError("no such skill")
-        return {"skill": bad_entry(found[0]) if "//bad/" in params["uri"] else found[0], **CACHING}
+        return {"skill": bad_entry(found[0]), **CACHING}
     if method == "resources/read":
         return content(params["uri"]) | CACHING
     raise LookupError(method)

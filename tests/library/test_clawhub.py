@@ -20,6 +20,7 @@ from skillc.library.sources import ClawHubSkillSource
 from skillc.remotes import BearerAuth, clawhub as wire
 from skillc.skills import SkillId
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.clawhub import MAIN, Hub, item, pack
 from tests.support.http import Chunks, Request, Stub, page
 from tests.support.skills import run
@@ -77,12 +78,14 @@ def test_new_version(hub: Hub) -> None:
     assert Path(first, "SKILL.md").read_bytes() == MAIN
 
 
-@pytest.mark.parametrize("place", ["", "/", "/.well-known/clawhub.json", "/api/v1", "/api/v1/"])
-@pytest.mark.parametrize("has_discovery", [True, False])
-def test_addresses(hub: Hub, place: str, has_discovery: bool) -> None:
+def test_addresses(hub: Hub) -> None:
     """[SURFACES: Library] The address is that of the registry, of its discovery or of its API."""
-    hub.discovery = hub.discovery if has_discovery else None
-    assert len(run(ClawHubSkillSource(f"{hub.stub.url}{place}").list())) == 2
+    for discovery in (hub.discovery, None):
+        hub.discovery = discovery
+        for place in ("", "/", "/.well-known/clawhub.json", "/api/v1", "/api/v1/"):
+            source = ClawHubSkillSource(f"{hub.stub.url}{place}")
+            assert run(source.refresh())
+            assert len(run(source.list())) == 2
 
 
 def test_list_on_disk(hub: Hub, world: World) -> None:
@@ -111,12 +114,12 @@ def test_away(hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
     source = ClawHubSkillSource(hub.stub.url, cache_ttl=0)
     run(source.load(PDF))
     hub.stub.gives(page(b"", 500))
-    for each in (source, ClawHubSkillSource(hub.stub.url, cache_ttl=0, name="hub")):
-        assert len(run(each.list())) == 2
-        assert (each.status, run(each.cached_count())) == ("stale", 2)
-        assert run(each.load(PDF)).body.endswith("Body.\n")
+    for other in (source, ClawHubSkillSource(hub.stub.url, cache_ttl=0, name="hub")):
+        assert len(run(other.list())) == 2
+        assert (other.status, run(other.cached_count())) == ("stale", 2)
+        assert run(other.load(PDF)).body.endswith("Body.\n")
         with pytest.raises(RepositoryUnavailable, match="status 500"):
-            run(each.directory(SkillId("billing/refunds")))
+            run(other.directory(SkillId("billing/refunds")))
     assert "not refreshed" in caplog.text
 
 
@@ -230,7 +233,7 @@ def test_huge_answers(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
         run(ClawHubSkillSource(f"{hub.stub.url}/x").list())
 
 
-@pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b'{"items": 5}', b"<html>", b"[" * 100_000])
+@each("answer", [b"", b"[]", b"{}", b'{"items": 5}', b"<html>", b"[" * 100_000])
 def test_nonsense(stub: Stub, world: World, answer: bytes) -> None:
     """[D28] A server that answers nonsense is E200."""
     stub.gives(page(answer))
@@ -278,7 +281,7 @@ def test_configured(hub: Hub, world: World) -> None:
     assert "hub" in world.skc("repo", "sync", "hub").stderr
 
 
-@pytest.mark.parametrize("name", ["../evil.md", "/evil.md", "a/../../evil.md", "C:evil.md", "a\\..\\evil.md"])
+@each("name", ["../evil.md", "/evil.md", "a/../../evil.md", "C:evil.md", "a\\..\\evil.md"])
 def test_archive_that_leaves(hub: Hub, world: World, name: str) -> None:
     """[SURFACES: Library] Nothing of an archive is written with a name that leaves its folder: E083."""
     hub.archive, hub.version = pack({"SKILL.md": MAIN, name: b"evil"}), {"version": "1.0.0"}

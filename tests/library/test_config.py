@@ -10,6 +10,7 @@ from skillc.errors import InvalidConfiguration
 from skillc.library.repositories import resolve_repositories
 from skillc.library.repositories.config import SkillsConfig
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.skills import run, skill
 
 TWO = """
@@ -78,7 +79,7 @@ def test_ours_before_the_documents(world: World) -> None:
     assert [n.name for n in source.sources] == ["project", "project-rkat", "user", "user-rkat", "embedded"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("enabled = 1\n", "'enabled' must be true or false"),

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.library.repositories import edit
+from tests.support.cases import each
 
 ODD = """\
 # Our skills.
@@ -139,7 +140,7 @@ def test_removing_the_last_one_of_a_file(tmp_path: Path) -> None:
         assert read(file) == left
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("x = \n", "(at line 1, column 5)"),

@@ -33,6 +33,7 @@ from skillc import (
 from skillc.index.skills import scan
 from skillc.library.sources.filesystem import FilesystemSnapshot
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Stub
 from tests.support.skills import run, skill
 from tests.support.sources import Broken, memory
@@ -130,7 +131,7 @@ def test_the_time_out_can_be_set(world: World, stub: Stub, how: str) -> None:
     assert "answer in" in str(states[0].error)
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "true", '"5"', "1.5"])
+@each("value", ["0", "-1", "true", '"5"', "1.5"])
 def test_time_outs_that_are_none(world: World, value: str) -> None:
     """[D23a] a time-out is a positive integer, or E071."""
     file = world.project / ".skillc" / "skills.toml"
@@ -214,18 +215,3 @@ def test_errors_survive_the_way_to_another_process() -> None:
         for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
             assert type(again) is type(error)
             assert (again.text(), str(again), again.code) == (error.text(), str(error), error.code)
-
-
-def test_a_skill_that_may_be_in_one_that_fails(world: World) -> None:
-    """[D27] E001 comes with the repositories that could not be asked."""
-    repositories = "".join(
-        f'[[repositories]]\nname = "{name}"\ntype = "{kind}"\n{place}\n'
-        for name, kind, place in (
-            ("mine", "filesystem", 'path = "."'),
-            ("team", "http", 'url = "http://127.0.0.1:1"'),
-        )
-    )
-    (world.project / ".skillc" / "skills.toml").write_text(repositories)
-    warning, error, *_ = world.fails("E001", "load", "docs/pdf").stderr.splitlines()
-    assert warning.startswith("warning[W200]: repository 'team' is left out: ")
-    assert error == "error[E001]: skill 'docs/pdf' not found"

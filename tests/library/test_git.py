@@ -16,6 +16,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -162,64 +163,46 @@ def test_refresh_by_hand(origin: Origin, cache: Path) -> None:
     assert "newer" in ids(source)
 
 
-def test_known_skills_and_commit(origin: Origin, cache: Path) -> None:
-    """[D29] what the last checkout has, without the remote; the commit; a tag is never fetched again."""
-    source = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
-    assert (run(source.cached_count()), source.commit) == (None, None)
-    run(source.refresh())
-    assert (run(source.cached_count()), source.commit) == (2, origin.git("rev-parse", "v1^{commit}"))
-    origin.bare.rename(origin.bare.with_name("gone"))
-    assert run(source.refresh()) is False
-    again = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
-    assert run(again.cached_count()) == 2
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["tag", "light tag", "commit", "short commit"])
-def test_tags_and_commits_are_never_fetched_again(
-    origin: Origin, server: Server, cache: Path, kind: str
-) -> None:
-    """[D29] not when the time has passed, not by a new process, not when the remote's tag has moved."""
+def test_tags_and_commits_are_never_fetched_again(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] not when the time has passed, not by a new process, not when the remote's tag has moved.
+
+    What the last checkout has, and its commit, is known without the remote.
+    """
     commit = origin.git("rev-parse", "HEAD")
     origin.git("tag", "light")
     origin.push("new")
-    refs = {
-        "tag": GitRef.tag("v1"),
-        "light tag": GitRef.tag("light"),
-        "commit": GitRef.commit(commit.upper()),
-        "short commit": GitRef.commit(commit[:8]),
-    }
-    config = GitSkillConfig(server.url, refs[kind], cache_dir=cache, refresh_interval=0)
-    source = GitSkillSource(config)
-    assert ids(source) == ["extraction/email", "pdf"]
+    refs = [GitRef.tag("v1"), GitRef.tag("light"), GitRef.commit(commit.upper()), GitRef.commit(commit[:8])]
+    configs = [GitSkillConfig(server.url, ref, cache_dir=cache, refresh_interval=0) for ref in refs]
+    sources = [GitSkillSource(config) for config in configs]
+    for source in sources:
+        assert (run(source.cached_count()), source.commit) == (None, None)
+        assert ids(source) == ["extraction/email", "pdf"]
+        assert (run(source.cached_count()), source.commit) == (2, commit)
     origin.git("tag", "-f", "v1")
     origin.git("tag", "-f", "light")
     origin.push("newer")
     asked = len(server.requests)
-    age(source)
-    assert ids(source) == ["extraction/email", "pdf"]
-    assert run(source.refresh()) is False
-    assert ids(GitSkillSource(config)) == ["extraction/email", "pdf"]
+    for source in sources:
+        age(source)
+    for source in (*sources, *map(GitSkillSource, configs)):
+        assert run(source.cached_count()) == 2
+        assert ids(source) == ["extraction/email", "pdf"]
+        assert run(source.refresh()) is False
     assert len(server.requests) == asked
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("depth", [None, 1, 2])
 @pytest.mark.parametrize("version", ["0", "2"])
 def test_depths(
-    origin: Origin,
-    server: Server,
-    cache: Path,
-    depth: int | None,
-    version: str,
-    monkeypatch: pytest.MonkeyPatch,
+    origin: Origin, server: Server, cache: Path, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """[LIB: GitSkillSource (feature-gated)] shallow or whole, with git's old protocol and the new one."""
     for number in range(3):
         origin.push(f"number-{number}")
     if version == "0":
         old_protocol(monkeypatch)
-    for number, url in enumerate((server.url, str(origin.bare))):
+    for number, (depth, url) in enumerate(product((None, 1, 2), (server.url, str(origin.bare)))):
         config = GitSkillConfig(url, cache_dir=cache / str(number), depth=depth, refresh_interval=0)
         source = GitSkillSource(config)
         assert len(ids(source)) == 5 + number
@@ -343,29 +326,31 @@ def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["hang", "drip", "stall"])
+@each("fault", ["hang", "drip", "stall"])
 def test_server_that_hangs(origin: Origin, server: Server, cache: Path, fault: str) -> None:
     """[D29] is given up, before it answers, within its headers and within the pack."""
     origin.write("large.bin", os.urandom(300_000))
     origin.push()
+    server.end.clear()
     server.fault = fault
-    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=0.3))
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / fault, time_out=0.3))
     threads = threading.active_count()
     assert unavailable(source).endswith("git clone failed: no answer in 0.3 s")
     assert threading.active_count() <= threads + 1  # the server's own
     server.fault = ""
     server.end.set()
-    assert ids(GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))) == ["extraction/email", "pdf"]
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / fault))
+    assert ids(source) == ["extraction/email", "pdf"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["cut", "html", "500"])
+@each("fault", ["cut", "html", "500"])
 def test_server_that_is_broken(origin: Origin, server: Server, cache: Path, fault: str) -> None:
     """[D29] is an error, nothing of it stays, and a later attempt is as good as a first one."""
     origin.write("large.bin", os.urandom(300_000))
     origin.push()
     server.fault = fault
-    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=5))
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / fault, time_out=5))
     assert "git clone failed: " in unavailable(source)
     assert [path.name for path in Path(source.config.directory()).iterdir()] == ["lock"]
     server.fault = ""
@@ -629,21 +614,17 @@ HOSTILE = [b"..", b".", b".git", b".GIT", b".git ", b"git~1", b"a\\b", b"..\\x",
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("deep", [False, True])
-def test_hostile_names(origin: Origin, cache: Path, name: bytes, deep: bool) -> None:
+@each("name", HOSTILE)
+def test_hostile_names(origin: Origin, cache: Path, name: bytes) -> None:
     """[D29] a repository with a file name that is a trap is refused, and nothing is written."""
-    blob = Blob.from_string(b"trap")
-    tree = Tree()
+    blob, tree, above = Blob.from_string(b"trap"), Tree(), Tree()
     tree.add(name, 0o100644, blob.id)
-    made: list[Blob | Tree] = [blob]
-    if deep:
-        made, below, tree = [blob, tree], tree, Tree()
-        tree.add(b"folder", 0o040000, below.id)
-    origin.push_tree(tree, *made)
-    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
-    assert "git clone failed: unsafe file name" in unavailable(source)
-    assert [path.name for path in Path(source.config.directory()).iterdir()] == ["lock"]
+    above.add(b"folder", 0o040000, tree.id)
+    for top in (tree, above):
+        origin.push_tree(top, blob, tree)
+        source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+        assert "git clone failed: unsafe file name" in unavailable(source)
+        assert [path.name for path in Path(source.config.directory()).iterdir()] == ["lock"]
 
 
 def test_submodules_and_odd_trees(origin: Origin, cache: Path) -> None:

@@ -26,6 +26,7 @@ from skillc.library.sources.source import (
 )
 from skillc.remotes import BearerAuth, Failure, HeaderAuth, cache, session as client, skills_api
 from skillc.skills import SkillId
+from tests.support.cases import each
 from tests.support.http import LIST, Chunks, Request, Stub, entry, page
 from tests.support.skills import run
 from tests.support.sources import memory
@@ -252,7 +253,7 @@ BAD: dict[str, tuple[tuple[bytes | float, ...], str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", BAD)
+@each("case", BAD)
 def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D28] whatever a server does, it is E200 with a short reason, soon; good answers before it stay."""
     monkeypatch.setattr(skills_api, "MAX_LIST", 1 << 20)
@@ -338,7 +339,7 @@ def test_entries_that_are_wrong(stub: Stub) -> None:
     assert all(len(d.message) < 200 for d in told)
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "reason"),
     [
         (entry("a", body="x" * (1 << 20) + "x"), "the body of 'a' is over 1 MiB"),

@@ -16,6 +16,7 @@ from skillc.library.sources import HttpSkillSource
 from skillc.registry import SYSTEM, Role
 from skillc.skills import SkillId
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Chunks, Request, Stub, entry, page
 from tests.support.skills import run
 from tests.support.team import Team, serve_registry
@@ -167,7 +168,7 @@ def fetch(source: HttpSkillSource) -> str | None:
     return run(source.directory(SkillId("pdf")))
 
 
-@pytest.mark.parametrize(
+@each(
     "files",
     [
         b"[]",
@@ -242,15 +243,8 @@ def test_what_changed_on_the_disk_is_fetched_again(world: World, stub: Stub) -> 
     assert sorted(os.listdir(folder)) == ["SKILL.md", "a.sh"]
 
 
-@pytest.mark.parametrize("status", [400, 404, 405, 501])
+@each("status", [400, 404, 405, 501])
 def test_a_server_without_files(world: World, stub: Stub, status: int) -> None:
     """[D28] a server that knows texts alone still gives those."""
     stub.answer = lambda request: [page({}, status)]
     assert run(HttpSkillSource(stub.url).directory(SkillId("pdf"))) is None
-
-
-@pytest.mark.slow
-def test_our_own_server_of_repositories(served: str, world: World) -> None:
-    """[D28] `skc serve --read-only` gives texts."""
-    world.ok("repo", "add", "other", served)
-    assert "SKILL.md" in world.ok("sources", "extraction/email-extractor").stdout

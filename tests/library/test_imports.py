@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 from pathlib import Path
@@ -15,7 +14,6 @@ from skillc.tools import find_skill, locate_in_source
 from skillc.tools.trust import TrustLevel
 from tests.conftest import World
 from tests.support.git import Origin
-from tests.support.mcp import near
 from tests.support.tools import executable, skill_md, tool
 
 
@@ -110,17 +108,3 @@ def test_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SKILLC_HOME", raising=False)
     assert import_origin("/a/b") is None
     adopt_import("/a/b")
-
-
-def test_over_mcp(world: World, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D46] [SURFACES: Serving] an agent can't import a folder at all."""
-    monkeypatch.chdir(outside)
-    folder = executable(outside / "from", "theirs")
-
-    async def talk() -> None:
-        async with near("legacy") as client:
-            result = await client.call_tool("skc_build", {"skill": str(folder)})
-            assert result.is_error
-
-    asyncio.run(talk())
-    assert not (world.global_store / "theirs").exists()

@@ -16,6 +16,7 @@ from skillc.library.skill_cache import write_copy
 from skillc.library.sources.source import SkillDescriptor, SkillDocument
 from skillc.skills import SkillId, parse, read_metadata
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Origin
 
 REFUNDS = """---
@@ -56,8 +57,8 @@ def configure(world: World, origin: Origin, **more: object) -> None:
 
 @pytest.mark.slow
 def test_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Origin) -> None:
-    """[LIB: remote skills as local folders] reading commands, statistics under its ID, and lint that does
-    not write its copy.
+    """[LIB: remote skills as local folders] reading commands, statistics under its ID, lint that does not
+    write its copy, and a stub that says the ID.
     """
     shown = world.ok("show", "billing/refunds", "--section", "Limits")
     assert shown.stdout == "## Limits\n\nUp to 100 without asking.\n"
@@ -75,11 +76,6 @@ def test_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Orig
     assert report["skills"][0]["skill"] == "billing/refunds"
     assert not [f for f in report["skills"][0]["findings"] if "folder" in f["message"]]
     assert "fix it there" in world.fails("E100", "lint", "billing/refunds", "--fix").stderr
-
-
-@pytest.mark.slow
-def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin: Origin) -> None:
-    """[LIB: remote skills as local folders]"""
     built = world.json("build", "billing/refunds", "--target", "cursor")
     assert built["skill"] == "billing/refunds"
     assert built["runtime_path"] == str(world.home / ".skillc/runtime/billing+refunds")
@@ -155,9 +151,7 @@ def test_a_skill_in_a_collection_of_a_store_needs_no_repository(world: World) ->
     assert "Usage" in world.ok("show", str(folder), "--section", "usage").stdout
 
 
-@pytest.mark.parametrize(
-    "name", ["../x", "/etc", "a//b", "A/b", "", "a\0b", "x" * 5000, "billing/../refunds"]
-)
+@each("name", ["../x", "/etc", "a//b", "A/b", "", "a\0b", "x" * 5000, "billing/../refunds"])
 def test_what_is_no_id_is_not_looked_for_in_repositories(world: World, name: str) -> None:
     """[D30a]"""
     with pytest.raises((SkillNotFound, InvalidSkill)):
@@ -175,6 +169,9 @@ def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:
     told = {"license": "MIT", "nested": {"a": [1, None, True, "yes"]}, "odd key": 1.5}
     document = SkillDocument(descriptor, "# Body\n\n---\ntext\n", told)
     path = write_copy(str(world.root / "copies" / "a+b"), "server", document, None)
+    bare = SkillDocument(SkillDescriptor(SkillId("a/c"), description="d"), "# Body\n")
+    plain = write_copy(str(world.root / "copies" / "a+c"), "server", bare, None)
+    assert (Path(plain) / "SKILL.md").read_text() == '---\nname: "c"\ndescription: "d"\n---\n\n# Body\n'
     read = parse((Path(path) / "SKILL.md").read_bytes())
     found = read_metadata(read, "b")
     assert not read.diagnostics

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
-import os
+import shutil
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,8 @@ from skillc.remotes import BearerAuth
 from skillc.skills import SkillId
 from tests.conftest import World, save
 from tests.library.mcp_server import TRICKS, URIS
-from tests.support import examples
+from tests.support.cases import each
+from tests.support.http import Chunks, Request, Stub, page
 from tests.support.mcp import over_http
 from tests.support.skills import run, skill
 
@@ -44,9 +46,19 @@ def served(world: World) -> Path:
     return root
 
 
-def source(served: Path, lie: str = "", **more: Any) -> McpSkillSource:
-    command = [sys.executable, SERVER, str(served), lie or "nothing", str(served.parent / "requests")]
-    return McpSkillSource("company", command=command, **more)
+def source(served: Path, lie: str = "nothing", **more: Any) -> McpSkillSource:
+    return McpSkillSource("company", command=command_of(served, lie), **more)
+
+
+def command_of(served: Path, lie: str = "nothing") -> list[str]:
+    return [sys.executable, SERVER, str(served), lie, str(served.parent / "requests")]
+
+
+def configure(folder: Path, settings: str) -> None:
+    """Have a server as a repository of a project, or of the user."""
+    file = folder / ".skillc" / "skills.toml"
+    file.parent.mkdir(exist_ok=True)
+    save(file, f'[[repositories]]\nname = "company"\ntype = "mcp"\n{settings}\n')
 
 
 def requests(served: Path) -> list[str]:
@@ -110,7 +122,7 @@ def test_a_cache_that_was_touched(served: Path, world: World, what: str) -> None
     assert b"evil" not in (again / "SKILL.md").read_bytes()
 
 
-# A lie about the skill `bad`, and words of the reason that it is refused for.
+# A lie about a skill `<lie>/bad`, and words of the reason that it is refused for.
 LIES = {
     "digest": "another digest",
     "size": "bytes, not the",
@@ -143,32 +155,31 @@ LIES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("lie", "listed"), [(lie, n % 2 == 0) for n, lie in enumerate(sorted(LIES))])
-def test_lies_about_a_skill(served: Path, lie: str, listed: bool) -> None:
-    """[SEP-2640: host] each is refused with its reason, to load or as a folder; others are not."""
-    own = source(served, lie)
-    if listed:
-        run(own.list())
-    questions = [own.load, own.directory]
-    for question in questions if examples.is_complete else questions[listed : listed + 1]:
-        with pytest.raises(InvalidSkill) as refused:
-            run(question(BAD))
-        assert LIES[lie] in refused.value.message
-    assert own.quarantined >= 1
-    assert any("bad" in told.path and LIES[lie] in told.message for told in run(own.diagnostics()))
-    assert "Body." in run(own.load(GOOD)).body
-    cache = Path(os.environ["HOME"]) / ".skillc" / "cache"
+def test_lies_about_a_skill(served: Path, world: World) -> None:
+    """[SEP-2640: host] each is refused with its reason, listed or not; others are not.
+
+    A skill whose URI leads elsewhere is not listed, and reported.
+    """
+    for lie in (*LIES, *URIS):
+        shutil.copytree(served / "bad", served / lie / "bad")
+    shutil.rmtree(served / "bad")
+    listed, asked = source(served), source(served)
+    true = {GOOD, "company/acme/billing/refunds"}
+    assert true <= {s.id for s in run(listed.list())} <= true | {f"company/{lie}/bad" for lie in LIES}
+    assert listed.quarantined >= len(URIS)
+    for lie, reason in LIES.items():
+        skill_id = SkillId(f"company/{lie}/bad")
+        for own, question in ((listed, listed.load), (asked, asked.directory)):
+            with pytest.raises(InvalidSkill) as refused:
+                run(question(skill_id))
+            assert reason in refused.value.message
+            assert any(lie in told.path and reason in told.message for told in run(own.diagnostics())), lie
+    for lie in URIS:
+        with pytest.raises((InvalidSkill, SkillNotFound)):
+            run(listed.load(SkillId(f"company/{lie}/bad")))
+    assert all("Body." in run(own.load(GOOD)).body for own in (listed, asked))
+    cache = world.home / ".skillc" / "cache"
     assert not [path for path in cache.rglob("*") if path.is_file() and path.read_bytes() == b"x"]
-
-
-@pytest.mark.parametrize("lie", sorted(URIS))
-def test_lies_about_a_uri(served: Path, lie: str) -> None:
-    """[SEP-2640: host] a skill whose URI leads elsewhere is not listed, and reported; others are."""
-    own = source(served, lie)
-    assert [s.id for s in run(own.list())] == ["company/acme/billing/refunds", "company/good"]
-    assert own.quarantined == 1
-    with pytest.raises((InvalidSkill, SkillNotFound)):
-        run(own.load(BAD))
 
 
 LISTS = {
@@ -183,11 +194,11 @@ LISTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lie", sorted(LISTS))
+@each("lie", LISTS)
 def test_lies_about_the_list(served: Path, world: World, lie: str) -> None:
     """[SEP-2640: host] [D27] a list that is none is the server's failure; other repositories go on."""
     local = FilesystemSkillSource(world.store)
-    skill(world.store, "pdf")
+    world.skill("pdf")
     own = source(served, lie)
     whole = CompositeSkillSource([NamedSource("local", local), NamedSource("company", own)])
     assert [s.id for s in run(whole.list())] == ["pdf"]
@@ -208,10 +219,8 @@ def test_a_server_that_says_nothing(served: Path) -> None:
 @pytest.mark.slow
 def test_a_command_leaves_no_process(served: Path, world: World) -> None:
     """[D27] a command that does not wait for a mute server ends it before it leaves."""
-    command = [sys.executable, SERVER, str(served), "silent", str(served.parent / "requests")]
-    table = f"command = {json.dumps(command)}\ntimeout_seconds = 1"
-    (world.home / ".skillc").mkdir()
-    save(world.home / ".skillc/skills.toml", f'[[repositories]]\nname = "mute"\ntype = "mcp"\n{table}\n')
+    command = json.dumps(command_of(served, "silent"))
+    configure(world.home, f"command = {command}\ntimeout_seconds = 1")
     assert "no answer in 1 s" in world.process("repo", "list").stdout
     assert _processes(served) == []
 
@@ -262,14 +271,8 @@ def test_a_skill_that_changes(served: Path) -> None:
 def test_no_skill_shadows_another(served: Path, world: World) -> None:
     """[SEP-2640: host] a local skill of the same ID wins, wherever the server is configured."""
     skill(world.store, "company/good", "---\nname: good\ndescription: Ours\n---\nOurs.\n")
-    home = world.home / ".skillc"
-    home.mkdir(exist_ok=True)
-    command = [sys.executable, SERVER, str(served), "nothing"]
-    tables = (
-        f'[[repositories]]\nname = "company"\ntype = "mcp"\ncommand = {command}\n'
-        f'[[repositories]]\nname = "local"\ntype = "filesystem"\npath = "{world.store}"\n'
-    )
-    save(home / "skills.toml", tables.replace("'", '"'))
+    local = f'[[repositories]]\nname = "local"\ntype = "filesystem"\npath = "{world.store}"'
+    configure(world.home, f"command = {json.dumps(command_of(served))}\n{local}")
     whole = resolve_repositories(SkillsConfig.load(str(world.project)))
     assert run(whole.load(GOOD)).body == "Ours.\n"
     assert {s.id: s.source_name for s in run(whole.list())}[GOOD] == "local"
@@ -290,24 +293,20 @@ def test_permissions_are_not_the_servers_to_give(served: Path) -> None:
 @pytest.mark.slow
 def test_a_command_of_a_project_is_not_run(served: Path, world: World) -> None:
     """[SEP-2640: host] what a cloned project configures starts nothing, unless its user says so."""
-    command = [sys.executable, SERVER, str(served), "nothing", str(served.parent / "requests")]
-    table = f'[[repositories]]\nname = "company"\ntype = "mcp"\ncommand = {command}\n'.replace("'", '"')
-    save(world.project / ".skillc" / "skills.toml", table)
+    configure(world.project, f"command = {json.dumps(command_of(served))}")
     failed = world.fails("E200", "load", "company/good")
     assert "set it in ~/.skillc/skills.toml" in failed.stderr
     assert requests(served) == []
     assert "Body." in world.ok("load", "company/good", env={"SKILLC_ALLOW_COMMANDS": "1"}).stdout
 
 
-@pytest.mark.parametrize(
+@each(
     "settings",
     ["", 'command = ["x"]\nurl = "http://x"', "command = [7]", 'command = "x y"', "url = 7", "command = []"],
 )
 def test_settings_that_are_wrong(world: World, settings: str) -> None:
     """[D23a] a server has either a command, which is a list of words, or a URL."""
-    save(
-        world.project / ".skillc" / "skills.toml", f'[[repositories]]\nname = "c"\ntype = "mcp"\n{settings}\n'
-    )
+    configure(world.project, settings)
     world.fails("E071", "browse")
 
 
@@ -340,88 +339,47 @@ def test_our_own_server_over_http(world: World) -> None:
         assert "credentials" in failed.value.message
 
 
-class Liar(BaseHTTPRequestHandler):
-    """A server over HTTP that answers the first question with something that no client should swallow."""
-
-    lie = ""
-    elsewhere = ""
-    seen: ClassVar[list[tuple[str, str | None]]] = []
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.seen.append((self.path, self.headers.get("Authorization")))
-        if self.lie == "redirect" and self.path == "/mcp":
-            self.send_response(307)
-            self.send_header("Location", self.elsewhere)
-            self.end_headers()
-            return
-        self.send_response(500 if self.lie == "status" else 200)
-        self.send_header("Content-Type", "text/event-stream" if self.lie == "stream" else "application/json")
-        if self.lie == "packed":
-            self.send_header("Content-Encoding", "gzip")
-        self.end_headers()
-        try:
-            self.wfile.write(gzip.compress(bytes(1 << 20)) if self.lie == "packed" else b"data: {")
-            while self.lie in ("endless", "stream"):
-                self.wfile.write(b" " * (1 << 20))
-        except OSError:
-            pass
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-HTTP_LIES = {
-    "packed": "packed",
-    "endless": "over 32 MiB",
-    "stream": "over 32 MiB",
-    "status": "",
-    "redirect": "which is not followed; name that address",
-    "rubbish": "",
-}
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\ndata: {"
+SPACES = itertools.repeat(b" " * (1 << 20))
+# What a server answers, which may lead to another one, and words of the reason that it is refused for.
+HTTP_LIES: list[tuple[Callable[[str], Chunks], str]] = [
+    (lambda other: [page(gzip.compress(bytes(1 << 20)), Content_Encoding="gzip")], "packed"),
+    (lambda other: itertools.chain([HEAD % b"application/json"], SPACES), "over 32 MiB"),
+    (lambda other: itertools.chain([HEAD % b"text/event-stream"], SPACES), "over 32 MiB"),
+    (lambda other: [page(b"data: {", 500)], ""),
+    (lambda other: [page(b"", 307, Location=other)], "which is not followed; name that address"),
+    (lambda other: [page(b"data: {", Content_Type="application/json")], ""),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lie", sorted(HTTP_LIES))
-def test_lies_over_http(world: World, lie: str) -> None:
+def test_lies_over_http(world: World, stub: Stub) -> None:
     """[SEP-2640: host] [D28] answers are bounded and never unpacked; credentials stay with their server."""
+    other = Stub()
 
-    class Other(Liar):
-        seen: ClassVar[list[tuple[str, str | None]]] = []
+    def answer(lie: Callable[[str], Chunks], request: Request) -> Chunks:
+        return lie(f"{other.url}/other")
 
-    other = ThreadingHTTPServer(("127.0.0.1", 0), Other)
-
-    class This(Other):
-        seen: ClassVar[list[tuple[str, str | None]]] = []
-        elsewhere = f"http://127.0.0.1:{other.server_address[1]}/other"
-
-    This.lie = lie
-    liar = ThreadingHTTPServer(("127.0.0.1", 0), This)
-    for server in (liar, other):
-        threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        url = f"http://127.0.0.1:{liar.server_address[1]}/mcp"
-        own = McpSkillSource("c", url=url, auth=BearerAuth("s3cret"), time_out=10)
-        with pytest.raises(RepositoryUnavailable) as failed:
-            run(own.list())
-        assert HTTP_LIES[lie] in failed.value.message
-        assert "s3cret" not in failed.value.message + repr(own)
-        assert This.seen[0] == ("/mcp", "Bearer s3cret")
-        assert not [seen for seen in Other.seen if seen[1]]
+        for lie, reason in HTTP_LIES:
+            stub.requests.clear()
+            stub.answer = partial(answer, lie)
+            own = McpSkillSource("c", url=f"{stub.url}/mcp", auth=BearerAuth("s3cret"), time_out=10)
+            with pytest.raises(RepositoryUnavailable) as failed:
+                run(own.list())
+            assert reason in failed.value.message
+            assert "s3cret" not in failed.value.message + repr(own)
+            sent = stub.requests[0]
+            assert (sent.path, sent.headers["authorization"]) == ("/mcp", "Bearer s3cret")
     finally:
-        for server in (liar, other):
-            server.shutdown()
-            server.server_close()
+        other.close()
+    assert not [request for request in other.requests if "authorization" in request.headers]
 
 
 @pytest.mark.slow
 def test_agents_that_only_read_folders(world: World, served: Path) -> None:
     """[SEP-2640: host] `skc build company/good --target cursor`: read like a local one, the origin told."""
-    command = [sys.executable, SERVER, str(served), "nothing", str(served.parent / "requests")]
-    (world.home / ".skillc").mkdir(exist_ok=True)
-    (world.home / ".skillc" / "skills.toml").write_text(
-        f'[[repositories]]\nname = "company"\ntype = "mcp"\ncommand = {json.dumps(command)}\n'
-    )
+    configure(world.home, f"command = {json.dumps(command_of(served))}")
     world.ok("build", "company/good", "--target", "cursor")
     stub = (world.home / ".cursor/skills/good/SKILL.md").read_text()
     assert "skc show company/good" in stub

@@ -12,6 +12,7 @@ from skillc.errors import RepositoryUnavailable, SkillNotFound, WrongDigest
 from skillc.library.sources import WellKnownSkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Stub, page
 from tests.support.site import INDEX, MAIN, OLD, PLACE, entry, index, pack, serve
 from tests.support.skills import run
@@ -74,9 +75,7 @@ def test_wrong_digest(world: World, stub: Stub) -> None:
     assert run(source.load(PDF)).body.endswith("Body.\n")
 
 
-@pytest.mark.parametrize(
-    "index", [b"<h1>Welcome</h1>", {"skills": 5}, {"$schema": "https://x/9", "skills": []}]
-)
+@each("index", [b"<h1>Welcome</h1>", {"skills": 5}, {"$schema": "https://x/9", "skills": []}])
 def test_no_index(world: World, stub: Stub, index: Any) -> None:
     """[D28] A site without an index that is known is E200, and says what was looked for."""
     serve(stub, {INDEX: index, OLD: index})

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from skillc.errors import InvalidSkill, SkillNotFound
 from skillc.library import Skill, at_path, is_compiled, resolve, resolve_installed, stored_skills
 from tests.conftest import World
+from tests.support.cases import each
 
 
 def found(world: World, name: str, cwd: Path | None = None) -> Skill:
@@ -98,10 +99,10 @@ def test_nothing_is_e001(world: World) -> None:
     assert found(world, "everywhere").runtimes() == [str(home / "everywhere")]
 
 
-@pytest.mark.parametrize("path", ["{}", "{}/", "{}//", "{}/.", "{}/../pdf", "sub/../{}", "./{}"])
+@each("path", ["{}", "{}/", "{}//", "{}/.", "{}/../pdf", "sub/../{}", "./{}"])
 def test_paths(world: World, path: str) -> None:
     """[RFC-0007] relative and absolute paths, however they are written."""
-    (world.project / "sub").mkdir()
+    (world.project / "sub").mkdir(exist_ok=True)
     stored = world.skill("pdf")
     outside = world.skill("pdf", store=world.root / "lib")
     for folder, scope in ((stored, "project"), (outside, "global")):
@@ -125,9 +126,7 @@ def test_dot(world: World) -> None:
             found(world, name)
 
 
-@pytest.mark.parametrize(
-    "name", ["../outside", "../../outside", "x/../../outside", "pdf/", "Sub/pdf", "sub//pdf", "/pdf"]
-)
+@each("name", ["../outside", "../../outside", "x/../../outside", "pdf/", "Sub/pdf", "sub//pdf", "/pdf"])
 def test_names_do_not_leave_the_store(world: World, name: str) -> None:
     """[RFC-0007] what has a slash is a path from here or an ID; stores are asked for nothing else."""
     world.skill("pdf")

@@ -83,9 +83,10 @@ def test_repositories_that_could_not_be_asked(world: World) -> None:
         '[[repositories]]\nname = "gone"\ntype = "filesystem"\npath = "nowhere"\n'
     )
     world.skill("pdf-forms")
-    lines = world.fails("E001", "outline", "pdf-form").stderr.splitlines()
-    assert lines[0].startswith("warning[W200]: repository 'gone' is left out")
-    assert lines[1:] == ["error[E001]: skill 'pdf-form' not found", "hint: did you mean 'pdf-forms'?"]
+    for command in ("outline", "load"):
+        lines = world.fails("E001", command, "pdf-form").stderr.splitlines()
+        assert lines[0].startswith("warning[W200]: repository 'gone' is left out")
+        assert lines[1:] == ["error[E001]: skill 'pdf-form' not found", "hint: did you mean 'pdf-forms'?"]
 
 
 def test_sources_that_fail_or_should_not_be_asked(world: World) -> None:

@@ -19,6 +19,7 @@ from skillc.library.repositories.variables import (
     uses_of,
 )
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Stub
 from tests.support.terminal import on_terminal
 
@@ -59,7 +60,7 @@ COMMANDS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["http", "git", "mcp"])
+@each("kind", ["http", "git", "mcp"])
 def test_clone_gets_no_variable(world: World, stub: Stub, mine: None, kind: str) -> None:
     """[D24] a project that was cloned reaches its server with no command and no variable."""
     configure(world.project, f"{stub.url}/x", kind=kind)
@@ -150,7 +151,7 @@ def load(file: Path) -> SkillsConfig:
     return SkillsConfig.load_from_paths(None, file)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "url", "host"),
     [
         ("http", "https://h/api", "https://h"),
@@ -172,7 +173,7 @@ def test_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, url: s
     assert "secret" not in repr(uses_of(repository))
 
 
-@pytest.mark.parametrize("kind", ["http", "git", "mcp"])
+@each("kind", ["http", "git", "mcp"])
 def test_value_moves_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """[D24] an address whose host changes with a value is refused, whatever it looks like."""
     monkeypatch.setenv("PWD", "/home/you")

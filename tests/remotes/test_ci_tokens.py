@@ -10,8 +10,9 @@ import pytest
 
 from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused, RegistryUnavailable
 from skillc.remotes import RegistryApi, advise_job, ci_tokens, is_job, mint_token
-from tests.support.ci import Runner, reply, running_runner
-from tests.support.http import Request, Stub
+from tests.support.cases import each
+from tests.support.ci import Runner, running_runner
+from tests.support.http import Request, Stub, page
 from tests.support.issuer import Issuer, issuer
 
 __all__ = ["issuer"]
@@ -41,11 +42,11 @@ class Registry(Stub):
     def __init__(self) -> None:
         super().__init__()
         self.audience: Any = self.url
-        self.minted = reply(200, {"token": TOKEN})
+        self.minted = page({"token": TOKEN})
         self.answer = self._answer
 
     def _answer(self, request: Request) -> list[bytes]:
-        return [reply(200, {"audience": self.audience}) if request.method == "GET" else self.minted]
+        return [page({"audience": self.audience}) if request.method == "GET" else self.minted]
 
     def mint(self, path: str = "payments/refunds") -> str:
         with RegistryApi(self.url) as api:
@@ -68,15 +69,15 @@ def test_a_token(registry: Registry, runner: Runner) -> None:
     assert json.loads(registry.requests[1].body) == {"token": runner.tokens[0], "prefix": "payments/refunds"}
     assert runner.secret not in str([request.headers for request in registry.requests])
     runner.requests.clear()
-    runner.failures = [reply(500, {}), b""]  # the second one breaks off
+    runner.failures = [page({}, 500), b""]  # the second one breaks off
     assert registry.mint() == TOKEN
     assert len(runner.requests) == 3
-    runner.failures = [reply(503, {"value": "eyJ"})] * 3
+    runner.failures = [page({"value": "eyJ"}, 503)] * 3
     with pytest.raises(IssuerUnavailable, match=r"'127\.0\.0\.1' unavailable: .* \(HTTP 503\)"):
         registry.mint()
 
 
-@pytest.mark.parametrize(
+@each(
     "audience",
     [
         *("pypi", "sts.amazonaws.com", "https://evil.example", "http://127.0.0.1", "https://skills\nx", ""),
@@ -103,25 +104,25 @@ def test_audience_by_name(registry: Registry, runner: Runner, monkeypatch: pytes
     assert registry.paths() == ["/_/oidc/mint-token"]
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
-        reply(403, {"message": "Bad credentials"}),
-        reply(302, {}, "Location: http://127.0.0.1:1/steal"),
-        reply(200, b"<html>"),
-        reply(200, [1]),
-        reply(200, {"value": 7}),
-        reply(200, {"value": ""}),
-        reply(200, {"value": "a b"}),
-        reply(200, {"value": "eyJ\r\nX: y"}),
-        reply(200, {"value": "e" * 20_000}),
-        reply(200, b"[" * 100_000),
+        page({"message": "Bad credentials"}, 403),
+        page({}, 302, Location="http://127.0.0.1:1/steal"),
+        page(b"<html>"),
+        page([1]),
+        page({"value": 7}),
+        page({"value": ""}),
+        page({"value": "a b"}),
+        page({"value": "eyJ\r\nX: y"}),
+        page({"value": "e" * 20_000}),
+        page(b"[" * 100_000),
     ],
-    ids=range(10),
 )
 def test_answers_that_can_not_be_used(registry: Registry, runner: Runner, answer: bytes) -> None:
     """[SURFACES: Sign-in] what GitHub must not answer is E092, is not repeated, and leads nowhere."""
     runner.failures = [answer] * 3
+    registry.requests.clear()
     with pytest.raises(IssuerUnavailable) as caught:
         registry.mint()
     assert "eyJ" not in str(caught.value)
@@ -129,7 +130,7 @@ def test_answers_that_can_not_be_used(registry: Registry, runner: Runner, answer
     assert registry.paths() == ["/_/oidc/audience"]
 
 
-@pytest.mark.parametrize("url", ["http://10.0.0.1/token", "ftp://x/y", "https://[", "token"])
+@each("url", ["http://10.0.0.1/token", "ftp://x/y", "https://[", "token"])
 def test_addresses_of_github(
     registry: Registry, runner: Runner, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
@@ -145,9 +146,9 @@ def test_registry_that_repeats_the_id_token(registry: Registry, runner: Runner) 
 
     def repeat(request: Request) -> list[bytes]:
         if request.method == "GET":
-            return [reply(200, {"audience": registry.url})]
+            return [page({"audience": registry.url})]
         text = json.loads(request.body)["token"]
-        return [reply(403, {"error": {"code": "E090", "message": f"no: {text}"}})]
+        return [page({"error": {"code": "E090", "message": f"no: {text}"}}, 403)]
 
     registry.answer = repeat
     with pytest.raises(RegistryRefused) as caught:
@@ -156,12 +157,10 @@ def test_registry_that_repeats_the_id_token(registry: Registry, runner: Runner) 
     assert "skc publisher list" in caught.value.details
 
 
-@pytest.mark.parametrize(
-    "answer", [{}, {"token": ""}, {"token": 7}, {"token": "a\r\nb"}, {"token": "x" * 5000}]
-)
+@each("answer", [{}, {"token": ""}, {"token": 7}, {"token": "a\r\nb"}, {"token": "x" * 5000}])
 def test_tokens_that_can_not_be_sent(registry: Registry, runner: Runner, answer: Any) -> None:
     """[SURFACES: Sign-in] what is no token is E092."""
-    registry.minted = reply(200, answer)
+    registry.minted = page(answer)
     with pytest.raises(RegistryUnavailable, match="gave no token"):
         registry.mint()
 

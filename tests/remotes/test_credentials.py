@@ -131,7 +131,7 @@ def test_no_token(token: str) -> None:
     assert not token.strip() or token not in caught.value.text()
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "token"),
     [
         (f"{TEAM}/skills", "team"),

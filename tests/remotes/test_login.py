@@ -9,6 +9,7 @@ import pytest
 
 from skillc.remotes.git import GitRemote, find_unused_tokens
 from tests.conftest import World
+from tests.support.cases import each
 
 LOGIN = "username=ada\npassword=secret\n"
 
@@ -37,7 +38,7 @@ def test_helper(world: World) -> None:
     assert {"protocol=https", "host=git.example.com:8443", "path=a.git"} <= {*lines}
 
 
-@pytest.mark.parametrize("name", ["x\nurl=https://github.com", "x\nhost=github.com", "x\0y", "x%0Ay"])
+@each("name", ["x\nurl=https://github.com", "x\nhost=github.com", "x\0y", "x%0Ay"])
 def test_second_line_in_a_question(world: World, name: str) -> None:
     """[SURFACES: Getting skills] a user with a second line is no question, wherever it comes from."""
     helper = Helper(world.home)
@@ -45,7 +46,7 @@ def test_second_line_in_a_question(world: World, name: str) -> None:
     assert helper.questions == ""
 
 
-@pytest.mark.parametrize("lines", ["host=github.com\n", "protocol=http\n", "url=https://github.com/\n"])
+@each("lines", ["host=github.com\n", "protocol=http\n", "url=https://github.com/\n"])
 def test_answer_for_another_host(world: World, lines: str) -> None:
     """[SURFACES: Getting skills] an answer for another host or protocol is thrown away."""
     Helper(world.home, lines + LOGIN)
@@ -70,7 +71,7 @@ def test_variable(monkeypatch: pytest.MonkeyPatch, value: str, address: str) -> 
     assert GitRemote.parse(address).describe_variable().count("=<token>") == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         *("https://git-corp.com/a.git", "https://git.corp.com:8443/a.git"),

@@ -16,6 +16,7 @@ from dulwich.pack import create_delta
 from skillc.remotes.git import pack as packs
 from skillc.remotes.git.address import FetchError
 from skillc.remotes.git.pack import PackObjects
+from tests.support.cases import each
 from tests.support.git import GIT_ENV, Origin
 
 
@@ -108,7 +109,7 @@ def test_deltas_by_id(tmp_path: Path) -> None:
 GOOD = entry(3, b"good")
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",

@@ -10,6 +10,7 @@ import pytest
 
 from skillc import errors
 from skillc.remotes import RegistryApi, registry as module
+from tests.support.cases import each
 from tests.support.http import Request, Stub, page
 
 SECRET = "skc_0123456789abcdef_s3cr3t"
@@ -25,7 +26,7 @@ def problem(code: str, message: Any, status: int, **headers: str) -> bytes:
     return page({"error": {"code": code, "message": message}}, status, **headers)
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "code", "kind"),
     [
         (401, "E090", errors.RegistryRefused),
@@ -54,7 +55,7 @@ def test_errors_keep_their_codes(
     assert ("skc login" in caught.value.text()) == (status in (401, 403))
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         *(
@@ -79,7 +80,7 @@ def test_anything_else_is_unavailable(api: RegistryApi, stub: Stub, answer: byte
     assert stub.url in caught.value.message
 
 
-@pytest.mark.parametrize("value", [[], 3, {}, {"subject": 3}, {"subject": ""}])
+@each("value", [[], 3, {}, {"subject": 3}, {"subject": ""}])
 def test_whoami_of_something_else(api: RegistryApi, stub: Stub, value: Any) -> None:
     """[SURFACES: Registry] a server that does not say which subject a token has is no registry."""
     stub.gives(page(value))

@@ -66,6 +66,7 @@ def test_as_a_repository(library: World) -> None:
         allow_all(library.home, other)
         assert "About pdf" in library.ok("browse", cwd=other, env=secret).stdout
         assert library.ok("load", "extraction/email", cwd=other, env=secret).stdout.startswith("<skill id=")
+        assert "SKILL.md" in library.ok("sources", "extraction/email", cwd=other, env=secret).stdout
         listed = library.ok("repo", "list", "--format", "json", cwd=other, env=secret)
         library.fails("E200", "browse", cwd=other)
     states = json.loads(listed.stdout)["repositories"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support.http import Chunks, Request, Stub
+from tests.support.http import Chunks, Request, Stub, page
 from tests.support.issuer import Issuer
 
 
@@ -45,16 +44,10 @@ class Runner:
             return [self.failures.pop(0)]
         query = {name: value for name, (value,) in parse_qs(urlsplit(request.path).query).items()}
         if request.headers.get("authorization") != f"Bearer {self.secret}" or query["api-version"] != "2.0":
-            return [reply(403, {"message": "no"})]
+            return [page({"message": "no"}, 403)]
         self.audiences.append(query["audience"])
         self.tokens.append(self._issuer.sign(self._issuer.claims(aud=query["audience"], **self.claims)))
-        return [reply(200, {"value": self.tokens[-1], "count": 1})]
-
-
-def reply(status: int, value: Any, *headers: str) -> bytes:
-    body = value if isinstance(value, bytes) else json.dumps(value).encode()
-    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", "Connection: close", *headers, "", ""]
-    return "\r\n".join(lines).encode() + body
+        return [page({"value": self.tokens[-1], "count": 1})]
 
 
 @contextmanager
