@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from skillc.errors import Diagnostic, RepositoryUnavailable, SkillNotFound
+from skillc.index import SETTLED_NS
 from skillc.index.skills import skill_index
 from skillc.library import find_skills
 from skillc.library.sources import CompositeSkillSource, NamedSource
@@ -126,6 +128,7 @@ def test_load(shelf: Path) -> None:
 def test_rescan_reads_only_what_changed(shelf: Path) -> None:
     """[LIB: Existing (updated)] an unchanged file is not read again; any change is seen."""
     source = FilesystemSkillSource(shelf)
+    time.sleep(2 * SETTLED_NS / 1e9)  # what was written a moment ago is read once more
     before = run(source.snapshot())
     path = shelf / "pdf-processing" / "SKILL.md"
     again = run(source.snapshot())
