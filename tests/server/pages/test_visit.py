@@ -212,7 +212,7 @@ def test_bad_archives(registry: Registry) -> None:
 
 def test_large_forms(registry: Registry, stranger: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry] forms are bounded before they are read, also those without a length."""
-    monkeypatch.setattr("skillc.server.pages.publish.MAX_UPLOAD", 100_000)
+    monkeypatch.setattr("skillc.server.pages.publication.MAX_UPLOAD", 100_000)
     person = Person(registry, make_admin(registry))
     kind = {"Content-Type": "multipart/form-data; boundary=x"}
     assert person.post("/publish", content=b"x" * 100_001, headers=kind).status_code == 413

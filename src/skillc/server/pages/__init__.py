@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from skillc.server.pages import account, assets, home, login, maintenance, publish, skill, usage
+from skillc.server.pages import account, assets, diff, home, login, publication, skill, usage
 from skillc.server.pages.agents import show_agents
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.local_catalog import LocalSite
@@ -23,16 +23,17 @@ from skillc.server.pages.visit import Page, Site, prefers_html, serve_page, show
 from skillc.server.responses import refuse_route
 from skillc.workspace import Workspace
 
-READING = home.PAGES | skill.PAGES | usage.PAGES
+READING = home.PAGES | skill.PAGES | diff.PAGES | usage.PAGES
+READING |= {"/versions/{rest:path}": publication.show_versions}
 
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
     """Return the routes of a registry's pages; the first is for an address of the API."""
     return [
         BrowserRoute("/skills/{id:path}", _lead_to_page),
-        *_routes(site, READING | account.PAGES | maintenance.PAGES),
-        *_routes(site, account.FORMS | maintenance.FORMS, "POST"),
-        *publish.routes(site),
+        *_routes(site, READING | account.PAGES | publication.PAGES),
+        *_routes(site, account.FORMS | publication.FORMS, "POST"),
+        *publication.routes(site),
         *login.routes(site),
         *assets.routes(site.assets),
     ]

@@ -1,4 +1,4 @@
-"""Compare two versions of a skill side by side: their text files, line by line, and what they ask for.
+"""Show two versions of a skill side by side: their text files, line by line, and what they ask for.
 
 What is compared and what is shown is bounded: a page says what it leaves out.
 """
@@ -12,9 +12,20 @@ from difflib import SequenceMatcher
 from html import escape
 from itertools import accumulate, zip_longest
 
+from starlette.responses import Response
+
+from skillc.audit import KINDS, compare_audits
+from skillc.registry import StoredFile
+from skillc.server.pages.subject import choose_version, describe_skill, find_subject
+from skillc.server.pages.visit import Visit
+
 CONTEXT = 3  # lines around a change
 MAX_LINES = 4000  # of a file that is compared line by line
 MAX_LINE = 400  # characters of a line that are shown
+MAX_COMPARISON = 8 << 20  # bytes of the files that two versions are compared by
+MAX_COMPARED = 200  # files that differ and are read
+MAX_FINDINGS = 20  # that are new
+MAX_CHOICES = 50  # versions to choose from
 MAX_TEXT = 60_000  # characters of HTML that lines of one page make
 
 
@@ -137,3 +148,55 @@ def _common(one: str, two: str) -> int:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_LINE else f"{text[: MAX_LINE - 1]}…"
+
+
+# The page
+
+
+def show_difference(visit: Visit) -> Response:
+    """Show two versions side by side; without numbers, the latest and the one before."""
+    subject = find_subject(visit)
+    skill = subject.skill
+    new = choose_version(skill, visit.query("to"))
+    before = next(iter(skill.versions[skill.versions.index(new) + 1 :]), new)
+    old = choose_version(skill, visit.query("from")) if visit.query("from") else before
+    old_files, new_files = ({file.path: file for file in visit.catalog.files(v)} for v in (old, new))
+    differing = _find_differing(old_files, new_files)
+    compared, size = [], 0
+    for path in differing[:MAX_COMPARED]:
+        size += sum(files[path].size for files in (old_files, new_files) if path in files)
+        compared += [path] if size <= MAX_COMPARISON else []
+    read = visit.catalog.read_file
+    changes = compare_files(
+        {path: read(old, path) for path in compared if path in old_files},
+        {path: read(new, path) for path in compared if path in new_files},
+    )
+    audits = visit.catalog.audit(old), visit.catalog.audit(new)
+    asks = compare_audits(audits[0], audits[1]) if audits[0] is not None and audits[1] is not None else None
+    findings = [finding for finding in asks.findings if finding.level != "note"] if asks else []
+    return visit.page(
+        "diff.html",
+        **describe_skill(visit, subject, "versions"),
+        old=old,
+        new=new,
+        changes=changes,
+        more_changes=len(differing) - len(compared),
+        asks=asks,
+        findings=findings[:MAX_FINDINGS],
+        more_findings=max(0, len(findings) - MAX_FINDINGS),
+        kinds=KINDS,
+        choices=skill.versions[:MAX_CHOICES],
+    )
+
+
+def _find_differing(old: dict[str, StoredFile], new: dict[str, StoredFile]) -> list[str]:
+    """Return the paths of the files that differ, the smallest first."""
+
+    def digest(files: dict[str, StoredFile], path: str) -> str:
+        return files[path].digest if path in files else ""
+
+    paths = [path for path in {*old, *new} if digest(old, path) != digest(new, path)]
+    return sorted(paths, key=lambda path: ((old.get(path) or new[path]).size, path))
+
+
+PAGES = {"/diff/{rest:path}": show_difference}

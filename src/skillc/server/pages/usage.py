@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from skillc import usage
-from skillc.server.pages.skill import describe_skill, find_subject
+from skillc.server.pages.subject import describe_skill, find_subject
 from skillc.server.pages.visit import Visit
 
 PERIODS = {"30": "30 days", "90": "90 days", "365": "a year", "": "all time"}
