@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 from tests.agents.programs import COMMANDS, FOLDERS, PROGRAMS, ask, new_home, read_listing
 
 from skillc.listing import read_rules
-from skillc.skills import parse
+from skillc.skills.document import parse
 
 COUNTS = (20, 60, 199, 2000)
 NAMES = {"claude": "Claude Code", "codex": "Codex", "github-copilot": "Copilot CLI", "opencode": "OpenCode"}

@@ -102,7 +102,7 @@ def find_files(root: Path) -> Iterator[Path]:
 
 def read_skills(folders: Iterable[Path]) -> Iterator[Skill]:
     """All skills that can be found; others are quarantined."""
-    from skillc.skills import parse, read_metadata, read_tags
+    from skillc.skills.document import parse, read_metadata, read_tags
 
     for folder in folders:
         for file in find_files(folder.resolve()):

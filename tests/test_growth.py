@@ -22,17 +22,9 @@ from skillc.library.sources import InMemorySkillSource, SkillDescriptor, SkillDo
 from skillc.lint import fix_skill, lint_skill
 from skillc.remotes.skills_api import read_listing
 from skillc.settings import MAX_KEY, parse_toml
-from skillc.skills import (
-    NotYaml,
-    ParameterDefinition,
-    SkillId,
-    fill_arguments,
-    find_blocks,
-    load_yaml,
-    parse,
-    parse_template,
-    walk,
-)
+from skillc.skills import SkillId, walk
+from skillc.skills.document import NotYaml, load_yaml, parse
+from skillc.skills.tools import ParameterDefinition, fill_arguments, find_blocks, parse_template
 from skillc.skills.tools.definition import parse_definition
 from skillc.spelling import suggest
 from skillc.text import one_line

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.skills import parse
+from skillc.skills.document import parse
 from tests.agents.programs import FOLDERS, ask, new_home, read_listing
 from tests.agents.skills import WINDOWS, predict, write_commands, write_plugin, write_skills
 

@@ -9,7 +9,7 @@ import pytest
 
 from skillc.compiler import change_states
 from skillc.library.records import LEFT_OUT, LISTED, ON_DEMAND, change_listing_record, read_listing_record
-from skillc.skills import load_yaml, parse
+from skillc.skills.document import load_yaml, parse
 from tests.conftest import World
 
 FIELD = "disable-model-invocation"

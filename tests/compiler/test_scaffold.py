@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from skillc.compiler import create_skill
 from skillc.errors import InvalidSkillId
-from skillc.skills import parse, read_metadata
+from skillc.skills.document import parse, read_metadata
 from tests.conftest import World
 from tests.support.examples import examples
 from tests.support.terminal import Session, on_terminal

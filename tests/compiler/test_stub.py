@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from skillc.compiler.stub import MAX_LINES, render_stub
 from skillc.quotes import shell_quote, yaml_quote
-from skillc.skills import parse
+from skillc.skills.document import parse
 from tests.conftest import World, save
 from tests.support.cases import each
 

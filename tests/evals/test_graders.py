@@ -10,7 +10,7 @@ import pytest
 from skillc.evals import graders
 from skillc.evals.graders import Work, grade
 from skillc.evals.transcripts import Call, Transcript
-from skillc.skills import REGEX, TOOL_ORDER, TOOL_USED, Grader, ToolPattern
+from skillc.skills.cases import REGEX, TOOL_ORDER, TOOL_USED, Grader, ToolPattern
 from tests.support.cases import each
 
 CALLS = [

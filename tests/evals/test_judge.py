@@ -13,7 +13,7 @@ from skillc.audit import JudgeFailed
 from skillc.evals.graders import Work
 from skillc.evals.judge import agent_judge, command_judge, judge, write_prompt
 from skillc.evals.transcripts import Transcript
-from skillc.skills import SENTENCE, Case, Grader
+from skillc.skills.cases import SENTENCE, Case, Grader
 from tests.support.cases import each
 
 CASE = Case("t", "Sum it", "evals/a.json", expected="It is 4")

@@ -14,7 +14,8 @@ from skillc.errors import InvalidSkill, SkillNotFound
 from skillc.library import at_path, locate_skill
 from skillc.library.skill_cache import write_copy
 from skillc.library.sources.source import SkillDescriptor, SkillDocument
-from skillc.skills import SkillId, parse, read_metadata
+from skillc.skills import SkillId
+from skillc.skills.document import parse, read_metadata
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.git import Origin

@@ -11,8 +11,7 @@ from hypothesis import example, given, strategies as st
 from skillc.library import at_path
 from skillc.lint import Settings, fix_skill, lint_skill
 from skillc.lint.fix import quote
-from skillc.skills import parse, yaml
-from skillc.skills.document import Document
+from skillc.skills.document import Document, parse, yaml
 from tests.conftest import World, save
 from tests.lint.skills import GOOD, fixed, front, put
 from tests.support.cases import each

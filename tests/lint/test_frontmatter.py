@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc.errors import MissingField
 from skillc.library import at_path
 from skillc.lint import lint_skill
-from skillc.skills import parse, read_metadata
+from skillc.skills.document import parse, read_metadata
 from tests.conftest import World
 from tests.lint.skills import GOOD, findings, front, places, rules
 from tests.support.cases import each

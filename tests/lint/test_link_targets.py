@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from skillc.lint.links import split_target
 from skillc.lint.page import find_links
-from skillc.skills import parse
+from skillc.skills.document import parse
 from tests.support.cases import each
 
 COMMONMARK = MarkdownIt("commonmark")

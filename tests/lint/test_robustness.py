@@ -15,7 +15,7 @@ from skillc.contract import encode
 from skillc.library import at_path
 from skillc.lint import Report, fix_skill, group_findings, lint_skill, render_sarif, render_workflow_command
 from skillc.lint.page import MAX_PAGE
-from skillc.skills import parse
+from skillc.skills.document import parse
 from tests.conftest import World, save
 from tests.lint.skills import FRONT, GOOD, put, report
 from tests.support.cases import each

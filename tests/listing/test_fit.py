@@ -9,7 +9,7 @@ import pytest
 
 from skillc.listing import CHARACTERS
 from skillc.listing.more_skills import MAX_DESCRIPTION, describe
-from skillc.skills import parse
+from skillc.skills.document import parse
 from tests.conftest import World
 from tests.listing.states import TEXT, fit, install, put, shown, snapshot
 from tests.support.cases import each

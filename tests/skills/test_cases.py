@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skillc.skills import (
+from skillc.skills import to_segment
+from skillc.skills.cases import (
     CONTAINS,
     REGEX,
     SENTENCE,
@@ -15,7 +16,6 @@ from skillc.skills import (
     Case,
     ToolPattern,
     read_cases,
-    to_segment,
 )
 from tests.support.cases import each
 

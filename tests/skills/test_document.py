@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, MissingField
-from skillc.skills import Document, Metadata, main_file, parse, read_metadata
+from skillc.skills.document import Document, Metadata, main_file, parse, read_metadata
 from tests.support.cases import each
 
 BOM = b"\xef\xbb\xbf"

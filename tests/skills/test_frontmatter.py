@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter, find_frontmatter
+from skillc.skills.document.frontmatter import MAX_FRONTMATTER, Frontmatter, find_frontmatter
 from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like

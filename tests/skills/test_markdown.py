@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.skills import Heading, find_headings, parse
+from skillc.skills import Heading, find_headings
+from skillc.skills.document import parse
 from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.markdown import LINES, Row, peer, section_ends

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, InvalidTool
-from skillc.skills import ParameterDefinition, SkillDefinition, read_definition
+from skillc.skills.tools import ParameterDefinition, SkillDefinition, read_definition
 from skillc.skills.tools.definition import parse_definition
 from skillc.skills.tools.parameters import find_default
 from tests.support.cases import each

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.skills import yaml
-from skillc.skills.yaml import MAX_DEPTH, MAX_NODES, NotYaml, load_yaml, resolve_scalar
+from skillc.skills.document import yaml
+from skillc.skills.document.yaml import MAX_DEPTH, MAX_NODES, NotYaml, load_yaml, resolve_scalar
 from tests.support.cases import each
 from tests.support.deadline import ends
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like

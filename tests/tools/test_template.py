@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidParameter
-from skillc.skills import ParameterDefinition
+from skillc.skills.tools import ParameterDefinition
 from skillc.skills.tools.template import InvalidTemplate, parse_template
 from skillc.tools.arguments import build_command_line, check_values, parse_values
 from tests.support.cases import each

@@ -20,7 +20,7 @@ from skillc import paths, tools
 from skillc.engine import ToolDefinition, ToolResult
 from skillc.errors import SkillcError, SkillNotFound, unexpected
 from skillc.library.sources import CompositeSkillSource, snapshot_of
-from skillc.skills import MODES
+from skillc.skills.tools import MODES
 from skillc.usage import run_logged
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from skillc.audit.shell import has_parser, read_shell
 from skillc.errors import InvalidSkill, SkillcError, install_command, warning
 from skillc.index import run_apart
 from skillc.paths import SKILL_FILES
-from skillc.skills import Document, parse
+from skillc.skills.document import Document, parse
 
 MAX_HOSTS = 50  # of one file that look like others
 MAX_FINDINGS = 2000  # of a skill; blocks come first

@@ -11,7 +11,8 @@ from skillc.audit.commands import Read
 from skillc.audit.findings import Asks, Trace, line_of
 from skillc.audit.packages import check_source
 from skillc.audit.patterns import check_setting, load_pattern, word_set
-from skillc.skills import Document, find_blocks
+from skillc.skills.document import Document
+from skillc.skills.tools import find_blocks
 from skillc.text import first_of
 
 MAX_VALUES = 5000  # of a file of settings

@@ -13,7 +13,8 @@ from skillc.audit.commands import Read
 from skillc.audit.findings import LineCounter, Trace
 from skillc.audit.patterns import check_setting, load_pattern
 from skillc.audit.prose import check_prose
-from skillc.skills import Document, parse, walk
+from skillc.skills import walk
+from skillc.skills.document import Document, parse
 
 MAX_COMMENT = 20_000  # characters of a comment that are read
 _LANGUAGES = {

@@ -20,7 +20,8 @@ from skillc.index import EXACT, SETTLED_NS, UNSETTLED, sections, settle, stamp_o
 from skillc.index.sections import FileState, SectionWriter
 from skillc.library import PROJECT, Skill, is_compiled
 from skillc.settings import load_settings
-from skillc.skills import Metadata, SourceFile, list_tree, main_file, read_main_file
+from skillc.skills import SourceFile, list_tree
+from skillc.skills.document import Metadata, main_file, read_main_file
 from skillc.startup import sha256_hex
 from skillc.text import utf8_text
 
@@ -222,7 +223,7 @@ class _Build:
         """Return name and description; without them nothing is built [RFC-0001:C-INPUT]."""
         import json  # an unchanged skill does not need it
 
-        from skillc.skills import Metadata, parse, read_metadata, require_description
+        from skillc.skills.document import Metadata, parse, read_metadata, require_description
 
         if reuse:  # SKILL.md has not changed: no need to load a YAML parser
             diagnostics = tuple(d for d in self.diagnostics if d.path == self.main and d.code != NO_ROOM)

@@ -17,7 +17,7 @@ from io import StringIO
 from typing import Any
 
 from skillc.settings import parse_toml
-from skillc.skills import load_yaml
+from skillc.skills.document import load_yaml
 from skillc.text import utf8_text
 
 # File name extensions by format; `[search] formats` has names of formats.

@@ -16,7 +16,7 @@ from skillc import atomic, paths
 from skillc.compiler.assets import attach_assets, find_assets
 from skillc.errors import Diagnostic
 from skillc.index.sections import read_manifest
-from skillc.skills import NotYaml, load_yaml, parse
+from skillc.skills.document import NotYaml, load_yaml, parse
 
 FIELD = "disable-model-invocation"
 AGENTS, POLICY = "agents", "openai.yaml"

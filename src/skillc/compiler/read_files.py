@@ -9,7 +9,8 @@ from typing import Any, BinaryIO
 
 from skillc.errors import warning
 from skillc.index import Pool, Stamp, can_fork, count_cores, settle, stamp_of
-from skillc.skills import SourceFile, open_inside, parse
+from skillc.skills import SourceFile, open_inside
+from skillc.skills.document import parse
 from skillc.startup import file_sha256_hex, sha256_hex
 
 MAX_TEXT = 32 * 1024 * 1024  # bytes; a larger document is hashed but not indexed

@@ -12,18 +12,8 @@ from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExis
 from skillc.library import Skill, import_root, is_compiled, read_import, record_imports, renew_import
 from skillc.library.records import lock_store
 from skillc.quotes import yaml_quote
-from skillc.skills import (
-    LIMITS,
-    TO_DO,
-    digest_files,
-    has_uncounted,
-    is_name,
-    main_file,
-    make_folder,
-    parse,
-    read_main_file,
-    read_metadata,
-)
+from skillc.skills import digest_files, has_uncounted, is_name, make_folder
+from skillc.skills.document import LIMITS, TO_DO, main_file, parse, read_main_file, read_metadata
 from skillc.surface import UNATTENDED, Person
 
 _SKILL = """\

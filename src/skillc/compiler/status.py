@@ -18,7 +18,8 @@ from skillc.index.sections import (
 from skillc.library import Skill
 from skillc.library.records import DeploymentRecord
 from skillc.paths import index_file, manifest_file, stub_file
-from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
+from skillc.skills import hash_source, list_files
+from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex
 from skillc.text import utf8_text
 

@@ -44,7 +44,7 @@ from skillc.listing import list_agents
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.setup import find_hooks, find_registrations
-from skillc.skills import parse, read_main_file, read_metadata
+from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.text import count_of, first_of
 
 MAX_NAMES = 8  # agents, or disabled skills, that are named

@@ -17,7 +17,8 @@ from skillc import atomic
 from skillc.contract import Result
 from skillc.errors import InvalidOption
 from skillc.library import Skill, find_skills
-from skillc.skills import CASES_FOLDER, Document, has_cases, parse, read_main_file, read_metadata
+from skillc.skills.cases import CASES_FOLDER, has_cases
+from skillc.skills.document import Document, parse, read_main_file, read_metadata
 
 FILE = f"{CASES_FOLDER}/evals.json"
 MAX_TRIGGERS = 8

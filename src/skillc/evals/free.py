@@ -12,7 +12,7 @@ from skillc.contract import Result, hidden
 from skillc.evals.report import describe
 from skillc.evals.statistics import Estimate, wilson
 from skillc.library import Rank, Ranking, Rival, Skill
-from skillc.skills import Case
+from skillc.skills.cases import Case
 
 NOTE = "It says which skill a prompt is nearest to, not what an agent does: one may stay quiet all the same."
 

@@ -16,7 +16,8 @@ from skillc import tools
 from skillc.errors import PathEscapes, SkillcError
 from skillc.evals.transcripts import Transcript
 from skillc.paths import is_inside, read_regular
-from skillc.skills import (
+from skillc.skills import resolve_inside
+from skillc.skills.cases import (
     ANSWER,
     CONTAINS,
     FILE_EXISTS,
@@ -29,7 +30,6 @@ from skillc.skills import (
     TRACE,
     Grader,
     ToolPattern,
-    resolve_inside,
 )
 
 MAX_FILE = 4 << 20  # bytes of a file that is looked at

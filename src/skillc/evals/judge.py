@@ -20,7 +20,7 @@ from typing import Any
 from skillc.audit import JudgeFailed, ask_command
 from skillc.evals.graders import MAX_EVIDENCE, Grade, Work
 from skillc.evals.transcripts import Transcript
-from skillc.skills import Case, Grader
+from skillc.skills.cases import Case, Grader
 
 VOTES = 3
 MAX_ANSWER = 60_000  # characters of what is judged

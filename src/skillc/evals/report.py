@@ -25,7 +25,7 @@ from skillc.evals.statistics import (
     trigger_rates,
     wilson,
 )
-from skillc.skills import Case
+from skillc.skills.cases import Case
 from skillc.text import count_of
 
 Counts = tuple[int, int]

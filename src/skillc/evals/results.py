@@ -24,7 +24,8 @@ from skillc import atomic, paths
 from skillc.contract import encode
 from skillc.evals.graders import Grade, Work, blot
 from skillc.evals.run import MEASURED, Outcome
-from skillc.skills import Case, to_segment
+from skillc.skills import to_segment
+from skillc.skills.cases import Case
 
 FORMAT = 1  # of the cache
 MAX_OUTPUTS = 20 << 20  # bytes of files that are kept of a run

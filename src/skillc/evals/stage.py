@@ -26,7 +26,8 @@ from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
 from skillc.evals.agents import Runner
 from skillc.setup import find_script
-from skillc.skills import CASES_FOLDER, Case, is_left_out, resolve_inside
+from skillc.skills import is_left_out, resolve_inside
+from skillc.skills.cases import CASES_FOLDER, Case
 
 WORK = "work"
 _SHARED = "/var/tmp" if os.name == "posix" else os.environ.get("PROGRAMDATA", "C:\\")  # noqa: S108

@@ -39,7 +39,8 @@ from skillc.install import fetch_old
 from skillc.library import Skill
 from skillc.listing import read_rules
 from skillc.paths import SKILL_FILE
-from skillc.skills import EXACT, SENTENCE, Case, digest_skill
+from skillc.skills import digest_skill
+from skillc.skills.cases import EXACT, SENTENCE, Case
 from skillc.surface import Here
 
 MIN_SECRET = 8  # characters; shorter values would blot out ordinary words

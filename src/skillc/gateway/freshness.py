@@ -85,7 +85,7 @@ def read_headings(connection: Connection, condition: str = "1", *values: str) ->
 
 
 def parse_headings(name: str, data: bytes) -> list[Heading]:
-    from skillc.skills import parse  # only for a file that is not as it was indexed
+    from skillc.skills.document import parse  # only for a file that is not as it was indexed
 
     return [Heading(name, h.text, h.level, h.line, h.end_line) for h in parse(data).headings()]
 

@@ -17,7 +17,8 @@ from skillc.install.marketplace import Plugin, read_plugins
 from skillc.install.origin import Origin
 from skillc.install.places import Candidate, not_there
 from skillc.paths import DIRECTORY, SKILL_FILES
-from skillc.skills import is_name, parse, read_metadata, to_segment
+from skillc.skills import is_name, to_segment
+from skillc.skills.document import parse, read_metadata
 from skillc.text import first_of
 
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere

@@ -21,7 +21,8 @@ from skillc.errors import (
 from skillc.install.store import choose_root
 from skillc.library import GLOBAL, PROJECT, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote
-from skillc.skills import list_files, parse, read_main_file, read_metadata
+from skillc.skills import list_files
+from skillc.skills.document import parse, read_main_file, read_metadata
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
 MAX_DEPTH = 6  # directories between a folder and the skills in it

@@ -314,7 +314,7 @@ class _Store:
 def _read_main(skill: Skill) -> dict[str, Any]:
     """Return what a SKILL.md says, or what is wrong with it: the message and the code."""
     from skillc.lint import measure_main  # where nothing changed, none is read
-    from skillc.skills import parse, read_main_file, read_metadata
+    from skillc.skills.document import parse, read_main_file, read_metadata
 
     try:
         document = parse(read_main_file(skill.source))

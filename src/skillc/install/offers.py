@@ -27,7 +27,8 @@ from skillc.library import is_compiled, read_import
 from skillc.library.records import read_deployments
 from skillc.lint import estimate
 from skillc.listing import join_targets
-from skillc.skills import digest_files, list_files, parse, read_main_file, read_metadata
+from skillc.skills import digest_files, list_files
+from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.spelling import suggest
 from skillc.surface import Here
 from skillc.text import count_of, cut, first_of, fold_line, one_line

@@ -31,7 +31,8 @@ from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
 from skillc.registry import Package, Role, is_below, read_package
 from skillc.remotes import Credential
-from skillc.skills import SkillId, digest_files, digest_skill, require_description
+from skillc.skills import SkillId, digest_files, digest_skill
+from skillc.skills.document import require_description
 from skillc.surface import Here
 from skillc.text import count_of, one_line
 from skillc.versions import LATEST, next_patch, parse_tag, parse_version, precedence

@@ -14,7 +14,7 @@ from skillc.index.skills import EVERYTHING, OFFER_CONFIDENCE, FoundSkill, Search
 from skillc.library.find import find_skills, list_folders
 from skillc.library.sources import MemoryFolder
 from skillc.library.stores import Skill
-from skillc.skills import parse, read_main_file, read_metadata, read_tags
+from skillc.skills.document import parse, read_main_file, read_metadata, read_tags
 
 DEPTH = 10  # results among which a skill is looked for
 AMONG = 3  # results that an agent is told of at most

@@ -16,7 +16,7 @@ from typing import Any
 from skillc import paths
 from skillc.lint.rules import BY_ID, ERROR, OFF, SEVERITIES, WARNING, find_rule, suggest_rule
 from skillc.rulebook import read_toml
-from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
+from skillc.skills.document import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
 
 FILE = ".skilllint.toml"
 MAX_BYTES = 64 * 1024

@@ -17,7 +17,8 @@ from skillc.lint.frontmatter import BOM, split_tools
 from skillc.lint.page import Folder
 from skillc.lint.positions import Block, find_block
 from skillc.quotes import yaml_quote
-from skillc.skills import Document, Frontmatter, NotYaml, is_name, load_yaml, parse
+from skillc.skills import is_name
+from skillc.skills.document import Document, Frontmatter, NotYaml, load_yaml, parse
 from skillc.text import one_line
 
 Place = tuple[str, str, str]  # a file, a rule's number, and the cause

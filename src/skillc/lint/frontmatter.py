@@ -10,7 +10,8 @@ from skillc.errors import Diagnostic
 from skillc.lint.config import Settings
 from skillc.lint.page import Page
 from skillc.lint.report import Problem
-from skillc.skills import NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, newlines
+from skillc.skills import NAME_CHARACTERS, newlines
+from skillc.skills.document import Frontmatter, NotYaml, load_yaml
 from skillc.spelling import suggest
 from skillc.text import first_of
 

@@ -23,7 +23,8 @@ from skillc.lint.page import Folder, read_folder
 from skillc.lint.report import Finding, Problem, Repair, Report, Tokens
 from skillc.lint.rules import BY_ID, OFF
 from skillc.lint.suppress import silence
-from skillc.skills import main_file, resolve_inside
+from skillc.skills import resolve_inside
+from skillc.skills.document import main_file
 
 MAX_DIRECTORIES = 100_000  # that are searched for skills
 MAX_PASSES = 4  # a fix can uncover another; no skill is known to need more than two passes

@@ -22,7 +22,8 @@ from skillc.errors import PathEscapes, os_text
 from skillc.lint.positions import Block, find_block
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
-from skillc.skills import MAX_FILES, Heading, SourceFile, list_files, main_file, newlines, parse, walk
+from skillc.skills import MAX_FILES, Heading, SourceFile, list_files, newlines, walk
+from skillc.skills.document import main_file, parse
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
 MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; further pages are not linted

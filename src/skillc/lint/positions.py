@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from skillc.skills import MAX_FRONTMATTER, NotYaml, parse_yaml_events
+from skillc.skills.document import MAX_FRONTMATTER, NotYaml, parse_yaml_events
 
 _OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+---[ \t]*(?:\r\n|\n|\r|\Z)")
 _BREAK = re.compile(r"\r\n|\n|\r")

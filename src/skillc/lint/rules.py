@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from skillc import errors
 from skillc.contract import KEY
 from skillc.rulebook import index_rules, suggest_word
-from skillc.skills import LIMITS
+from skillc.skills.document import LIMITS
 
 ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)

@@ -20,7 +20,8 @@ from skillc.index import WIDE
 from skillc.lint.config import Settings
 from skillc.lint.page import Folder, Page, read_folder
 from skillc.lint.report import FileTokens, Problem, Tokens
-from skillc.skills import Document, SourceFile, line_count, newlines
+from skillc.skills import SourceFile, line_count, newlines
+from skillc.skills.document import Document
 
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token

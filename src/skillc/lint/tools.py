@@ -10,9 +10,17 @@ import os
 import posixpath
 from collections.abc import Iterator
 
-from skillc import skills
 from skillc.lint.page import Folder, Page
 from skillc.lint.report import Problem
+from skillc.skills.tools import (
+    InvalidDefinition,
+    InvalidTemplate,
+    ToolBlock,
+    find_blocks,
+    parse_template,
+    read_header,
+    read_tool,
+)
 
 # The reader's own warnings, and W021 and W060, are covered by rules of the frontmatter.
 _HEADER_FIELDS = {"W062": "description", "W063": "version"}  # SKL506, and the field it is about
@@ -27,7 +35,7 @@ _NO_VERSION = "missing frontmatter field 'version'"
 
 def check(folder: Folder, page: Page, directory: str) -> Iterator[Problem]:
     """Yield the problems of the tools of a SKILL.md; `directory` is the name of the skill's folder."""
-    blocks = skills.find_blocks(page.document.data, page.document.body)
+    blocks = find_blocks(page.document.data, page.document.body)
     tools = [block for block in blocks if block.fences]
     fault = _check_header(page, directory) if blocks else []
     if fault == _NO_VERSION:
@@ -51,8 +59,8 @@ def check(folder: Folder, page: Page, directory: str) -> Iterator[Problem]:
 def _check_header(page: Page, directory: str) -> str | list[Problem]:
     """Return the first fault of the frontmatter as that of an executable skill, or its problems."""
     try:
-        header = skills.read_header(page.document, directory)
-    except skills.InvalidDefinition as error:
+        header = read_header(page.document, directory)
+    except InvalidDefinition as error:
         return str(error)
     return [
         page.field_problem("SKL506", diagnostic.message, _HEADER_FIELDS[diagnostic.code])
@@ -61,11 +69,11 @@ def _check_header(page: Page, directory: str) -> str | list[Problem]:
     ]
 
 
-def _check_tool(folder: Folder, page: Page, block: skills.ToolBlock, names: set[str]) -> Iterator[Problem]:
+def _check_tool(folder: Folder, page: Page, block: ToolBlock, names: set[str]) -> Iterator[Problem]:
     try:
-        tool, diagnostics = skills.read_tool(block, names)
-        template = skills.parse_template(tool.command, tool.parameters)
-    except (skills.InvalidDefinition, skills.InvalidTemplate) as error:
+        tool, diagnostics = read_tool(block, names)
+        template = parse_template(tool.command, tool.parameters)
+    except (InvalidDefinition, InvalidTemplate) as error:
         yield Problem("SKL501", f"tool '{block.title}': {error}", page.name, block.line)
         return
     for diagnostic in diagnostics:

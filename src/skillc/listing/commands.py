@@ -14,7 +14,7 @@ from typing import Any
 from skillc import paths
 from skillc.listing.budget import Candidate
 from skillc.listing.rules import Rule
-from skillc.skills import parse
+from skillc.skills.document import parse
 
 MAX_COMMANDS = 2000  # of a folder
 MAX_DEPTH = 8  # of folders in it: links may lead back

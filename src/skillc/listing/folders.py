@@ -12,7 +12,7 @@ from skillc.library.records import LEFT_OUT, ON_DEMAND, DeploymentRecord, read_d
 from skillc.listing.budget import Candidate
 from skillc.listing.commands import Place, describe, find_commands, read_field
 from skillc.listing.rules import Rule
-from skillc.skills import NotYaml, load_yaml, main_file, parse, read_main_file
+from skillc.skills.document import NotYaml, load_yaml, main_file, parse, read_main_file
 
 POLICY = os.path.join("agents", "openai.yaml")
 MAX_POLICY = 1 << 16  # bytes

@@ -38,7 +38,8 @@ from skillc.listing.offer_record import (
 )
 from skillc.listing.rules import read_rules
 from skillc.settings import load_settings
-from skillc.skills import digest_skill, main_file, parse, read_main_file
+from skillc.skills import digest_skill
+from skillc.skills.document import main_file, parse, read_main_file
 from skillc.tools import TrustStore
 
 LOCK_SECONDS = 1.0  # hooks hold the lock for a moment, to see whether an update runs

@@ -20,7 +20,8 @@ from skillc.errors import InvalidSkillId, MissingField, SkillcError, SkillNotFou
 from skillc.gateway import open_file
 from skillc.library import Skill, at_path, locate_skill
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, SourceFile, is_name, list_files, open_inside, parse, read_metadata
+from skillc.skills import SkillId, SourceFile, is_name, list_files, open_inside
+from skillc.skills.document import parse, read_metadata
 from skillc.startup import file_sha256_hex, sha256_hex
 from skillc.usage import record_access
 from skillc.workspace import Workspace

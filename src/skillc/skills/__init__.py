@@ -1,6 +1,8 @@
-"""The parts of a skill: SKILL.md, frontmatter, headings, files and their hash, IDs, the format, tools.
+"""The parts of a skill: its files and their hash, its headings, its ID.
 
-Reads folders and bytes; knows nothing of where skills come from or what is done with them.
+Reads folders and bytes; knows nothing of where skills come from or what is done with them. Three parts have
+front doors of their own: `document` (SKILL.md and its frontmatter), `cases` (how it is tried) and `tools`
+(what it declares to run).
 """
 
 from __future__ import annotations
@@ -9,27 +11,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.skills.case_files import has_cases, read_cases
-    from skillc.skills.cases import (
-        ANSWER,
-        CASES_FOLDER,
-        CONTAINS,
-        EXACT,
-        FILE_EXISTS,
-        FILES,
-        JSON_PATH,
-        REGEX,
-        SCRIPT,
-        SENTENCE,
-        TOOL_ORDER,
-        TOOL_USED,
-        TRACE,
-        Case,
-        Grader,
-        ToolPattern,
-    )
-    from skillc.skills.digest import EXECUTABLE, SkillDigest, digest_skill
-    from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
+    from skillc.skills.digest import SkillDigest, digest_skill
     from skillc.skills.files import (
         MAX_FILES,
         SourceFile,
@@ -52,17 +34,6 @@ if TYPE_CHECKING:
         to_spelling,
         write_files,
     )
-    from skillc.skills.format import (
-        KNOWN_FIELDS,
-        LIMITS,
-        TO_DO,
-        find_violations,
-        read_tags,
-        read_texts,
-        read_words,
-        require_description,
-    )
-    from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import (
         MAX_SEGMENT,
         NAME_CHARACTERS,
@@ -82,31 +53,5 @@ if TYPE_CHECKING:
         title_to_show,
         walk,
     )
-    from skillc.skills.tools.blocks import ToolBlock, find_blocks
-    from skillc.skills.tools.definition import (
-        MODES,
-        SkillDefinition,
-        ToolDefinition,
-        read_definition,
-        read_header,
-        read_tool,
-    )
-    from skillc.skills.tools.parameters import (
-        MAX_DIGITS,
-        InvalidDefinition,
-        NotOfType,
-        ParameterDefinition,
-        Value,
-        join_names,
-        parse_value,
-    )
-    from skillc.skills.tools.template import (
-        CommandTemplate,
-        InvalidTemplate,
-        Variable,
-        fill_arguments,
-        parse_template,
-    )
-    from skillc.skills.yaml import NotYaml, load_yaml, parse_yaml_events
 else:
     __getattr__, __all__ = front_door(__name__)

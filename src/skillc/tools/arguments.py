@@ -7,9 +7,18 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillc import skills
 from skillc.errors import InvalidParameter
 from skillc.schema import TYPE_WORDS, has_type
+from skillc.skills.tools import (
+    MAX_DIGITS,
+    CommandTemplate,
+    NotOfType,
+    ParameterDefinition,
+    Value,
+    fill_arguments,
+    join_names,
+    parse_value,
+)
 from skillc.spelling import did_you_mean
 from skillc.text import cut
 
@@ -18,11 +27,9 @@ MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
 MAX_COMMAND = 1 << 20  # bytes of all arguments
 
 
-def check_values(
-    parameters: Sequence[skills.ParameterDefinition], arguments: Mapping[str, Any]
-) -> dict[str, skills.Value]:
+def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[str, Any]) -> dict[str, Value]:
     """Return the values, each of its type, or raise InvalidParameter; None is the same as missing."""
-    values: dict[str, skills.Value] = {}
+    values: dict[str, Value] = {}
     by_name = {parameter.name: parameter for parameter in parameters}
     for name in arguments:
         _find(name, by_name)
@@ -35,15 +42,15 @@ def check_values(
     return values
 
 
-def _find(name: str, parameters: Mapping[str, skills.ParameterDefinition]) -> skills.ParameterDefinition:
+def _find(name: str, parameters: Mapping[str, ParameterDefinition]) -> ParameterDefinition:
     if name not in parameters:
         near = did_you_mean(name, parameters)
-        there = f"there are {skills.join_names([*parameters.values()])}"
+        there = f"there are {join_names([*parameters.values()])}"
         raise InvalidParameter(name, f"unknown; {f'{near} ' if near else ''}{there}")
     return parameters[name]
 
 
-def _check_value(parameter: skills.ParameterDefinition, value: Any) -> skills.Value:
+def _check_value(parameter: ParameterDefinition, value: Any) -> Value:
     name, kind = parameter.name, parameter.type
     is_number = kind in ("integer", "number")
     if not has_type(value, "number" if is_number else kind):
@@ -67,8 +74,8 @@ def _check_number(name: str, kind: str, value: float) -> int | float:
         if not value.is_integer():
             raise InvalidParameter(name, f"must be an integer, not {value!r}")
     whole = int(value)
-    if abs(whole) >= 10**skills.MAX_DIGITS:
-        raise InvalidParameter(name, f"has more than {skills.MAX_DIGITS} digits")
+    if abs(whole) >= 10**MAX_DIGITS:
+        raise InvalidParameter(name, f"has more than {MAX_DIGITS} digits")
     return whole
 
 
@@ -84,9 +91,9 @@ def _check_text(name: str, text: str) -> str:
     return text
 
 
-def build_command_line(template: skills.CommandTemplate, values: Mapping[str, skills.Value]) -> list[str]:
+def build_command_line(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
     """Return the program and its arguments; raises InvalidParameter for a value that looks like an option."""
-    arguments = skills.fill_arguments(template, values)
+    arguments = fill_arguments(template, values)
     for argument in arguments:
         parameter = argument.begins_with
         if parameter is None or parameter.type in ("integer", "number"):
@@ -103,7 +110,7 @@ def build_command_line(template: skills.CommandTemplate, values: Mapping[str, sk
 
 
 def parse_values(
-    parameters: Sequence[skills.ParameterDefinition], pairs: Sequence[tuple[str, str]]
+    parameters: Sequence[ParameterDefinition], pairs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     """Return values from the `name=text` pairs of a command line; a list is its name repeated, or JSON."""
     values: dict[str, Any] = {}
@@ -116,18 +123,18 @@ def parse_values(
             raise InvalidParameter(name, "given twice")
         else:
             try:
-                values[name] = skills.parse_value(parameter.type, text)
-            except skills.NotOfType:
+                values[name] = parse_value(parameter.type, text)
+            except NotOfType:
                 reason = f"must be {TYPE_WORDS[parameter.type]}, not '{cut(text, MAX_SHOWN)}'"
-                if text.lstrip("-").isdecimal() and len(text) > skills.MAX_DIGITS:
-                    reason = f"has more than {skills.MAX_DIGITS} digits"
+                if text.lstrip("-").isdecimal() and len(text) > MAX_DIGITS:
+                    reason = f"has more than {MAX_DIGITS} digits"
                 raise InvalidParameter(name, reason) from None
     return values
 
 
 def _parse_items(text: str) -> list[str]:
     try:
-        items = skills.parse_value("array", text)
-    except skills.NotOfType:
+        items = parse_value("array", text)
+    except NotOfType:
         return [text]
     return list(items) if isinstance(items, tuple) else [text]

@@ -14,7 +14,8 @@ from typing import Any
 
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.library import import_origin
-from skillc.skills import SkillDigest, digest_skill, main_file, resolve_inside
+from skillc.skills import SkillDigest, digest_skill, resolve_inside
+from skillc.skills.document import main_file
 from skillc.text import visible
 from skillc.tools import process, sandbox
 from skillc.tools.approval import Answer, ApprovalRequest, record_decision

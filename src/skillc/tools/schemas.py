@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from skillc.schema import object_schema, property_schema
-from skillc.skills import Variable
+from skillc.skills.tools import Variable
 from skillc.startup import sha256_hex
 from skillc.text import one_line
 from skillc.tools.skill import Tool

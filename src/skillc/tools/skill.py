@@ -6,9 +6,18 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from skillc import paths, skills
+from skillc import paths
 from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, warning
 from skillc.library import GLOBAL, Skill, at_path, import_origin, locate_skill
+from skillc.skills import to_segment
+from skillc.skills.tools import (
+    CommandTemplate,
+    InvalidTemplate,
+    ParameterDefinition,
+    SkillDefinition,
+    parse_template,
+    read_definition,
+)
 from skillc.spelling import did_you_mean
 from skillc.tools.trust import TrustLevel
 
@@ -23,9 +32,9 @@ class Tool:
     skill_id: str
     name: str
     description: str
-    parameters: tuple[skills.ParameterDefinition, ...]
-    template: skills.CommandTemplate
-    skill: skills.SkillDefinition
+    parameters: tuple[ParameterDefinition, ...]
+    template: CommandTemplate
+    skill: SkillDefinition
 
     @property
     def qualified(self) -> str:
@@ -37,7 +46,7 @@ class Tool:
 class ExecutableSkill:
     """A skill and its tools; none for an ordinary one."""
 
-    definition: skills.SkillDefinition
+    definition: SkillDefinition
     tools: tuple[Tool, ...]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -58,14 +67,14 @@ class ExecutableSkill:
 
 def load_executable(directory: str, skill_id: str) -> ExecutableSkill:
     """Return the skill in a folder with its tools; raises InvalidTool (E060) for an invalid definition."""
-    skill = skills.read_definition(directory, skill_id.rpartition("/")[2])
-    label = "/".join(skills.to_segment(segment) for segment in skill_id.split("/"))
+    skill = read_definition(directory, skill_id.rpartition("/")[2])
+    label = "/".join(to_segment(segment) for segment in skill_id.split("/"))
     tools: list[Tool] = []
     diagnostics = list(skill.diagnostics)
     for tool in skill.tools:
         try:
-            template = skills.parse_template(tool.command, tool.parameters)
-        except skills.InvalidTemplate as error:
+            template = parse_template(tool.command, tool.parameters)
+        except InvalidTemplate as error:
             raise InvalidTool(skill.name, f"tool '{tool.name}': {error}") from None
         diagnostics += [warning("W066", tool.name, text).at(paths.SKILL_FILE) for text in template.oddities]
         tools.append(Tool(label, tool.name, tool.description, tool.parameters, template, skill))

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from skillc import skills, tools
+from skillc import tools
 from skillc.cli import workspace
 from skillc.cli.approval import ask_to_run
 from skillc.cli.output import print_json
@@ -107,7 +107,9 @@ def _values(arguments: Arguments) -> Callable[[tools.Tool], dict[str, Any]]:
         values = {} if given is None else json.loads(given)
     except (ValueError, RecursionError) as error:
         if "int_max_str_digits" in str(error):
-            raise InvalidOption(f"--json has an integer of more than {skills.MAX_DIGITS} digits") from None
+            from skillc.skills.tools import MAX_DIGITS  # help needs no tools
+
+            raise InvalidOption(f"--json has an integer of more than {MAX_DIGITS} digits") from None
         raise InvalidOption(f"--json is not JSON: {error}") from None
     if not isinstance(values, dict):
         raise InvalidOption("--json takes an object, such as '{\"count\": 5}'")

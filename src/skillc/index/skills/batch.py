@@ -20,7 +20,7 @@ from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
 from skillc.paths import MAX_SKILL_FILE
-from skillc.skills import find_violations, parse, read_metadata, read_tags, read_texts, read_words
+from skillc.skills.document import find_violations, parse, read_metadata, read_tags, read_texts, read_words
 
 # ID, name, description, needs, tags, body
 MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]

@@ -43,7 +43,8 @@ from skillc.remotes import (
     require_text,
     to_seconds,
 )
-from skillc.skills import SkillId, read_main_file
+from skillc.skills import SkillId
+from skillc.skills.document import read_main_file
 
 LIST = "skills"  # the key of the list in the cache
 LIST_FILE = ".list.json"

@@ -42,7 +42,8 @@ from skillc.errors import SkillNotFound
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, skill_index
 from skillc.library.sources.virtual import MemoryFolder
 from skillc.remotes import require_text
-from skillc.skills import SkillId, parse, read_metadata, read_tags
+from skillc.skills import SkillId
+from skillc.skills.document import parse, read_metadata, read_tags
 
 
 def require_source(value: object) -> None:

@@ -16,7 +16,8 @@ from skillc.paths import MAX_SKILL_FILE, SKILL_FILE
 from skillc.remotes.addresses import is_plain
 from skillc.remotes.protocol import Failure, Listing, Omission, RemoteFile, RemoteSkill, make_listing
 from skillc.remotes.secrets import hide_secrets
-from skillc.skills import SkillId, is_name, is_segment, parse, read_metadata, to_segment
+from skillc.skills import SkillId, is_name, is_segment, to_segment
+from skillc.skills.document import parse, read_metadata
 from skillc.startup import sha256_hex
 from skillc.text import cut, one_line
 

@@ -21,7 +21,8 @@ from skillc.registry import Skill, StoredFile, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
 from skillc.server.pages.visit import Site, Visit
-from skillc.skills import SkillId, list_files, main_file, open_inside
+from skillc.skills import SkillId, list_files, open_inside
+from skillc.skills.document import main_file
 from skillc.startup import sha256_hex
 from skillc.versions import LATEST, parse_version
 from skillc.workspace import Workspace

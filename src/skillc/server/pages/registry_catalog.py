@@ -20,7 +20,8 @@ from skillc.server.request_log import CALLER
 from skillc.server.service import Service
 from skillc.server.signin.sessions import read_cookie
 from skillc.server.uploads import inspect_files, read_members
-from skillc.skills import find_headings, parse
+from skillc.skills import find_headings
+from skillc.skills.document import parse
 
 MAX_OUTLINED = 20  # skills whose unread sections one page lists
 MAX_OUTLINED_FILES = 30  # of one skill

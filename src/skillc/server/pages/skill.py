@@ -33,7 +33,7 @@ from skillc.server.pages.subject import (
     find_subject,
 )
 from skillc.server.pages.visit import HEADERS, Visit, redirect
-from skillc.skills import parse
+from skillc.skills.document import parse
 
 MAX_FILES = 400  # of a list; the others are counted
 MAX_IMAGES = 40_000  # bytes of images that a page shows; the others are links

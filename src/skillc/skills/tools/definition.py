@@ -14,8 +14,7 @@ from typing import Any
 
 from skillc.errors import Diagnostic, InvalidTool, warning
 from skillc.paths import SKILL_FILE
-from skillc.skills.document import Document, parse, read_main_file
-from skillc.skills.format import KNOWN_FIELDS, NAME_RULE
+from skillc.skills.document import KNOWN_FIELDS, NAME_RULE, Document, parse, read_main_file
 from skillc.skills.ids import is_name
 from skillc.skills.tools.blocks import ToolBlock, find_blocks
 from skillc.skills.tools.parameters import InvalidDefinition, ParameterDefinition, read_parameters

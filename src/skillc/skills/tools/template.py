@@ -3,7 +3,7 @@
 `{{…}}` is atomic, everything else follows POSIX quoting. One token is one argument: no value is ever
 split or expanded.
 
->>> from skillc.skills import ParameterDefinition
+>>> from skillc.skills.tools import ParameterDefinition
 >>> count = ParameterDefinition("count", "integer")
 >>> template = parse_template("git log -n {{count}} --oneline", [count])
 >>> [argument.text for argument in fill_arguments(template, {"count": 5})]

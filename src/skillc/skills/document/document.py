@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.skills.frontmatter import Frontmatter
+    from skillc.skills.document.frontmatter import Frontmatter
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -72,7 +72,9 @@ def parse(raw: bytes) -> Document:
         diagnostics = (warning("W010"),)
     frontmatter = None
     if text[:1] in ("-", "\n", "\r", " ", "\t"):
-        from skillc.skills.frontmatter import find_frontmatter  # loads YAML, which most files do not need
+        from skillc.skills.document.frontmatter import (
+            find_frontmatter,  # loads YAML, which most files do not need
+        )
 
         frontmatter = find_frontmatter(text)
     if frontmatter is None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from skillc.errors import Diagnostic, PathEscapes
 from skillc.paths import read_regular
-from skillc.skills.cases import (
+from skillc.skills.cases.cases import (
     CASE_ENDINGS,
     CASES_FOLDER,
     MAX_CASES,
@@ -28,10 +28,9 @@ from skillc.skills.cases import (
     read_case_file,
     read_grader,
 )
-from skillc.skills.document import parse
+from skillc.skills.document import NotYaml, load_yaml, parse
 from skillc.skills.files import resolve_inside
 from skillc.skills.ids import MAX_SEGMENT, to_segment
-from skillc.skills.yaml import NotYaml, load_yaml
 
 MAX_FOLDERS = 2000
 MAX_DEPTH = 4  # of folders below `evals/`

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from skillc.errors import warning
-from skillc.skills.yaml import MAX_NODES, NotYaml, load_yaml
+from skillc.skills.document.yaml import MAX_NODES, NotYaml, load_yaml
 from skillc.startup import value
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillc.errors import DescriptionToDo
-from skillc.skills.document import Metadata
+from skillc.skills.document.document import Metadata
 from skillc.skills.ids import MAX_SEGMENT, is_name
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")

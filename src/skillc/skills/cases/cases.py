@@ -28,8 +28,8 @@ from typing import Any
 
 from skillc.errors import Diagnostic, PathEscapes, warning
 from skillc.paths import read_regular
+from skillc.skills.document import NotYaml, load_yaml
 from skillc.skills.files import resolve_inside
-from skillc.skills.yaml import NotYaml, load_yaml
 
 CASES_FOLDER = "evals"
 MAX_FILE = 4 << 20  # bytes of a file with cases

@@ -1,0 +1,23 @@
+"""Cases: prompts below a skill's `evals/`, with what is expected of an agent."""
+
+from __future__ import annotations
+
+from skillc.skills.cases.cases import (
+    ANSWER,
+    CASES_FOLDER,
+    CONTAINS,
+    EXACT,
+    FILE_EXISTS,
+    FILES,
+    JSON_PATH,
+    REGEX,
+    SCRIPT,
+    SENTENCE,
+    TOOL_ORDER,
+    TOOL_USED,
+    TRACE,
+    Case,
+    Grader,
+    ToolPattern,
+)
+from skillc.skills.cases.files import has_cases, read_cases
