@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import AuditBlocked, Diagnostic, OriginNotFound, WrongDigest
+from skillc.install.address import parse_origin
 from skillc.install.download import open_download
-from skillc.install.origin import parse_origin
 from skillc.remotes import fingerprint_of
 from tests.conftest import World
 from tests.support.clawhub import MAIN, Hub, describe, item, sha

@@ -14,9 +14,9 @@ import pytest
 from dulwich.objects import Blob, Tree
 
 from skillc.errors import Diagnostic, OriginNotFound
+from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.lock import change_lock, read_lock
-from skillc.install.origin import parse_origin
 from tests.conftest import World
 from tests.support.git import Origin, Server, serving
 from tests.support.internet import connected

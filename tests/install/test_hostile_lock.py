@@ -12,11 +12,12 @@ import pytest
 
 from skillc.audit import Audit, audit_folder
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidSkill, LockUnsatisfied
-from skillc.install.entry import LockEntry, compute_hash
+from skillc.install.entry import LockEntry
+from skillc.install.install import InstallResult
 from skillc.install.lock import change_lock, lock_file, read_lock
-from skillc.install.locked import verify_store
-from skillc.install.plan import InstallResult
+from skillc.install.npm import compute_hash
 from skillc.install.store import FetchedSkill, put_skill
+from skillc.install.verify import verify_store
 from skillc.install.versions import find_version
 from skillc.skills import digest_files
 from skillc.workspace import Workspace

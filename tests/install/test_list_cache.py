@@ -7,7 +7,7 @@ import os
 import pytest
 
 from skillc.contract import encode
-from skillc.install import installed, list_installed, notes
+from skillc.install import installed, list_installed, state
 from tests.conftest import World, save
 
 USABLE = "---\nname: x\ndescription: d\n---\n# x\n"
@@ -16,7 +16,7 @@ USABLE = "---\nname: x\ndescription: d\n---\n# x\n"
 @pytest.fixture(autouse=True)
 def quick_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let files that changed just now have stamps; each change here is one of size or kind."""
-    monkeypatch.setattr(notes, "RECENT", -1)
+    monkeypatch.setattr(state, "RECENT", -1)
 
 
 @pytest.fixture

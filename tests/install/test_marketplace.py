@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from skillc.errors import OriginNotFound
+from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.marketplace import find_marketplace, read_plugins
-from skillc.install.origin import parse_origin
 from skillc.remotes import host_of
 from tests.conftest import World
 from tests.support.git import Origin, Server

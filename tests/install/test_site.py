@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
+from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.lock import change_lock, read_lock
-from skillc.install.origin import parse_origin
 from tests.conftest import World
 from tests.support.http import Stub, page
 from tests.support.site import INDEX, MAIN, OLD, PLACE, digest, entry, index, pack, serve

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillc.install import installed, notes
+from skillc.install import installed, state
 from skillc.library import Skill
 from tests.conftest import World
 from tests.support.lock import lock_skills
@@ -207,7 +207,7 @@ def test_what_did_not_change_is_not_read_again(world: World, monkeypatch: pytest
     """[D60] the texts of skills, and copies at agents, are read when they changed."""
     folder = world.skill("pdf")
     world.ok("build", "pdf", "--copy", "--target", "./agent")
-    monkeypatch.setattr(notes, "RECENT", -1)
+    monkeypatch.setattr(state, "RECENT", -1)
     expected = listed(world)
     reads: list[str] = []
     read_main = installed._read_main

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from skillc.errors import InvalidConfiguration, InvalidOption, OriginNotFound
-from skillc.install.origin import parse_origin, recall_origin
+from skillc.install.address import parse_origin, recall_origin
 from skillc.library.sources import ClawHubSkillSource, HttpSkillSource, McpSkillSource, WellKnownSkillSource
 from skillc.remotes import is_plain, parse_registry
 from skillc.remotes.addresses import resolve_url

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry, hash_folder, make_entry
 from skillc.install.lock import change_lock, lock_folder, read_lock
-from skillc.install.origin import parse_origin
 from tests.conftest import World
 
 

@@ -13,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from skillc.install.entry import compute_hash
+from skillc.install.npm import compute_hash
 from skillc.registry import SYSTEM, Grant, Role, open_registry
 from skillc.remotes.site import SCHEMA
 from skillc.server import ServerSettings

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from skillc.install.import_skills import import_into_store
     from skillc.install.install import install_locked
     from skillc.install.installed import advise_foreign, describe_skill, list_installed
-    from skillc.install.lock import read_locked
-    from skillc.install.locked import list_locked, set_pins, verify_all, verify_locked
+    from skillc.install.lock import list_locked, read_locked, set_pins
     from skillc.install.outdated import list_latest, parse_age
     from skillc.install.publish import publish_version
-    from skillc.install.registry import find_shared
+    from skillc.install.registries import find_shared
     from skillc.install.remove import disable_skill, enable_skill, remove_skills
     from skillc.install.restore import empty_trash, list_trash, restore_item
     from skillc.install.skill_info import InstalledSkills, SkillInfo
     from skillc.install.update import update_locked
+    from skillc.install.verify import verify_all, verify_locked
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -23,10 +23,11 @@ from skillc.compiler import (
 )
 from skillc.contract import HIDDEN, hidden
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
-from skillc.install.entry import COPY, LINK, LockEntry, make_entry
+from skillc.install.address import parse_origin
+from skillc.install.entry import LINK, LockEntry, make_entry
+from skillc.install.installed import COPY
 from skillc.install.lock import lock_folder, read_lock, skill_of, target_scope
 from skillc.install.offers import Offer, OfferMaker, check_offers, describe_offers, is_there
-from skillc.install.origin import parse_origin
 from skillc.install.outdated import Latest
 from skillc.install.store import (
     FetchedSkill,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from skillc import atomic
 from skillc.compiler import check_store
@@ -17,7 +18,6 @@ from skillc.install.audit import admit
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetch, fetch_entries
 from skillc.install.lock import change_lock, lock_folder, read_lock, skill_of, store_folder
-from skillc.install.plan import InstallPlan, InstallResult
 from skillc.install.remove import remove_skill
 from skillc.install.store import (
     FetchedSkill,
@@ -31,14 +31,23 @@ from skillc.install.versions import find_version, installed_versions, note_versi
 from skillc.library.records import deployments_by_source, lock_store
 from skillc.surface import Steps
 
+if TYPE_CHECKING:
+    from skillc.install.install import InstallPlan, InstallResult
+
 REASON = "replaced by 'skc install'"
 
 
 def apply_plan(
-    root: str, plan: InstallPlan, steps: Steps, *, frozen: bool, accept: bool, hosts: Iterable[str]
-) -> InstallResult:
+    root: str,
+    plan: InstallPlan,
+    result: InstallResult,
+    steps: Steps,
+    *,
+    frozen: bool,
+    accept: bool,
+    hosts: Iterable[str],
+) -> None:
     """Install what is missing, complete entries, deploy what is idle and remove what left the lock."""
-    result = InstallResult(unchanged=sorted(entry.name for entry in plan.same))
     check_store(root)
     check_targets(root, (*plan.additions, *plan.idle, *plan.loose))
     total = 2 * len(plan.additions) + len(plan.idle)  # to fetch, and to build
@@ -63,7 +72,6 @@ def apply_plan(
             entries = _apply(root, plan, skills, result)
             _remove_all(root, plan.removals, result)
     publish_entries(root, [*entries, *idle], result, tell_step)
-    return result
 
 
 def _note_failures(plan: InstallPlan, fetch: Fetch, result: InstallResult) -> None:

@@ -32,8 +32,8 @@ from skillc.audit import (
     write_baseline,
 )
 from skillc.errors import AuditBlocked, Diagnostic, SkillcError, SkillNotFound
+from skillc.install.address import parse_origin
 from skillc.install.download import open_download
-from skillc.install.origin import parse_origin
 from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
 from skillc.records import Record

@@ -14,8 +14,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
 from skillc.install.marketplace import Plugin, read_plugins
-from skillc.install.origin import Origin
-from skillc.install.places import Candidate, not_there
+from skillc.install.origin import Candidate, Origin, not_there
 from skillc.paths import DIRECTORY, SKILL_FILES
 from skillc.skills import is_name, to_segment
 from skillc.skills.document import parse, read_metadata

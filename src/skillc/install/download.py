@@ -15,20 +15,12 @@ from urllib.parse import urljoin
 
 from skillc import atomic, paths
 from skillc.errors import ArchiveRefused, InvalidOption, OriginNotFound, warning
+from skillc.install.address import parse_origin
 from skillc.install.discover import discover, walk_folder
 from skillc.install.lock import read_locked
 from skillc.install.marketplace import find_marketplace
-from skillc.install.origin import Origin, parse_origin
-from skillc.install.places import (
-    Candidate,
-    Download,
-    Report,
-    find_hub,
-    find_site,
-    open_session,
-    origin_errors,
-)
-from skillc.install.registry import find_registry
+from skillc.install.origin import Candidate, Download, Origin, Report, open_session, origin_errors
+from skillc.install.registries import find_hub, find_registry, find_site
 from skillc.library import Skill, is_skill
 from skillc.remotes import MAX_PACKED, find_root, git, guess_type, unpack_archive
 

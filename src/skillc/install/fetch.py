@@ -14,12 +14,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
+from skillc.install.address import check_ref
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
-from skillc.install.origin import Origin, check_ref
-from skillc.install.places import Candidate, Download
-from skillc.install.plan import Outcome
-from skillc.install.registry import yank_warning
+from skillc.install.origin import Candidate, Download, Origin
+from skillc.install.registries import yank_warning
+from skillc.install.state import Outcome
 from skillc.install.store import FetchedSkill, TellStep, ignore_step
 
 COMMIT = re.compile("[0-9a-f]{40}")

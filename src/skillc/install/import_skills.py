@@ -17,7 +17,7 @@ from skillc import atomic, paths, trash
 from skillc.compiler import PublishOptions, create_store, publish_skill
 from skillc.errors import Diagnostic, InvalidOption, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
-from skillc.install.foreign_locks import import_locks
+from skillc.install.import_locks import import_locks
 from skillc.install.import_plan import (
     COPIED,
     LINKED,

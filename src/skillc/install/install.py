@@ -8,15 +8,45 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skillc import errors
+from skillc.install.entry import LockEntry
 from skillc.install.lock import find_root, lock_file, read_lock, require_intact, store_folders
-from skillc.install.plan import InstallPlan, InstallResult, is_exact, read_states
+from skillc.install.state import Outcome, is_exact, read_states
 from skillc.install.versions import installed_versions
 
 if TYPE_CHECKING:
     from skillc.surface import Here
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    """Entries of a lock: `additions` to the store, the `same` there, of these the `idle` and the `loose`.
+
+    What is idle is not deployed; what is loose has no digest of ours, because another tool or an older skc
+    wrote its entry. `removals` are names of skills that left the lock.
+    """
+
+    additions: list[LockEntry]
+    same: list[LockEntry]
+    idle: list[LockEntry]
+    loose: list[LockEntry]
+    removals: list[str]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.additions or self.idle or self.loose or self.removals)
+
+
+@dataclass(slots=True)
+class InstallResult(Outcome):
+    """Names of skills."""
+
+    installed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
 
 
 def install_locked(
@@ -40,8 +70,9 @@ def install_locked(
         return InstallResult(installed=additions, unchanged=same, removed=plan.removals)
     from skillc.install.apply import apply_plan  # mostly there is nothing to do
 
+    result = InstallResult(unchanged=sorted(entry.name for entry in plan.same))
     with here.progress.steps(0, "steps") as steps:
-        result = apply_plan(root, plan, steps, frozen=frozen, accept=accept_blocks, hosts=hosts)
+        apply_plan(root, plan, result, steps, frozen=frozen, accept=accept_blocks, hosts=hosts)
     here.renew_listings()
     return result
 

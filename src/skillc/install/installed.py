@@ -1,7 +1,7 @@
 """Find out what is known of the skills that are here, for 'skc list' and 'skc info'.
 
 It is put together from the stores, their locks, deployments and what the origins said last; none is asked.
-What takes reading a file or a folder is noted with its stamp (`notes`), and read again once that changes.
+What takes reading a file or a folder is noted with its stamp (`state`), and read again once that changes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from skillc.compiler import (
 )
 from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
 from skillc.install.lock import lock_file, lock_folder, read_lock, store_folder
-from skillc.install.notes import KnownVersion, Memo, recall_latest, stamp_files, stamp_folder
-from skillc.install.plan import is_exact, read_states
 from skillc.install.skill_info import (
     EDITED,
     LINK,
@@ -41,6 +39,15 @@ from skillc.install.skill_info import (
     TokenCounts,
     Use,
     advise_import,
+)
+from skillc.install.state import (
+    KnownVersion,
+    Memo,
+    is_exact,
+    read_states,
+    recall_latest,
+    stamp_files,
+    stamp_folder,
 )
 from skillc.library import (
     GLOBAL,

@@ -22,8 +22,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from skillc.errors import OriginNotFound
-from skillc.install.origin import ARCHIVES, Origin, check_ref, clean_path, parse_origin
-from skillc.install.places import Candidate, choose_by_name, open_session, origin_errors
+from skillc.install.address import check_ref, clean_path, parse_origin
+from skillc.install.origin import ARCHIVES, Candidate, Origin, choose_by_name, open_session, origin_errors
 from skillc.remotes import has_index_beside, host_of
 
 MAX_JSON = 16 << 20  # bytes of a marketplace's file

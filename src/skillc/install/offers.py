@@ -21,8 +21,7 @@ from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, describe_origin, hash_folder
 from skillc.install.lock import lock_folder, read_lock, require_intact
 from skillc.install.marketplace import Marketplace, Plugin, find_marketplace, keep_skills
-from skillc.install.origin import FILE, Origin
-from skillc.install.places import Candidate, Download
+from skillc.install.origin import FILE, Candidate, Download, Origin
 from skillc.library import is_compiled, read_import
 from skillc.library.records import read_deployments
 from skillc.lint import estimate

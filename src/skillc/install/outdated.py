@@ -12,8 +12,8 @@ from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import NO_REFS, Origins, Refs, reason_of, warn_of_yank
 from skillc.install.lock import find_entries, find_root, lock_folder, store_folder
-from skillc.install.notes import NEW_FILES, note_latest
-from skillc.install.places import Candidate, Download
+from skillc.install.origin import Candidate, Download
+from skillc.install.state import NEW_FILES, note_latest
 from skillc.surface import Here
 from skillc.text import first_of, one_line
 

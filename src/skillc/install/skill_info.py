@@ -10,7 +10,7 @@ from typing import ClassVar
 from skillc.compiler import name_target
 from skillc.contract import JSON, KEY, hidden, optional
 from skillc.errors import Diagnostic
-from skillc.install.notes import NEW_FILES
+from skillc.install.state import NEW_FILES
 from skillc.library import GLOBAL, PROJECT, Skill
 from skillc.paths import short_path
 from skillc.quotes import shell_quote

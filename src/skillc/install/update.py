@@ -30,9 +30,8 @@ from skillc.install.entry import LockEntry, hash_folder, make_entry
 from skillc.install.fetch import Origins, fetch_entries, warn_of_yank
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
-from skillc.install.notes import note_latest
 from skillc.install.outdated import Latest, describe_held, find_latest, parse_age
-from skillc.install.plan import Outcome
+from skillc.install.state import Outcome, note_latest
 from skillc.install.store import (
     FetchedSkill,
     check_targets,

@@ -1,29 +1,51 @@
-"""Notes on what was looked at: caches that save hashing and reading what did not change, and asking origins.
+"""What a store has of its lock: the state of its folders, and notes that save reading them again.
 
-What a stamp is the same for is the same: names, sizes, modes and times. A file that changed just now may
-change again within one tick of its clock, and is looked at again. What origins said last (`note_latest`) is
-about the files that were installed then, and says nothing any more once others are.
+Folders and files are read where their stamp changed: names, sizes, modes and times. What changed just now may
+change again within one tick of its clock, and is read again. What origins said last (`note_latest`) is about
+the files that were installed then, and says nothing any more once others are. The notes are in
+~/.skillc/cache.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from time import time_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from skillc.contract import HIDDEN
+from skillc.errors import Diagnostic, SkillcError, unexpected
+from skillc.install.entry import LockEntry
+from skillc.install.npm import compute_hash
 from skillc.records import read_notes, write_notes
+from skillc.skills import digest_files, digest_skill
 from skillc.startup import new_sha256
 
-if TYPE_CHECKING:
-    from skillc.install.entry import LockEntry
-
+KIND = "installed"  # of notes
+LATEST = "latest"  # likewise
+NEW_FILES = "new files"  # the name of a version that has none
 RECENT = 2_000_000_000  # nanoseconds; what changed so lately has no stamp
 LEFT_OUT = ".git"
-LATEST = "latest"  # a kind of notes
-NEW_FILES = "new files"  # the name of a version that has none
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of several skills: warnings, and the errors of those that failed."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list, metadata=HIDDEN)
+    failures: list[SkillcError] = field(default_factory=list, metadata=HIDDEN)
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Note an error in the block as that of one skill; the others go on."""
+        try:
+            yield
+        except (SkillcError, OSError) as error:
+            self.failures.append(unexpected(error))
 
 
 def stamp_folder(folder: str) -> str:
@@ -104,6 +126,65 @@ class Memo:
         notes = new if is_all else {**self._last, **new}
         if notes != self._last:
             write_notes(self._kind, self._root, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """A skill's folder: the digest of its content, its weaker hashes, and whether just that is deployed.
+
+    `content` and `digest` are empty for a folder that has none. It is not deployed if other files were: a
+    pull may change a store and its lock together.
+    """
+
+    content: str
+    hash: str
+    digest: str
+    is_deployed: bool
+
+
+def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
+    """Return whether a folder is what the lock says; by weaker hashes where that has no digest [D64]."""
+    if state is None:
+        return False
+    if entry.content:
+        return state.content == entry.content
+    return bool(entry.hash) and state.hash == entry.installed_hash and entry.digest in ("", state.digest)
+
+
+def read_states(
+    root: str, folders: Mapping[str, str], entries: Mapping[str, LockEntry]
+) -> dict[str, FolderState]:
+    """Return the state of each folder that is there, by name; `entries` are those of the lock."""
+    memo = Memo(KIND, root)
+    states: dict[str, FolderState] = {}
+    for name, folder in folders.items():
+        if not os.path.isdir(folder):
+            continue
+        with suppress(FileNotFoundError):  # another command takes it out just now
+            compute = partial(_compute, folder, entries[name].executables)
+            hashes = memo.get(f"hashes {name}", stamp_folder(folder), compute)
+            content, computed, source = map(str, hashes)
+            places = memo.find(f"places {name}", content)
+            is_deployed = isinstance(places, list) and all(map(os.path.lexists, places))
+            states[name] = FolderState(content, computed, source, is_deployed)
+    memo.keep(is_all=True)
+    return states
+
+
+def note_deployments(root: str, deployments: Mapping[str, tuple[str, list[str]]]) -> None:
+    """Note the digest of what was deployed from skills, and where, so that it need not be looked up again."""
+    memo = Memo(KIND, root)
+    for name, (digest, places) in deployments.items():
+        memo.put(f"places {name}", digest, sorted(places))
+    memo.keep(is_all=False)
+
+
+def _compute(folder: str, executables: Collection[str]) -> tuple[str, str, str]:
+    try:
+        content = digest_skill(folder, executables=executables).digest
+        return content, compute_hash(folder), digest_files(folder)
+    except SkillcError:  # a link that leaves the folder
+        return "", compute_hash(folder), ""
 
 
 @dataclass(frozen=True, slots=True)

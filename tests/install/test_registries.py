@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import OriginNotFound
-from skillc.install.origin import parse_origin, recall_origin
+from skillc.install.address import parse_origin, recall_origin
 from skillc.registry import SYSTEM, Role
 from tests.conftest import World
 from tests.support.http import Chunks, Request, Stub, page

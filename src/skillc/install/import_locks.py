@@ -22,12 +22,12 @@ from typing import Any
 from skillc import paths
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
 from skillc.install.audit import admit
-from skillc.install.entry import OWN, VERSION, LockEntry, compute_hash, hash_folder, make_entry
+from skillc.install.entry import OWN, VERSION, LockEntry, hash_folder, make_entry
 from skillc.install.fetch import COMMIT, Match, Origins, reason_of
 from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
-from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
-from skillc.install.origin import CLAWHUB, REGISTRY
-from skillc.install.places import Candidate, Download
+from skillc.install.lock import find_root, lock_folder, read_lock, store_folder
+from skillc.install.npm import compute_hash, global_lock_file
+from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download
 from skillc.install.store import FetchedSkill, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, is_compiled
 from skillc.library.records import lock_store

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import OriginNotFound
-from skillc.install.origin import Origin, parse_origin, recall_origin
+from skillc.install.address import parse_origin, recall_origin
+from skillc.install.origin import Origin
 from tests.support.cases import each
 from tests.support.git import Origin as GitOrigin
 

@@ -1,10 +1,18 @@
-"""The skills of a registry of ours, by its own API: versions that never change, tags, and digests.
+"""Remotes that list skills: registries of ours, registries of ClawHub's kind, and web sites.
+
+    place = find_site(origin, names, report)
+    with place.remote.session:
+        download = place.open(folder)
+        download.complete(download.candidates)
+
+A list is read first, and of the skills only those that are wanted. What goes wrong is E080, without secrets.
+An address is that of a registry of ours if `/whoami` there answers as one does:
 
     https://skills.example.com                              a list to choose from
     https://skills.example.com/payments/refunds[@1.2.0]     one skill; a version or a tag
 
-An address is that of a registry if `/whoami` there answers as one does. A download is compared with the
-digest of its version. A yanked version is not chosen; where it is locked, it is still fetched (W093).
+There, versions never change: a download is compared with the digest of its version. A yanked version is not
+chosen; where it is locked, it is still fetched (W093).
 """
 
 from __future__ import annotations
@@ -13,6 +21,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -29,8 +38,18 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.lock import read_lock, skill_of
-from skillc.install.origin import OURS, Origin
-from skillc.install.places import NO_REASONS, Candidate, Place, Report, make_candidate
+from skillc.install.origin import (
+    CLAWHUB,
+    OURS,
+    REGISTRY,
+    Candidate,
+    Download,
+    Origin,
+    Report,
+    choose_by_name,
+    open_session,
+    origin_errors,
+)
 from skillc.install.versions import installed_roots
 from skillc.library import GLOBAL, Skill, copy_path, list_copies
 from skillc.library.repositories import SkillsConfig
@@ -41,9 +60,98 @@ from skillc.spelling import did_you_mean, suggest
 from skillc.versions import LATEST, parse_version, suggest_version
 
 if TYPE_CHECKING:
-    from skillc.remotes import RegistryApi, RemoteSkill  # loads httpx2
+    from skillc.remotes import ClawHubRemote, RegistryApi, RemoteSkill, SiteRemote  # which load httpx2
 
 PAGES = ("s/", "skills/")  # what precedes the ID in the address of a skill's page, and in that of its JSON
+NO_REASONS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A remote, and the skills in it that are wanted, each under the name that it gets."""
+
+    origin: Origin
+    remote: SiteRemote | ClawHubRemote | RegistryApi
+    candidates: Sequence[Candidate]
+
+    def open(self, folder: str) -> Download:
+        """Return the skills; completing one fetches it into a folder of its own."""
+        addresses: dict[str, str] = {}
+
+        def complete(candidates: Sequence[Candidate]) -> None:
+            with origin_errors(self.origin):
+                for each in candidates:
+                    if not os.path.isdir(each.folder):
+                        addresses[each.folder] = self.remote.fetch(each.remote, each.folder)
+
+        candidates = tuple(
+            replace(each, folder=os.path.join(folder, each.remote.id.replace("/", "+")))
+            for each in self.candidates
+        )
+        time = candidates[0].time if len(candidates) == 1 else 0
+        return Download(self.origin, folder, candidates, complete=complete, time=time, addresses=addresses)
+
+
+def find_site(origin: Origin, names: Sequence[str], report: Report) -> Place | None:
+    """Return the skills of a web site, by well-known discovery; None where it has no index."""
+    remote = remotes.SiteRemote(open_session(origin), report=report)
+    with origin_errors(origin):
+        try:
+            skills = remote.list().value.skills
+        except remotes.Absent:
+            return None
+    choice = choose_by_name(origin, skills, names or ([origin.ref] if origin.ref else []))
+    return Place(replace(origin, ref=""), remote, [make_candidate(skill, skill.id) for skill in choice])
+
+
+def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | None:
+    """Return the skills of a registry of ClawHub's kind; None for an address at which there is none."""
+    remote = remotes.ClawHubRemote(open_session(origin), report=report)
+    with origin_errors(origin):
+        base = remote.find_base()
+        if not base and not origin.is_registry:
+            return None
+        if origin.is_registry:
+            skills = {origin.slug: remote.resolve(origin.slug, origin.ref)}
+        elif words := names or ([origin.ref] if origin.ref else []):
+            skills = {word: remote.resolve(word, "") for word in words}
+        else:
+            skills = {skill.entry.slug: skill for skill in remote.list().value.skills.values()}
+    choose_by_name(origin, skills, ())  # there is one
+    parts = urlsplit(origin.url)
+    site = f"{parts.scheme}://{parts.netloc}" if base else origin.url
+    candidates = []
+    for slug, skill in skills.items():
+        path = slug if site == CLAWHUB else f"{site}/{slug.rpartition('/')[2]}"
+        candidates.append(make_candidate(skill, skill.id.replace("/", "-"), f"{REGISTRY}{path}"))
+    return Place(origin, remote, candidates)
+
+
+def make_candidate(
+    skill: RemoteSkill, name: str, source: str = "", yanked: Mapping[str, str] = NO_REASONS
+) -> Candidate:
+    """Return a skill of a remote that can be added; `source` is the origin's name for it in the lock file.
+
+    `yanked` has the reasons for the versions that were, its own among them.
+    """
+    try:
+        time = int(datetime.fromisoformat(skill.published_at).timestamp())
+    except (ValueError, OverflowError):
+        time = 0
+    return Candidate(
+        name,
+        "",
+        "",
+        skill.description,
+        version=skill.version,
+        digest="" if source else skill.digest,
+        resolved=skill.address,
+        source=source,
+        source_digest=skill.digest if source else "",
+        time=time,
+        yanked=yanked,
+        remote=skill,
+    )
 
 
 def find_registry(origin: Origin, names: Sequence[str], report: Report) -> Place | None:

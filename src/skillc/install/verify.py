@@ -1,4 +1,4 @@
-"""What is done with the lock itself: list it, keep skills at their versions, say where the store differs."""
+"""Say where a store differs from its lock, file by file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from skillc.install.entry import LockEntry
 from skillc.install.lock import (
     DAMAGED,
     change_lock,
-    find_entries,
     find_root,
     lock_file,
     read_lock,
-    require_intact,
     skill_of,
     store_folders,
 )
-from skillc.install.plan import is_exact, read_states
+from skillc.install.state import is_exact, read_states
 from skillc.install.versions import find_version, installed_versions
 from skillc.library.records import deployments_by_source, lock_store
 from skillc.skills import digest_skill
@@ -38,22 +36,6 @@ FIXES = dict.fromkeys((ABSENT, INCOMPLETE), "skc install")  # of a problem
 KINDS = {"changed": "changed", "added": "added", "removed": "missing"}
 
 
-@dataclass(frozen=True, slots=True)
-class LockedSkill:
-    """A skill of a lock, as 'skc lock' lists it."""
-
-    id: str
-    source: str
-    ref: str | None
-    commit: str | None
-    pinned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LockedSkills:
-    skills: tuple[LockedSkill, ...]
-
-
 def verify_all(cwd: str) -> Iterator[tuple[str, str, LockProblems | InvalidConfiguration]]:
     """Yield root, file and problems of the lock that counts in a directory, and of the home's."""
     home = paths.home()
@@ -66,42 +48,6 @@ def verify_all(cwd: str) -> Iterator[tuple[str, str, LockProblems | InvalidConfi
                 yield root, file, verify_store(root)
             except InvalidConfiguration as error:
                 yield root, file, error
-
-
-def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
-    """Return the skills of the lock with where they come from, sorted by name."""
-    root = find_root(here.cwd, is_global=is_global)
-    return LockedSkills(
-        tuple(
-            LockedSkill(
-                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
-            )
-            for name, entry in sorted(read_lock(root).items())
-        )
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """Whether a skill is pinned."""
-
-    id: str
-    pinned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pins:
-    skills: tuple[Pinned, ...]
-
-
-def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
-    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
-    root = find_root(here.cwd, is_global=is_global)
-    with lock_store(root):
-        entries = find_entries(root, names, here.cwd)
-        require_intact(entries)
-        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
-    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
 
 
 @dataclass(frozen=True, slots=True)

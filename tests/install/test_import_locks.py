@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from skillc.install.entry import compute_hash
 from skillc.install.lock import read_lock
+from skillc.install.npm import compute_hash
 from tests.conftest import World
 from tests.support.git import Origin, Server
 from tests.support.http import Request, Stub, page
