@@ -25,7 +25,6 @@ COMMANDS = {
     "sources": (["sources", "pdf"], "├── é/"),
     "search": (["search", "pdf", "needle"], "[MATCH]Needle[/MATCH] — größer."),
 }
-READING = [pytest.param(*COMMANDS[name], id=name) for name in COMMANDS]
 NEED_AN_INDEX = ("search",)
 
 
@@ -181,44 +180,37 @@ def test_by_path(pdf: World, path: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("built", [False, True])
-def test_a_folder_from_elsewhere(pdf: World, built: bool) -> None:
-    """[RFC-0007] a folder in no store: search alone needs a build, and E002 names the folder."""
+def test_a_folder_from_elsewhere(pdf: World) -> None:
+    """[RFC-0007] [RFC-0002:C-OUTLINE] [RFC-0002:C-SHOW] [RFC-0002:C-OPEN] a folder in no store: search alone
+    needs a build, and E002 names the folder.
+    """
     folder = pdf.root / "elsewhere" / "folder"
     folder.mkdir(parents=True)
     fill(folder)
-    if built:
-        build_skill(at_path(str(folder)))
-    for name, (words, part) in COMMANDS.items():
-        given = [str(folder) if word == "pdf" else word for word in words]
-        if built or name not in NEED_AN_INDEX:
-            assert part in pdf.ok(*given).stdout
-            assert part in pdf.ok(*["." if word == "pdf" else word for word in words], cwd=folder).stdout
-        else:
-            assert f"'skc build {folder}'" in pdf.fails("E002", *given).stderr
-
-
-def test_without_a_build(world: World) -> None:
-    """[RFC-0002:C-OUTLINE] [RFC-0002:C-SHOW] [RFC-0002:C-OPEN] the same for a skill of a store."""
-    fill(world.skill("pdf"))
-    for name, (words, part) in COMMANDS.items():
-        if name in NEED_AN_INDEX:
-            world.fails("E002", *words)
-        else:
-            assert part in world.ok(*words).stdout
+    for built in (False, True):
+        if built:
+            build_skill(at_path(str(folder)))
+        for name, (words, part) in COMMANDS.items():
+            given = [str(folder) if word == "pdf" else word for word in words]
+            if built or name not in NEED_AN_INDEX:
+                assert part in pdf.ok(*given).stdout
+                assert part in pdf.ok(*["." if word == "pdf" else word for word in words], cwd=folder).stdout
+            else:
+                assert f"'skc build {folder}'" in pdf.fails("E002", *given).stderr
 
 
 # Encodings
 
-ENCODINGS = ["ascii", "latin-1", "cp437"]
-
 
 @pytest.mark.slow
-@each("encoding", ENCODINGS)
+@each("encoding", ["ascii", "latin-1", "cp437"])
 def test_terminals_that_are_not_utf8(pdf: World, encoding: str) -> None:
-    """[RFC-0005] [RFC-0002:C-OPEN] what they can't show is written out; a skill's own text is as it is."""
+    """[RFC-0005] [RFC-0002:C-OPEN] [D14] what they can't show is written out; a skill's own text is as it is;
+    JSON stays JSON.
+    """
+    env = {"PYTHONIOENCODING": f"{encoding}:strict"}
     for name, (words, part) in COMMANDS.items():
-        ran = pdf.skc(*words, env={"PYTHONIOENCODING": f"{encoding}:strict"})
+        ran = pdf.skc(*words, env=env)
         assert (ran.returncode, ran.stderr) == (0, ""), name
         raw = ran.stdout.encode("utf-8", "surrogateescape")
         if name in ("show", "open"):
@@ -228,16 +220,10 @@ def test_terminals_that_are_not_utf8(pdf: World, encoding: str) -> None:
             assert raw.endswith(b"\n`-- SKILL.md\n")
         else:
             assert part.encode(encoding, "backslashreplace") in raw
-
-
-@pytest.mark.slow
-@each("encoding", ENCODINGS)
-def test_json_in_any_encoding(pdf: World, encoding: str) -> None:
-    """[D14] JSON stays JSON."""
-    env = {"PYTHONIOENCODING": f"{encoding}:strict"}
     odd = os.fsdecode(b"\xff")
     (pdf.store / "pdf" / odd).write_text("x")
     found = {name: pdf.json(*words, env=env) for name, (words, _) in COMMANDS.items()}
+    (pdf.store / "pdf" / odd).unlink()
     assert found["outline"][0]["heading"] == found["show"]["heading"] == "名前 Größe"
     assert found["open"]["content"] == TEXT
     assert [entry["path"] for entry in found["sources"]["entries"]] == ["é", "é/x.txt", "SKILL.md", "\\udcff"]
@@ -254,7 +240,7 @@ UNUSED = (
 )
 
 
-@each(("words", "part"), READING)
+@each(("words", "part"), COMMANDS.values())
 def test_nothing_slow(pdf: World, words: list[str], part: str) -> None:
     """[RFC-0002:C-SHOW] [RFC-0004:C-SEARCH] [D66] it loads no library and nothing slow."""
     program = (
