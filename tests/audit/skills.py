@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from skillc.audit import Audit, Policy, audit_folder
@@ -10,8 +11,9 @@ FRONT = "---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n\n"
 
 
 def put(root: Path, files: dict[str, str | bytes]) -> Path:
-    """Write a skill; without a SKILL.md of its own it gets an empty one."""
+    """Write a skill of these files alone; without a SKILL.md of its own it gets an empty one."""
     folder = root / "pdf"
+    shutil.rmtree(folder, ignore_errors=True)
     for name, text in ({"SKILL.md": FRONT} | files).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

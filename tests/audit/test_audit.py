@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillc.audit import RULES, Audit, audit_folders
-from skillc.errors import SkillcError
+from skillc.audit import RULES
 from tests.audit.skills import FRONT, put
 from tests.conftest import World
 from tests.support.git import Origin
@@ -174,16 +173,6 @@ def test_nothing_is_run(world: World) -> None:
     before = sorted(world.root.rglob("*"))
     world.ok("audit", "bad")
     assert sorted(world.root.rglob("*")) == before
-
-
-def test_one_that_fails(world: World) -> None:
-    """[RFC-0005] a skill that can't be audited does not stop the others, and the status is 1."""
-    jobs = [(str(world.skill(f"s{number}", fenced(PIPE))), f"s{number}") for number in range(20)]
-    jobs.insert(3, (str(world.project / "gone"), "gone"))
-    results = list(audit_folders(jobs))
-    assert [isinstance(result, SkillcError) for result in results].index(True) == 3
-    assert [result.name for result in results if isinstance(result, Audit)] == [f"s{n}" for n in range(20)]
-    assert results[0].asks.hosts == ("get.acme.dev",)  # type: ignore[union-attr]
 
 
 def test_terminal(world: World) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.audit.skills import above_notes, audit
+from tests.support.cases import each
 
 _TEXT = Path(__file__).with_name("attacks.txt").read_text(encoding="utf-8")
 BAD = [case.split("\n", 1) for case in _TEXT.split("\n=== ")[1:]]  # a file's name, and its text
@@ -23,13 +22,13 @@ GOOD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text"), BAD, ids=[f"{n}-{name}" for n, (name, _) in enumerate(BAD)])
+@each(("name", "text"), BAD)
 def test_findings(tmp_path: Path, name: str, text: str) -> None:
     """[SURFACES: Getting skills] what attacks have in common is to review in any language."""
     assert above_notes(audit(tmp_path, {name: text}))
 
 
-@pytest.mark.parametrize(("name", "text"), GOOD, ids=[name for name, _ in GOOD])
+@each(("name", "text"), GOOD)
 def test_ordinary(tmp_path: Path, name: str, text: str) -> None:
     """[SURFACES: Getting skills] ordinary scripts, commands and settings have notes at most."""
     assert above_notes(audit(tmp_path, {name: text})) == {}
@@ -42,4 +41,4 @@ def test_scripts_of_one_skill(tmp_path: Path) -> None:
         "a/run.py": "import stat\n\ndef run(p):\n    p.chmod(stat.S_IXUSR)\n    start(p)\n",
     }
     assert "A10" in above_notes(audit(tmp_path, files))
-    assert above_notes(audit(tmp_path / "one", {"a/get.py": files["a/get.py"]})) == {}
+    assert above_notes(audit(tmp_path, {"a/get.py": files["a/get.py"]})) == {}
