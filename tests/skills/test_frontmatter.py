@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from skillc.skills.document.frontmatter import MAX_FRONTMATTER, Frontmatter, find_frontmatter
 from tests.support.cases import each
 from tests.support.deadline import ends
+from tests.support.examples import sample
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
 GOOD = "name: pdf\ndescription: Fill forms\n"
@@ -274,7 +275,7 @@ def test_size(pad: str) -> None:
 
 
 @pytest.mark.slow
-@each("unit", NASTY)
+@each("unit", sample(NASTY, 2))
 @each("close", ["\n---\n", ""])
 def test_nasty_blocks(unit: str, close: str) -> None:
     """[D5] 64 KiB of anything between fences costs no time, and what is read is JSON."""

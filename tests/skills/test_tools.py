@@ -23,6 +23,9 @@ def tool(
     return f"### {name}\n\n{words}\n\n{below}#### Command\n\n```bash\n{command}\n```\n\n"
 
 
+TABLE = "| Name | Type | Required | Description |\n|------|------|----------|-------------|\n"
+
+
 def define(text: str) -> SkillDefinition:
     return parse_definition(text.encode(), "demo")
 
@@ -39,93 +42,17 @@ def refused(text: str) -> str:
     return caught.value.message
 
 
-GIT = """---
-name: git
-version: 1.0.0
-description: Git operations. Use for checking status, viewing history, or seeing changes.
-author: gibb.eri.sh
-modes: [Dev, Global]
----
-
-### git_status
-
-Show the current git status with short format.
-
-#### Parameters
-
-None.
-
-#### Command
-
-```bash
-git status --short --branch
-```
-
-### git_log
-
-Show recent commit history.
-
-#### Parameters
-
-| Name | Type | Required | Description |
-|------|------|----------|-------------|
-| count | integer | no | Number of commits (default: 10) |
-
-#### Command
-
-```bash
-git log --oneline -n {{count}}
-```
-
-### git_diff
-
-Show uncommitted changes.
-
-#### Parameters
-
-| Name | Type | Required | Description |
-|------|------|----------|-------------|
-| staged | boolean | no | Show only staged changes |
-
-#### Command
-
-```bash
-git diff {{staged:--staged}}
-```
-"""
-
-DEPLOY = """---
-name: deploy
-version: 1.0.0
-description: Deploy to Vercel. Use when user says "deploy" or "ship it".
-modes: [Dev]
-read_only: false
-always_ask: true
-network: true
-timeout: 120
----
-
-### deploy_preview
-
-Deploy a preview build to Vercel.
-
-#### Parameters
-
-| Name | Type | Required | Description |
-|------|------|----------|-------------|
-| message | string | no | Deployment message |
-
-#### Command
-
-```bash
-./scripts/deploy.sh preview {{message}}
-```
-"""
-
-
 def test_the_documents_git_skill() -> None:
     """[TOOLS §8.1] [TOOLS §3.1] three tools, their parameters and commands."""
-    skill = parse_definition(GIT.encode(), "git")
+    fields = "author: gibb.eri.sh\nmodes: [Dev, Global]\nversion"
+    words = "Show the current git status with short format."
+    count = f"{TABLE}| count | integer | no | Number of commits (default: 10) |"
+    staged = f"{TABLE}| staged | boolean | no | Show only staged changes |"
+    text = FRONT.replace("name: demo", "name: git").replace("version", fields)
+    text += tool("git_status", "git status --short --branch", words=words)
+    text += tool("git_log", "git log --oneline -n {{count}}", count)
+    text += tool("git_diff", "git diff {{staged:--staged}}", staged)
+    skill = parse_definition(text.encode(), "git")
     assert (skill.name, skill.version, skill.author, skill.modes) == (
         "git",
         "1.0.0",
@@ -136,7 +63,7 @@ def test_the_documents_git_skill() -> None:
     status, log, diff = skill.tools
     assert (status.name, status.description, status.parameters) == (
         "git_status",
-        "Show the current git status with short format.",
+        words,
         (),
     )
     assert status.command == "git status --short --branch\n"
@@ -148,14 +75,10 @@ def test_the_documents_git_skill() -> None:
 
 def test_fields_of_the_frontmatter() -> None:
     """[TOOLS §8.3] [TOOLS §2.2] [TOOLS §9.2] every field, the defaults, and the Agent Skills format's own."""
-    skill = parse_definition(DEPLOY.encode(), "deploy")
-    assert (skill.read_only, skill.always_ask, skill.network, skill.timeout, skill.modes) == (
-        False,
-        True,
-        True,
-        120,
-        ("Dev",),
-    )
+    fields = "modes: [Dev]\nread_only: false\nalways_ask: true\nnetwork: true\ntimeout: 120\nversion"
+    skill = define(FRONT.replace("version", fields) + tool())
+    flags = (skill.read_only, skill.always_ask, skill.network)
+    assert (flags, skill.timeout, skill.modes) == ((False, True, True), 120, ("Dev",))
     plain = define(FRONT + tool())
     assert (plain.author, plain.modes, plain.read_only, plain.always_ask) == (None, ("Global",), False, False)
     assert (plain.timeout, plain.network) == (30, False)
