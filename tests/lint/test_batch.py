@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -97,36 +96,16 @@ def test_a_folder_with_skills(world: World, many: list[Skill]) -> None:
 
 
 @pytest.mark.slow
-def test_folders_that_cannot_be_read(world: World, many: list[Skill]) -> None:
+def test_folders_that_cannot_be_read(world: World, many: list[Skill], unprivileged: tuple[str, ...]) -> None:
     """[RFC-0005] a folder that can't be read is left out and named; the one that was asked for is E999."""
     inner, others = world.project / "skills" / "s03", len(many) - 1
-    without_rights = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-    prefix = without_rights if os.geteuid() == 0 else []
-    if prefix and shutil.which(prefix[0]) is None:
-        pytest.skip("root reads everything here")
-
-    def lint(folder: str) -> subprocess.CompletedProcess[str]:
-        command = [
-            *prefix,
-            sys.executable,
-            "-m",
-            "skillc",
-            "lint",
-            folder,
-            "--statistics",
-            "--format",
-            "json",
-        ]
-        return subprocess.run(
-            command, cwd=world.project, env=world.env, capture_output=True, text=True, check=False
-        )
-
     inner.chmod(0)
     try:
-        run = lint("skills")
+        run = world.skc("lint", "skills", "--statistics", "--format", "json", prefix=unprivileged)
         assert run.stderr == f"info: skipping a folder: '{inner}': Permission denied\n"
         assert json.loads(run.stdout)["skills"] == others
-        assert f"error[E999]: '{inner}': Permission denied" in lint("skills/s03").stderr
+        refused = world.fails("E999", "lint", "skills/s03", prefix=unprivileged)
+        assert f"'{inner}': Permission denied" in refused.stderr
     finally:
         inner.chmod(0o755)
 

@@ -17,6 +17,7 @@ from skillc.errors import InvalidOption
 from skillc.lint import RULES, find_skills_below
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, front, put
+from tests.support.cases import each
 
 ROOT = Path(__file__).parent.parent.parent
 BAD = front("name: PDF", "description: Fills forms")
@@ -77,7 +78,6 @@ def test_errors_and_warnings(world: World) -> None:
     assert {(run.returncode, run.stderr) for run in runs.values()} == {(1, "")}
     result = json.loads(runs["json"].stdout)
     assert (result["errors"], result["warnings"], result["failed"]) == (1, 2, [])
-    assert result["skills"][0]["findings"][0]["rule"] == "SKL102"
     result = json.loads(runs["sarif"].stdout)["runs"][0]["results"][0]
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert (result["ruleId"], place) == ("SKL102", ".skillc/skills/pdf/SKILL.md")
@@ -118,17 +118,11 @@ def test_compiled(world: World) -> None:
 def test_which_skill(world: World, tmp_path: Path) -> None:
     """[RFC-0008] [RFC-0007] a name, a folder anywhere, SKILL.md, any file; each skill once."""
     put(world, GOOD + "[r](references/r.md)\n", {"references/r.md": "# R\n"})
-    elsewhere = tmp_path / "elsewhere" / "other"
-    elsewhere.mkdir(parents=True)
-    (elsewhere / "SKILL.md").write_text(GOOD.replace("pdf", "other").replace("PDF", "other"))
+    text = GOOD.replace("pdf", "other").replace("PDF", "other")
+    elsewhere = world.skill("other", text, store=tmp_path / "elsewhere")
     folder = ".skillc/skills/pdf"
-    for name in (
-        "pdf",
-        folder,
-        f"{folder}/SKILL.md",
-        f"{folder}/references/r.md",
-        str(elsewhere / "SKILL.md"),
-    ):
+    names = ("pdf", folder, f"{folder}/SKILL.md", f"{folder}/references/r.md")
+    for name in (*names, str(elsewhere / "SKILL.md")):
         assert world.ok("lint", name).stdout.count("nothing to fix") == 1
     run = world.ok("lint", "pdf", f"{folder}/SKILL.md", f"{folder}/references/r.md", str(elsewhere))
     assert run.stdout.splitlines()[-1] == "2 skills: 0 errors, 0 warnings"
@@ -209,17 +203,12 @@ def test_pre_commit_hook() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert hook["id"] == "skc-lint"
     assert (hook["language"], hook["entry"]) == ("python", "skc lint")
-    matches = [
-        name
-        for name in ("SKILL.md", "a/SKILL.md", "a/skill.md", "a/README.md")
-        if re.search(hook["files"], name)
-    ]
-    assert matches == ["SKILL.md", "a/SKILL.md", "a/skill.md"]
+    for name in ("SKILL.md", "a/SKILL.md", "a/skill.md", "a/README.md"):
+        assert bool(re.search(hook["files"], name)) is (name != "a/README.md"), name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paths", ["", "deep\n.claude"])
-def test_action(world: World, paths: str) -> None:
+def test_action(world: World) -> None:
     """[RFC-0008] the action's scripts, as the runner would run them, take no module from the checkout."""
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
@@ -242,17 +231,20 @@ def test_action(world: World, paths: str) -> None:
     python = (world.root / "out").read_text().strip().removeprefix("python=")
     folder = Path(python).parent.parent / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
     (folder / "site-packages" / "tests.pth").write_text(os.path.dirname(os.path.dirname(yaml.__file__)))
-    run = subprocess.run(
-        [*bash, lint],
-        cwd=world.project,
-        env=env | {"PYTHON": python, "PATHS": paths, "STRICT": "true", "SARIF_FILE": "out.sarif"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 1, run.stderr
-    assert run.stdout.count("::error ") >= 4
-    assert len(json.loads((world.project / "out.sarif").read_text())["runs"][0]["results"]) >= 4
+    for paths in ("", "deep\n.claude"):
+        run = subprocess.run(
+            [*bash, lint],
+            cwd=world.project,
+            env=env | {"PYTHON": python, "PATHS": paths, "STRICT": "true", "SARIF_FILE": "out.sarif"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 1, run.stderr
+        assert run.stdout.count("::error ") >= 4
+        report = world.project / "out.sarif"
+        assert len(json.loads(report.read_text())["runs"][0]["results"]) >= 4
+        report.unlink()
     assert not (world.root / "pwned").exists()
 
 
@@ -299,10 +291,8 @@ def test_choice_of_rules(world: World) -> None:
     assert broken("--select", "heading-h1,SKL301", "--select", "SKL205") == ["SKL202", "SKL205", "SKL301"]
     assert broken("--strict", "--ignore", "SKL2") == ["SKL301"]
     assert broken("--ignore", "all") == []
-    assert (
-        "did you mean SKL202 heading-h1?"
-        in world.fails("E100", "lint", "pdf", "--select", "heading-h2").stderr
-    )
+    wrong = world.fails("E100", "lint", "pdf", "--select", "heading-h2")
+    assert "did you mean SKL202 heading-h1?" in wrong.stderr
 
 
 def test_statistics_and_diff(world: World) -> None:
@@ -330,7 +320,7 @@ def test_statistics_and_diff(world: World) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "---\nname: pdf\ndescription: Use when: x\nallowed-tools: A, B\n---",
@@ -341,13 +331,7 @@ def test_statistics_and_diff(world: World) -> None:
 def test_diff_is_a_patch(world: World, text: str) -> None:
     """[RFC-0008] what --diff prints is what `git apply` takes, from the directory where it was printed."""
     folder = put(world, text.encode())
-    diff = subprocess.run(
-        [sys.executable, "-m", "skillc", "lint", "pdf", "--diff"],
-        cwd=world.project,
-        env=world.env,
-        capture_output=True,
-        check=False,
-    ).stdout
+    diff = world.skc("lint", "pdf", "--diff").stdout.encode()
     assert b"--- a/.skillc/skills/pdf/SKILL.md\n" in diff
     subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=world.project, input=diff, check=True)
     applied = (folder / "SKILL.md").read_bytes()

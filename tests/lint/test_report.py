@@ -64,15 +64,6 @@ def test_the_table() -> None:
     assert find_rule("SKL") is None
 
 
-def test_lines() -> None:
-    """[RFC-0008] [RFC-0005] below its file, a finding has its line, its code and its rule."""
-    rule = BY_ID["SKL102"]
-    error = Finding.of(rule, "error", "a\nb", "SKILL.md", 3)
-    assert error.line_text() == "  line 3: error[E300]: SKL102 name-format: a\\nb"
-    warning = Finding.of(rule, "warning", "a", "SKILL.md", 3)
-    assert warning.line_text() == "  line 3: warning[W300]: SKL102 name-format: a"
-
-
 def test_order(world: World) -> None:
     """[RFC-0008] [D7] SKILL.md first; compiled skills are skipped, or linted after SKL001 with force."""
     found = report(

@@ -82,7 +82,7 @@ def test_any_bytes(world: World, main: bytes, other: bytes, name: str) -> None:
         b"\r" * 10_000 + b"# H\r",
         b"\xff\xfe" + "---\nname: x\n---\n".encode("utf-16-le"),
         b"---\n" + b"k: v: w\n" * 5_000 + b"---\n",
-        b"---\na: " + b"[" * 30_000 + b"\n---\n",
+        b"---\na: " + b"[" * 10_000 + b"\n---\n",
         b"---\na: &a [x]\n" + b"b: *a\n" * 5_000 + b"---\n",
     ],
 )
