@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import os
 import threading
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skillc import atomic
 from skillc.cli import main
 from skillc.compiler import find_targets, read_agents
 from skillc.errors import InvalidOption
 from tests.conftest import World
+from tests.support.cases import each
 
 
-def build(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    value = world.json("build", "pdf", *words, cwd=cwd)
-    assert isinstance(value, dict)
-    return value
+def build(world: World, *words: str, cwd: Path | None = None) -> Any:
+    return world.json("build", "pdf", *words, cwd=cwd)
 
 
 @pytest.fixture
@@ -81,24 +82,25 @@ def test_global_skill(world: World) -> None:
 
 
 def test_global_switch(world: World, source: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] [D70] --global compiles in the home; what leads there goes on leading there."""
+    """[RFC-0001:C-DEPLOYMENT] [D70] --global compiles in the home; what leads there goes on leading there.
+
+    [D13] [D13a] agents' directories are below HOME, whatever SKILLC_HOME says, and readers look in the home.
+    """
+    link = world.home / ".claude/skills/pdf"
     built = build(world, "--global")
     assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
-    assert os.readlink(world.home / ".claude" / "skills" / "pdf") == built["runtime_path"]
+    assert os.readlink(link) == built["runtime_path"]
     assert not world.runtime.exists()
+    assert "Text." in world.ok("show", "pdf", "--section", "usage").stdout
     assert build(world)["runtime_path"] == built["runtime_path"]
-    assert os.readlink(world.home / ".claude/skills/pdf") == built["runtime_path"]
-
-
-def test_below_home_whatever_skillc_home_says(world: World, source: Path) -> None:
-    """[D13] agents' directories are below HOME."""
+    assert os.readlink(link) == built["runtime_path"]
     moved = world.root / "x"
     world.ok("build", "pdf", "--global", env={"SKILLC_HOME": str(moved)})
-    assert os.readlink(world.home / ".claude/skills/pdf") == str(moved / ".skillc" / "runtime" / "pdf")
+    assert os.readlink(link) == str(moved / ".skillc" / "runtime" / "pdf")
     assert os.listdir(moved) == [".skillc"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("target", "directory"),
     [
         ("./agent/skills", "project/agent/skills"),
@@ -122,14 +124,9 @@ def test_path_targets(world: World, source: Path, target: str, directory: str) -
 def test_absolute_path_target(world: World, source: Path) -> None:
     """[D13] absolute too; several, with spaces around the commas, twice the same once."""
     directory = world.root / "a b"
-    deployed = build(world, "--target", f"{directory} , cursor,claude-code,claude,{directory}/")[
-        "deployments"
-    ]
-    assert [d["path"] for d in deployed] == [
-        str(directory / "pdf"),
-        str(world.home / ".cursor/skills/pdf"),
-        str(world.home / ".claude/skills/pdf"),
-    ]
+    built = build(world, "--target", f"{directory} , cursor,claude-code,claude,{directory}/")
+    agents = [world.home / f".{name}/skills/pdf" for name in ("cursor", "claude")]
+    assert [each["path"] for each in built["deployments"]] == [*map(str, (directory / "pdf", *agents))]
 
 
 def test_project_directories(world: World, source: Path) -> None:
@@ -140,11 +137,8 @@ def test_project_directories(world: World, source: Path) -> None:
     assert os.readlink(world.project / ".claude" / "skills" / "pdf") == "../../.skillc/runtime/pdf"
     assert os.readlink(world.project / ".agents" / "skills" / "pdf") == "../../.skillc/runtime/pdf"
     assert os.listdir(world.home) == [".skillc"]
-    assert sorted(os.listdir(world.home / ".skillc")) == [
-        "cache",
-        "deployments.json",
-        "deployments.json.lock",
-    ]
+    records = ["deployments.json", "deployments.json.lock"]
+    assert sorted(os.listdir(world.home / ".skillc")) == ["cache", *records]
 
 
 # The table
@@ -197,7 +191,7 @@ def test_unknown_agent(world: World, source: Path) -> None:
     assert not (world.home / ".claude").exists()
 
 
-@pytest.mark.parametrize("text", ["", ",", " , ", "skills", "claude;cursor", "claude cursor", "\x1b"])
+@each("text", ["", ",", " , ", "skills", "claude;cursor", "claude cursor", "\x1b"])
 def test_bad_targets(world: World, source: Path, text: str) -> None:
     """[D13] [RFC-0005] no agent, or what looks like none, is E100 on one line, maybe with a hint below it."""
     first, *hints = world.fails("E100", "build", "pdf", "--target", text).stderr.splitlines()
@@ -269,60 +263,55 @@ def test_default_agents(world: World, source: Path) -> None:
 # What stands there already
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("copy", [False, True])
-def test_a_pipe_in_place_of_a_stub(world: World, source: Path, place: Path, copy: bool) -> None:
+def test_a_pipe_in_place_of_a_stub(world: World, source: Path, place: Path) -> None:
     """[D52] what never ends is not read: it counts as another stub, and the next build writes it anew."""
-    build(world, *(["--copy"] if copy else []))
-    (place / "SKILL.md").unlink()
-    os.mkfifo(place / "SKILL.md")
-    world.ok("list")
-    world.skc("doctor")
-    build(world)
-    assert (place / "SKILL.md").is_file()
+    for words in ([], ["--copy"]):
+        build(world, "--target", "claude", *words)
+        (place / "SKILL.md").unlink()
+        os.mkfifo(place / "SKILL.md")
+        world.ok("list")
+        world.skc("doctor")
+        build(world)
+        assert (place / "SKILL.md").is_file()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("copy", [False, True])
-@pytest.mark.parametrize("kind", ["empty directory", "file", "directory"])
-def test_anything_real(world: World, source: Path, place: Path, kind: str, copy: bool) -> None:
-    """[RFC-0001:C-DEPLOYMENT] E013 for whatever is no link, with --copy too; --force replaces it."""
-    words = ["--copy"] if copy else []
+@each(("kind", "words"), product(["empty directory", "file", "directory"], [[], ["--copy"]]))
+def test_anything_real(world: World, source: Path, place: Path, kind: str, words: list[str]) -> None:
+    """[RFC-0001:C-DEPLOYMENT] E013 for whatever is no link, with --copy too; --force replaces it.
+
+    The other targets are deployed, the failure is one line, the status is 1.
+    """
+    atomic.discard(str(place))
     if kind == "file":
         place.write_text("mine")
     else:
         (place / "x" if kind == "directory" else place).mkdir(parents=True)
-    world.fails("E013", "build", "pdf", *words)
+    result = world.fails("E013", "build", "pdf", "--target", "./before,claude,./after", *words)
+    assert len(result.stderr.splitlines()) == 1
+    for folder in ("before", "after"):
+        assert (world.project / folder / "pdf" / "SKILL.md").is_file()
     assert place.is_file() if kind == "file" else place.is_dir()
     assert not place.is_symlink()
-    build(world, "--force", *words)
-    assert is_copy(place) if copy else place.is_symlink()
+    build(world, "--target", "claude", "--force", *words)
+    assert is_copy(place) if words else place.is_symlink()
     assert leftovers(place.parent) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("copy", [False, True])
-@pytest.mark.parametrize("kind", ["broken", "directory", "file", "loop", "compiled", "relative"])
-def test_any_link_is_replaced(world: World, source: Path, place: Path, kind: str, copy: bool) -> None:
+def test_any_link_is_replaced(world: World, source: Path, place: Path) -> None:
     """[RFC-0001:C-DEPLOYMENT] a link of any kind is replaced without --force; where it led is untouched."""
     other = world.skill("other", store=world.root)
     world.skill("compiled")
     world.ok("build", "compiled")
     compiled = world.runtime / "compiled"
-    leads: dict[str, str | Path] = {
-        "broken": "nowhere",
-        "directory": other,
-        "file": other / "SKILL.md",
-        "loop": "pdf",
-        "compiled": compiled,
-        "relative": "../../../other",
-    }
-    place.symlink_to(leads[kind])
     before = (other / "SKILL.md").read_bytes(), (compiled / "SKILL.md").read_bytes()
-    build(world, *["--copy"] * copy)
-    assert is_copy(place) if copy else os.readlink(place) == str(world.runtime / "pdf")
-    assert ((other / "SKILL.md").read_bytes(), (compiled / "SKILL.md").read_bytes()) == before
-    assert sorted(os.listdir(place.parent)) == ["compiled", "pdf"]
+    targets = ("nowhere", other, other / "SKILL.md", "pdf", compiled, "../../../other")
+    for target, words in product(targets, ([], ["--copy"])):
+        atomic.discard(str(place))
+        place.symlink_to(target)
+        build(world, "--target", "claude", *words)
+        assert is_copy(place) if words else os.readlink(place) == str(world.runtime / "pdf")
+        assert ((other / "SKILL.md").read_bytes(), (compiled / "SKILL.md").read_bytes()) == before
+        assert sorted(os.listdir(place.parent)) == ["compiled", "pdf"]
 
 
 def test_own_copy(world: World, source: Path, place: Path) -> None:
@@ -354,12 +343,12 @@ def test_someone_elses_copy(world: World, source: Path, place: Path) -> None:
     assert (place / ".skillc" / "manifest.json").read_bytes() != before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"source": null}', '{"source": 1}'])
-def test_a_manifest_that_names_no_source(world: World, source: Path, place: Path, text: str) -> None:
+def test_a_manifest_that_names_no_source(world: World, source: Path, place: Path) -> None:
     """[D13] a folder whose manifest does not say that it is ours is not ours."""
     (place / ".skillc").mkdir(parents=True)
-    (place / ".skillc" / "manifest.json").write_text(text)
-    world.fails("E013", "build", "pdf")
+    for text in ("", "{", "[]", "{}", '{"source": null}', '{"source": 1}'):
+        (place / ".skillc" / "manifest.json").write_text(text)
+        world.fails("E013", "build", "pdf")
 
 
 # What must never happen
@@ -367,11 +356,7 @@ def test_a_manifest_that_names_no_source(world: World, source: Path, place: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("linked", [False, True])
-@pytest.mark.parametrize("target", [".skillc/skills", ".skillc/runtime", "{root}/store", "{root}/up"])
-@pytest.mark.parametrize("words", [[], ["--force"], ["--copy", "--force"]], ids=" ".join)
-def test_the_skill_itself_is_never_replaced(
-    world: World, target: str, words: list[str], linked: bool
-) -> None:
+def test_the_skill_itself_is_never_replaced(world: World, linked: bool) -> None:
     """[D13] [D11] not its source and not its runtime, by any way to them, links in the store included."""
     text = "---\nname: pdf\ndescription: d\n---\n# PDF\n"
     if linked:
@@ -382,64 +367,50 @@ def test_the_skill_itself_is_never_replaced(
     (world.root / "store").symlink_to(world.store)
     (world.root / "up").symlink_to(world.runtime)
     build(world)
-    result = world.skc("build", "pdf", "--target", target.format(root=world.root), *words)
-    assert (world.store / "pdf" / "SKILL.md").read_text() == text
-    assert (result.returncode, result.stderr[:12]) == (1, "error[E100]:")
-    assert json.loads((world.runtime / "pdf" / ".skillc" / "manifest.json").read_text())["skill"] == "pdf"
+    targets = (".skillc/skills", ".skillc/runtime", f"{world.root}/store", f"{world.root}/up")
+    for target, words in product(targets, ([], ["--force"], ["--copy", "--force"])):
+        result = world.skc("build", "pdf", "--target", target, *words)
+        assert (world.store / "pdf" / "SKILL.md").read_text() == text
+        assert (result.returncode, result.stderr[:12]) == (1, "error[E100]:")
+        manifest = json.loads((world.runtime / "pdf" / ".skillc" / "manifest.json").read_text())
+        assert manifest["skill"] == "pdf"
     build(world)
 
 
-@pytest.mark.parametrize("words", [[], ["--force"], ["--copy", "--force"]], ids=" ".join)
-def test_nor_what_the_skill_lives_in(world: World, words: list[str]) -> None:
+def test_nor_what_the_skill_lives_in(world: World) -> None:
     """[D13] a skill called like its project, deployed beside the project."""
     source = world.skill("project")
-    world.fails("E100", "build", "project", "--target", "..", *words)
-    assert (source / "SKILL.md").exists()
+    for words in ([], ["--force"], ["--copy", "--force"]):
+        world.fails("E100", "build", "project", "--target", "..", *words)
+        assert (source / "SKILL.md").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", [".skillc/skills/pdf", ".skillc/skills/pdf/sub", ".skillc/runtime/pdf"])
-@pytest.mark.parametrize("words", [[], ["--copy"]], ids=["link", "copy"])
-def test_nothing_is_deployed_into_the_skill(
-    world: World, source: Path, target: str, words: list[str]
-) -> None:
+def test_nothing_is_deployed_into_the_skill(world: World, source: Path) -> None:
     """[RFC-0001:C-OUTPUT] a target inside the source or the runtime would change what is compiled."""
     build(world)
     before = sorted(world.project.rglob("*"))
-    world.skc("build", "pdf", "--target", target, *words)
-    assert [path for path in sorted(world.project.rglob("*")) if path not in before] == []
-    assert build(world)["status"] == "unchanged"
+    targets = (".skillc/skills/pdf", ".skillc/skills/pdf/sub", ".skillc/runtime/pdf")
+    for target, words in product(targets, ([], ["--copy"])):
+        world.skc("build", "pdf", "--target", target, *words)
+        assert [path for path in sorted(world.project.rglob("*")) if path not in before] == []
+        assert build(world)["status"] == "unchanged"
 
 
-def test_one_failing_target_does_not_stop_the_others(world: World, source: Path, place: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] the others are deployed, the failure is one line, the status is 1."""
-    place.mkdir()
-    result = world.fails("E013", "build", "pdf", "--target", "./before,claude,./after")
-    assert (world.project / "before" / "pdf").is_symlink()
-    assert (world.project / "after" / "pdf").is_symlink()
-    assert result.stdout.count("(symlink)") == 2
-    assert len(result.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("words", [[], ["--copy"], ["--force"]], ids=["link", "copy", "force"])
-def test_a_target_that_can_not_be_written(world: World, source: Path, words: list[str]) -> None:
+def test_a_target_that_can_not_be_written(world: World, source: Path) -> None:
     """[RFC-0005] a file in place of a directory, or a directory of the kernel's, fails alone and by name."""
     (world.home / ".claude").write_text("mine")
-    result = world.skc("build", "pdf", "--target", "claude,/proc/skills,./fine", *words)
-    assert result.returncode == 1
-    first, second = result.stderr.splitlines()
-    assert first.startswith(f"error[E999]: '{world.home / '.claude'}")
-    assert second.startswith("error[E999]: '/proc/skills'")
-    assert (world.home / ".claude").read_text() == "mine"
-    assert (world.project / "fine" / "pdf" / "SKILL.md").exists()
+    for words in ([], ["--copy"], ["--force"]):
+        result = world.skc("build", "pdf", "--target", "claude,/proc/skills,./fine", *words)
+        assert result.returncode == 1
+        first, second = result.stderr.splitlines()
+        assert first.startswith(f"error[E999]: '{world.home / '.claude'}")
+        assert second.startswith("error[E999]: '/proc/skills'")
+        assert (world.home / ".claude").read_text() == "mine"
+        assert (world.project / "fine" / "pdf" / "SKILL.md").exists()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    ["a b", "名前", "a\nb", "-x", "😀" * 63, os.fsdecode(b"\xff")],
-    ids=["space", "cjk", "newline", "hyphen", "long", "not-utf-8"],
-)
+@each("name", ["a b", "名前", "a\nb", "-x", "😀" * 63, os.fsdecode(b"\xff")])
 def test_odd_names(world: World, name: str) -> None:
     """[D13] a skill of any name is deployed under it."""
     world.skill(name, "---\nname: x\ndescription: d\n---\n")
@@ -463,7 +434,7 @@ def test_never_missing(world: World, source: Path, capsys: pytest.CaptureFixture
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        for turn in range(60):
+        for turn in range(30):
             words = [*["--copy"] * (turn % 2 == 0), *["--force"] * (turn % 5 == 0)]
             assert main(["build", "pdf", "--target", "claude", *words]) == 0
             assert place.is_symlink() == (turn % 2 == 1)

@@ -9,33 +9,24 @@ from skillc.compiler.formats import ENDINGS, documents
 from skillc.settings import FORMATS
 from tests.conftest import World
 
+# By file: what it holds, a word to find in it, and the section that has the word.
 FILES = {
-    "data.csv": "name,city\nAda,London\nGrace,Arlington\n",
-    "conf.json": '{"server": {"port": 8080, "hosts": ["alpha", "beta"]}, "debug": true}',
-    "conf.yaml": "database:\n  engine: postgres\n  pool: {size: 7}\n",
-    "conf.toml": '[tool]\nlinter = "ruffian"\n',
-    "run.py": "# calibrates the flux capacitor\nvalue = 1\n",
-}
-WORDS = {
-    "data.csv": "Arlington",
-    "conf.json": "beta",
-    "conf.yaml": "postgres",
-    "conf.toml": "ruffian",
-    "run.py": "flux",
-}
-SECTIONS = {
-    "data.csv": "row 2",
-    "conf.json": "server",
-    "conf.yaml": "database",
-    "conf.toml": "tool",
-    "run.py": "",
+    "data.csv": ("name,city\nAda,London\nGrace,Arlington\n", "Arlington", "row 2"),
+    "conf.json": (
+        '{"server": {"port": 8080, "hosts": ["alpha", "beta"]}, "debug": true}',
+        "beta",
+        "server",
+    ),
+    "conf.yaml": ("database:\n  engine: postgres\n  pool: {size: 7}\n", "postgres", "database"),
+    "conf.toml": ('[tool]\nlinter = "ruffian"\n', "ruffian", "tool"),
+    "run.py": ("# calibrates the flux capacitor\nvalue = 1\n", "flux", ""),
 }
 
 
 @pytest.fixture
 def skill(world: World) -> World:
     folder = world.skill("mixed")
-    for name, text in FILES.items():
+    for name, (text, *_) in FILES.items():
         (folder / name).write_text(text)
     return world
 
@@ -50,13 +41,13 @@ def test_off_and_on(skill: World) -> None:
     in its section.
     """
     assert skill.ok("build", "mixed").stderr == ""
-    for word in WORDS.values():
+    for _, word, _ in FILES.values():
         assert found(skill, word) == "No results.\n"
     config = skill.project / ".skillc" / "config.toml"
     config.write_text('[search]\nformats = ["csv", "json", "yaml", "toml", "code"]\n')
     assert "Updated" in skill.ok("build", "mixed").stdout, "a new setting is a new index"
-    for name, word in WORDS.items():
-        assert found(skill, word).startswith(f"{name}#{SECTIONS[name]} ("), name
+    for name, (_, word, section) in FILES.items():
+        assert found(skill, word).startswith(f"{name}#{section} ("), name
     assert "unchanged" in skill.ok("build", "mixed").stdout.lower()
     config.write_text('[search]\nformats = ["toml"]\n')
     skill.ok("build", "mixed")
@@ -64,11 +55,11 @@ def test_off_and_on(skill: World) -> None:
     assert found(skill, "postgres") == "No results.\n"
 
 
-@pytest.mark.parametrize("value", ['"csv"', '["xls"]', "[1]", "true", "[[]]"])
-def test_bad_settings_warn(skill: World, value: str) -> None:
+def test_bad_settings_warn(skill: World) -> None:
     """[RFC-0009] a setting that can't be used is a warning and the default."""
-    (skill.project / ".skillc" / "config.toml").write_text(f"[search]\nformats = {value}\n")
-    assert "formats must be a list of csv, json, yaml, toml, code" in skill.ok("build", "mixed").stderr
+    for value in ('"csv"', '["xls"]', "[1]", "true", "[[]]"):
+        (skill.project / ".skillc" / "config.toml").write_text(f"[search]\nformats = {value}\n")
+        assert "formats must be a list of csv, json, yaml, toml, code" in skill.ok("build", "mixed").stderr
 
 
 def test_shapes() -> None:

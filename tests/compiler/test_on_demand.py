@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
-
-import pytest
 
 from skillc.compiler import change_states
 from skillc.library.records import LEFT_OUT, LISTED, ON_DEMAND, change_listing_record, read_listing_record
 from skillc.skills.document import load_yaml, parse
 from tests.conftest import World
+from tests.support.cases import each
 
 FIELD = "disable-model-invocation"
 TEXT = "---\nname: pdf\ndescription: Fill in forms\n{}---\n# pdf\n\n## Usage\n\nText.\n"
@@ -19,7 +19,7 @@ TEXT = "---\nname: pdf\ndescription: Fill in forms\n{}---\n# pdf\n\n## Usage\n\n
 def deploy(world: World, more: str = "", policy: str = "", *words: str) -> Path:
     """Build a skill of the home for Claude Code; return what is deployed."""
     source = world.skill("pdf", TEXT.format(more), store=world.global_store)
-    (source / "agents").mkdir()
+    (source / "agents").mkdir(exist_ok=True)
     (source / "agents" / "logo.svg").write_text("<svg/>")
     if policy:
         (source / "agents" / "openai.yaml").write_text(policy)
@@ -38,8 +38,13 @@ def field(path: Path) -> object:
     return front.fields.get(FIELD)
 
 
-@pytest.mark.parametrize("words", [(), ("--target", "claude", "--copy")])
-@pytest.mark.parametrize("own", ["", f"{FIELD}: false\n", f'"{FIELD}": true\n', f"{FIELD}:\n  false\n"])
+@each(
+    ("own", "words"),
+    product(
+        ["", f"{FIELD}: false\n", f'"{FIELD}": true\n', f"{FIELD}:\n  false\n"],
+        [(), ("--target", "claude", "--copy")],
+    ),
+)
 def test_both_states(world: World, own: str, words: tuple[str, ...]) -> None:
     """[D75] the field and the policy appear on demand; the author's own come back."""
     policy = "interface:\n  display_name: PDF\npolicy:\n  allow_implicit_invocation: true\n  more: [1]\n"

@@ -14,6 +14,7 @@ from skillc.compiler import create_skill
 from skillc.errors import InvalidSkillId
 from skillc.skills.document import parse, read_metadata
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.examples import examples
 from tests.support.terminal import Session, on_terminal
 
@@ -62,7 +63,7 @@ def test_places_and_what_is_there(world: World) -> None:
     world.fails("E050", "init", "pdf", "--global")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "title"),
     [("pdf", "Pdf"), ("release-notes", "Release Notes"), ("a-2-b", "A 2 B"), ("x" * 64, "X" + "x" * 63)],
 )
@@ -129,18 +130,19 @@ def test_global(world: World, here: Path) -> None:
     assert os.listdir(here) == []
 
 
-@pytest.mark.parametrize("name", ["SKILL.md", "skill.md"])
-def test_existing_skill(world: World, name: str) -> None:
+def test_existing_skill(world: World) -> None:
     """[RFC-0006] [D4] an existing SKILL.md, however it is written, is E050 and stays as it is."""
     folder = world.store / "pdf"
     folder.mkdir()
-    (folder / name).write_text("mine")
-    result = world.fails("E050", "init", "pdf")
-    assert result.stderr.startswith("error[E050]: skill 'pdf' already exists\nhint: it is in ")
-    assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
+    for name in ("SKILL.md", "skill.md"):
+        (folder / name).write_text("mine")
+        result = world.fails("E050", "init", "pdf")
+        assert result.stderr.startswith("error[E050]: skill 'pdf' already exists\nhint: it is in ")
+        assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
+        (folder / name).unlink()
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("", " ", "Pdf", "pdf_forms", "a--b", "a-", "a/b", ".", "..", "../x", ".a", "a\nb", "é", "９"),
@@ -168,27 +170,28 @@ def test_any_name(world: World, name: str) -> None:
         made.rmdir()
 
 
-@pytest.mark.parametrize("words", [(), ("pdf",)])
-def test_a_directory_that_takes_nothing(world: World, here: Path, words: tuple[str, ...]) -> None:
+def test_a_directory_that_takes_nothing(world: World, here: Path) -> None:
     """[RFC-0005] a directory that can't be written is one line that names it."""
     if os.getuid() == 0:  # permissions do not hold root back, the kernel's own file system does
         here = Path("/proc")
     else:
         here.chmod(0o555)
-    result = world.fails("E999", "init", *words, cwd=here)
-    assert len(result.stderr.splitlines()) == 1
-    assert f"'{here}/.skillc" in result.stderr
+    for words in ((), ("pdf",)):
+        result = world.fails("E999", "init", *words, cwd=here)
+        assert len(result.stderr.splitlines()) == 1
+        assert f"'{here}/.skillc" in result.stderr
 
 
-@pytest.mark.parametrize("in_the_way", [".skillc", ".skillc/skills", ".skillc/skills/pdf"])
-def test_a_file_in_the_way(world: World, here: Path, in_the_way: str) -> None:
+def test_a_file_in_the_way(world: World, here: Path) -> None:
     """[RFC-0005] a file where a directory belongs is one line, and the file stays."""
-    path = here / in_the_way
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("mine")
-    result = world.fails("E999", "init", "pdf", cwd=here)
-    assert len(result.stderr.splitlines()) == 1
-    assert path.read_text() == "mine"
+    for in_the_way in (".skillc", ".skillc/skills", ".skillc/skills/pdf"):
+        path = here / in_the_way
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+        result = world.fails("E999", "init", "pdf", cwd=here)
+        assert len(result.stderr.splitlines()) == 1
+        assert path.read_text() == "mine"
+        path.unlink()
 
 
 def test_left_at_the_question(world: World) -> None:

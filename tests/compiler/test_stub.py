@@ -199,7 +199,7 @@ def test_other_fields_stand_as_they_are(world: World) -> None:
     assert front.fields == yaml.safe_load(FIELDS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "expected"),
     [
         ('"quoted key": 1', {"quoted key": 1}),
