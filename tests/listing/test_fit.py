@@ -29,11 +29,8 @@ def test_fit(world: World) -> None:
     assert preview["used"] <= preview["budget"]
     assert preview["on_demand"], "there is no room for all"
     seen = shown(world)
-    assert {name for name, state in seen.items() if state == "whole"} == {
-        *preview["listed"],
-        "foreign",
-        "more-skills",
-    }
+    whole = {name for name, state in seen.items() if state == "whole"}
+    assert whole == {*preview["listed"], "foreign", "more-skills"}
     assert {name for name, state in seen.items() if state == "on-demand"} == {*preview["on_demand"]}
     assert "0 changes made" in world.ok("listing", "fit", "--yes", cwd=world.home).stdout
     hidden = preview["on_demand"][0]
@@ -57,12 +54,8 @@ def test_order(world: World) -> None:
     assert claude["listed"][:2] == ["long", names[-1]]
     assert {"endless", names[0]} <= {*claude["on_demand"]}
     seen = shown(world)
-    assert (seen["long"], seen["endless"], seen["own"], seen[names[-1]]) == (
-        "whole",
-        "on-demand",
-        "on-demand",
-        "whole",
-    )
+    assert seen["long"] == seen[names[-1]] == "whole"
+    assert seen["endless"] == seen["own"] == "on-demand"
     text = world.ok("listing", "fit", "--dry-run", cwd=world.home).stdout
     for reason in (
         "long (always, as you chose)",
@@ -167,16 +160,6 @@ def test_it_is_kept(world: World) -> None:
     assert "W103" not in world.ok("build", "new").stderr
 
 
-def test_an_overflow_is_told(world: World) -> None:
-    """[SURFACES: What agents see] `build`, as `add` and `import`, names the command, and so does doctor."""
-    names = install(world, 60)
-    run = world.ok("build", names[0], cwd=world.home)
-    assert "warning[W102]: Claude Code shows 16 of 60" in run.stderr
-    assert "skc listing fit" in world.skc("doctor", cwd=world.home).stdout
-    fit(world, "--yes")
-    assert "W102" not in world.ok("build", names[0], cwd=world.home).stderr
-
-
 def test_commands_take_room(world: World) -> None:
     """[D75] what is listed is whole beside custom commands, which skc leaves as they are."""
     install(world, 60)
@@ -192,9 +175,16 @@ def test_commands_take_room(world: World) -> None:
 
 
 def test_a_choice_that_overflows_is_told(world: World) -> None:
-    """[D75] `set` says that a description is cut now, or has the others fitted where that is wanted."""
-    install(world, 60)
+    """[D75] [SURFACES: What agents see] `build`, as `add` and `import`, names the command; so does doctor.
+
+    `set` says that a description is cut now, or has the others fitted where that is wanted.
+    """
+    names = install(world, 60)
+    run = world.ok("build", names[0], cwd=world.home)
+    assert "warning[W102]: Claude Code shows 16 of 60" in run.stderr
+    assert "skc listing fit" in world.skc("doctor", cwd=world.home).stdout
     hidden = fit(world, "--yes")["claude"]["on_demand"]
+    assert "W102" not in world.ok("build", names[0], cwd=world.home).stderr
     run = world.ok("listing", "set", hidden[0], "always", cwd=world.home)
     assert "warning[W102]" in run.stderr
     (world.home / ".skillc" / "config.toml").write_text("[listing]\nfit = true\n")

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from skillc.shared_files import read_file
 from tests.conftest import World
 from tests.listing.states import fit, install, listing, shown
+from tests.support.cases import each
 
 KEY = "skillListingBudgetFraction"
-TEXTS = {
-    "none": None,
-    "empty": "",
-    "object": "{}\n",
-    "odd": '\ufeff{ "hooks":{},\n\n"a":1.0 }  ',
-    "windows": '{\r\n\t"model": "x",\r\n\t"env": {"A": "1"}\r\n}',
-    "own": f'{{"a": 1, "{KEY}": 1.5e-2}}\n',
-}
+TEXTS = (
+    None,
+    "",
+    "{}\n",
+    '\ufeff{ "hooks":{},\n\n"a":1.0 }  ',
+    '{\r\n\t"model": "x",\r\n\t"env": {"A": "1"}\r\n}',
+    f'{{"a": 1, "{KEY}": 1.5e-2}}\n',
+)
 
 
 def budget(world: World, **env: str) -> int:
@@ -33,7 +32,7 @@ def settings(world: World) -> Path:
     return world.home / ".claude" / "settings.json"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "size"),
     [
         ("{}", 8_000),
@@ -55,7 +54,7 @@ def test_what_settings_say(world: World, text: str, size: int) -> None:
     assert budget(world) == size
     assert budget(world, SLASH_COMMAND_TOOL_CHAR_BUDGET="20000") == 20_000
     moved = world.root / "moved"
-    moved.mkdir()
+    moved.mkdir(exist_ok=True)
     (moved / "settings.json").write_text(f'{{"{KEY}": 0.03}}')
     assert budget(world, CLAUDE_CONFIG_DIR=str(moved)) == 24_000
 
@@ -71,27 +70,38 @@ def test_a_project_comes_first(world: World) -> None:
         assert claude["budget"] == size
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_raised_and_put_back(world: World, name: str) -> None:
-    """[SURFACES: What agents see] `fit --budget` shows and sets it, and reset gives back every byte."""
+def test_raised_and_put_back(world: World) -> None:
+    """[SURFACES: What agents see] `fit --budget` shows and sets it, and reset gives back every byte.
+
+    A damaged file is refused before anything is changed.
+    """
     install(world, 60)
-    path, text = settings(world), TEXTS[name]
-    if text is not None:
-        path.write_bytes(text.encode())
-    run = world.ok("listing", "fit", "--budget", "6000", "--dry-run", cwd=world.home)
-    assert f"'{KEY}' in ~/.claude/settings.json becomes 0.03" in run.stdout
-    assert read_file(str(path)) == text
-    result = fit(world, "--budget", "6000", "--yes")["claude"]
-    assert (result["budget"], budget(world)) == (24_000, 24_000)
-    assert not result["on_demand"]
-    assert "0 changes" in world.ok("listing", "fit", "--budget", "6000", "--yes", cwd=world.home).stdout
-    assert fit(world, "--budget", "5000", "--yes")["claude"]["budget"] == 20_000
-    world.ok("listing", "reset", cwd=world.home)
-    assert read_file(str(path)) == text
+    path = settings(world)
+    for text in TEXTS:
+        path.unlink(missing_ok=True) if text is None else path.write_bytes(text.encode())
+        run = world.ok("listing", "fit", "--budget", "6000", "--dry-run", cwd=world.home)
+        assert f"'{KEY}' in ~/.claude/settings.json becomes 0.03" in run.stdout
+        assert read_file(str(path)) == text
+        result = fit(world, "--budget", "6000", "--yes")["claude"]
+        assert (result["budget"], budget(world)) == (24_000, 24_000)
+        assert not result["on_demand"]
+        assert "0 changes" in world.ok("listing", "fit", "--budget", "6000", "--yes", cwd=world.home).stdout
+        assert fit(world, "--budget", "5000", "--yes")["claude"]["budget"] == 20_000
+        world.ok("listing", "reset", cwd=world.home)
+        assert read_file(str(path)) == text
+    for text in ("[]", "{", f'{{"{KEY}": 0.02, "{KEY}": 0.02}}', "\x00", '{"a": }'):
+        path.write_text(text)
+        before = shown(world)
+        run = world.fails("E999", "listing", "fit", "--budget", "6000", "--yes", cwd=world.home)
+        assert "settings.json" in run.stderr
+        assert (path.read_text(), shown(world)) == (text, before)
 
 
 def test_less_than_the_agent_has(world: World) -> None:
-    """[SURFACES: What agents see] a smaller budget is kept to, and changes no file of the agent's."""
+    """[SURFACES: What agents see] a smaller budget is kept to, and changes no file of the agent's.
+
+    [D76] other entries stay as they are, and a number that the user changed is the user's.
+    """
     install(world, 60)
     path = settings(world)
     path.write_text(f'{{"{KEY}": 0.04}}')
@@ -101,12 +111,6 @@ def test_less_than_the_agent_has(world: World) -> None:
     assert budget(world) == 36_000
     assert "put back" in world.ok("listing", "fit", "--budget", "1000", "--yes", cwd=world.home).stdout
     assert path.read_text() == f'{{"{KEY}": 0.04}}'
-
-
-def test_what_others_wrote_since(world: World) -> None:
-    """[D76] other entries stay as they are, and a number that the user changed is the user's."""
-    install(world, 60)
-    path = settings(world)
     path.write_text('{\n  "model": "x"\n}\n')
     fit(world, "--budget", "6000", "--yes")
     path.write_text(path.read_text().replace('"x"', '"y"'))
@@ -116,18 +120,6 @@ def test_what_others_wrote_since(world: World) -> None:
     path.write_text(f'{{"{KEY}": 0.07}}')
     world.ok("listing", "reset", cwd=world.home)
     assert path.read_text() == f'{{"{KEY}": 0.07}}'
-
-
-@pytest.mark.parametrize("text", ["[]", "{", f'{{"{KEY}": 0.02, "{KEY}": 0.02}}', "\x00", '{"a": }'])
-def test_a_damaged_file(world: World, text: str) -> None:
-    """[SURFACES: What agents see] it is refused before anything is changed."""
-    install(world, 60)
-    path = settings(world)
-    path.write_text(text)
-    before = shown(world)
-    run = world.fails("E999", "listing", "fit", "--budget", "6000", "--yes", cwd=world.home)
-    assert "settings.json" in run.stderr
-    assert (path.read_text(), shown(world)) == (text, before)
 
 
 def test_the_cost_is_told(world: World) -> None:

@@ -6,11 +6,10 @@ import json
 import os
 from pathlib import Path
 
-import pytest
-
 from skillc.listing import read_rules
 from tests.conftest import World, check_failure, check_success
 from tests.listing.states import listing, put, states
+from tests.support.cases import each
 
 
 def test_a_full_listing(world: World) -> None:
@@ -116,8 +115,14 @@ def test_folders(world: World, tmp_path: Path) -> None:
         assert "shared" in states(world, agent)
 
 
-def test_what_is_ours(world: World) -> None:
-    """[SURFACES: What agents see] skills that another tool put there count as well."""
+def test_an_agent_that_was_not_measured(world: World) -> None:
+    """[SURFACES: What agents see] nothing is guessed about it; skills that another tool put there count."""
+    put(world.home / ".cursor" / "skills", "pdf")
+    agents = {each["agent"]: each for each in listing(world)["agents"]}
+    cursor = agents["cursor"]
+    assert (cursor["measured"], cursor["budget"], cursor["skills"][0]["state"]) == (None, None, None)
+    assert "not measured" in check_success(world.skc("listing", "--agent", "cursor")).stdout
+    check_failure(world.skc("listing", "--agent", "cluade"), "E100")
     put(world.home / ".claude" / "skills", "foreign")
     world.skill("pdf")
     check_success(world.skc("build", "pdf"))
@@ -125,21 +130,11 @@ def test_what_is_ours(world: World) -> None:
     assert {s["id"]: s["ours"] for s in agent["skills"]} == {"foreign": False, "pdf": True}
 
 
-def test_an_agent_that_was_not_measured(world: World) -> None:
-    """[SURFACES: What agents see] nothing is guessed about it."""
-    put(world.home / ".cursor" / "skills", "pdf")
-    agents = {each["agent"]: each for each in listing(world)["agents"]}
-    cursor = agents["cursor"]
-    assert (cursor["measured"], cursor["budget"], cursor["skills"][0]["state"]) == (None, None, None)
-    assert "not measured" in check_success(world.skc("listing", "--agent", "cursor")).stdout
-    check_failure(world.skc("listing", "--agent", "cluade"), "E100")
-
-
-@pytest.mark.parametrize(("version", "is_newer"), [("2.1.197", False), ("2.1.20", False), ("2.2.0", True)])
+@each(("version", "is_newer"), [("2.1.197", False), ("2.1.20", False), ("2.2.0", True)])
 def test_a_newer_agent(world: World, version: str, is_newer: bool) -> None:
     """[SURFACES: What agents see] the version is read from its files, and it is not run."""
     package = world.root / "lib" / "claude-code"
-    (package / "bin").mkdir(parents=True)
+    (package / "bin").mkdir(parents=True, exist_ok=True)
     program = package / "bin" / "claude"
     program.write_text("#!/bin/sh\ntouch was-run\n")
     program.chmod(0o755)

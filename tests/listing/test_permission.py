@@ -10,6 +10,7 @@ import pytest
 from skillc.listing.permission import permit
 from tests.conftest import World
 from tests.listing.offers import call, hook_log, put_library, put_skill
+from tests.support.cases import each
 
 ALLOWED = """\
 skc open pdf-forms SKILL.md
@@ -82,19 +83,19 @@ def bash(command: str) -> dict[str, Any]:
     return {"tool_name": "Bash", "tool_input": {"command": command}}
 
 
-@pytest.mark.parametrize("command", ALLOWED.splitlines())
+@each("command", ALLOWED.splitlines())
 def test_what_is_allowed(installed: World, command: str) -> None:
     """[SURFACES: What agents see] commands that read installed skills by their names need no question."""
     assert is_allowed(bash(command), str(installed.project))
 
 
-@pytest.mark.parametrize("command", ASKED.replace('"a\n', '"a\0').splitlines())
+@each("command", ASKED.replace('"a\n', '"a\0').splitlines())
 def test_what_is_asked(installed: World, command: str) -> None:
     """[SURFACES: What agents see] about paths, hidden files, other commands and shells nothing is said."""
     assert not is_allowed(bash(command.replace("\0", "\n")), str(installed.project))
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "values", "expected"),
     [
         ("skc_show", {"skill": "pdf-forms", "section": "Usage"}, True),
@@ -130,8 +131,7 @@ skc open project secrets.txt
 """
 
 
-@pytest.mark.parametrize("command", LINKED.splitlines())
-def test_links_and_other_names(installed: World, command: str) -> None:
+def test_links_and_other_names(installed: World) -> None:
     """[SURFACES: What agents see] nor about what links lead to: a hidden file, a folder out of the store."""
     skill = installed.global_store / "pdf-forms"
     (skill / ".hidden").mkdir()
@@ -143,11 +143,11 @@ def test_links_and_other_names(installed: World, command: str) -> None:
     (installed.global_store / "away").symlink_to(away)
     (installed.project / "SKILL.md").write_text("---\nname: project\ndescription: All of it.\n---\n")
     (installed.global_store / "project").symlink_to(installed.project)
-    assert not is_allowed(bash(command), str(installed.project))
+    for command in LINKED.splitlines():
+        assert not is_allowed(bash(command), str(installed.project)), command
 
 
-@pytest.mark.parametrize("name", ["link.md", "folder"])
-def test_links_to_hidden_files(installed: World, name: str) -> None:
+def test_links_to_hidden_files(installed: World) -> None:
     """[SURFACES: What agents see] a skill with one is asked about: `show` and `search` would read it."""
     skill = installed.global_store / "pdf-forms"
     (skill / ".hidden").mkdir()
@@ -155,8 +155,10 @@ def test_links_to_hidden_files(installed: World, name: str) -> None:
     (skill / "plain.md").symlink_to("SKILL.md")
     request = bash("skc show pdf-forms --section Usage")
     assert is_allowed(request, str(installed.project))
-    (skill / name).symlink_to(".hidden/keys.md" if name == "link.md" else ".hidden")
-    assert not is_allowed(request, str(installed.project))
+    for name, target in (("link.md", ".hidden/keys.md"), ("folder", ".hidden")):
+        (skill / name).symlink_to(target)
+        assert not is_allowed(request, str(installed.project))
+        (skill / name).unlink()
 
 
 def test_what_the_tool_gets(installed: World) -> None:
@@ -174,17 +176,13 @@ def test_what_the_tool_gets(installed: World) -> None:
     assert permit(again, str(installed.project)) is None
 
 
-def test_a_projects_repositories_are_asked_about(installed: World) -> None:
-    """[SURFACES: What agents see] also where they are folders: a project could name any."""
+def test_repositories_are_asked_about(installed: World) -> None:
+    """[SURFACES: What agents see] also a project's folders, which could be any; and what asks a network."""
     file = installed.project / ".skillc" / "skills.toml"
     file.write_text('[[repositories]]\nname = "all"\ntype = "filesystem"\npath = "/etc"\n')
     assert not is_allowed(bash("skc find form"), str(installed.project))
     file.unlink()
     assert is_allowed(bash("skc find form"), str(installed.project))
-
-
-def test_remotes_are_asked_about(installed: World) -> None:
-    """[SURFACES: What agents see] finding that would ask a network is for the agent to ask about."""
     (installed.home / ".skillc" / "skills.toml").write_text(
         '[[repositories]]\nname = "web"\ntype = "http"\nurl = "http://127.0.0.1:9/"\n'
     )
@@ -192,9 +190,7 @@ def test_remotes_are_asked_about(installed: World) -> None:
     assert is_allowed(bash("skc open pdf-forms SKILL.md"), str(installed.project))
 
 
-@pytest.mark.parametrize(
-    "odd", [{}, {"tool_name": "Bash"}, {"tool_name": 3, "tool_input": {}}, bash("x" * 99_999)]
-)
+@each("odd", [{}, {"tool_name": "Bash"}, {"tool_name": 3, "tool_input": {}}, bash("x" * 99_999)])
 def test_odd_requests(installed: World, odd: dict[str, Any]) -> None:
     assert not is_allowed(odd, str(installed.project))
 
