@@ -304,7 +304,7 @@ def test_any_link_is_replaced(world: World, source: Path, place: Path) -> None:
     world.ok("build", "compiled")
     compiled = world.runtime / "compiled"
     before = (other / "SKILL.md").read_bytes(), (compiled / "SKILL.md").read_bytes()
-    targets = ("nowhere", other, other / "SKILL.md", "pdf", compiled, "../../../other")
+    targets = ("nowhere", str(other), f"{other}/SKILL.md", "pdf", str(compiled), "../../../other")
     for target, words in product(targets, ([], ["--copy"])):
         atomic.discard(str(place))
         place.symlink_to(target)

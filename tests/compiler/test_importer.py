@@ -115,11 +115,15 @@ def test_whatever_has_the_name_is_in_the_way(world: World, folder: Path) -> None
     """[D10] anything of that name in the store is E050; --force replaces it, and follows no link."""
     place = world.store / "pdf"
     elsewhere = world.skill("elsewhere", store=world.root)
-    makers = (place.mkdir, place.touch, lambda: place.symlink_to(elsewhere), lambda: place.symlink_to("no"))
-    for make in makers:
+    for kind in ("empty folder", "file", "broken link", "link"):
         atomic.discard(str(place))
         atomic.discard(str(world.home / ".skillc"))
-        make()
+        if kind == "empty folder":
+            place.mkdir()
+        elif kind == "file":
+            place.touch()
+        else:
+            place.symlink_to(elsewhere if kind == "link" else "nowhere")
         world.fails("E050", "build", str(folder))
         imported(world, str(folder), "--force")
         assert not place.is_symlink()
