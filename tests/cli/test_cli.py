@@ -142,15 +142,6 @@ def test_options_of_overviews(world: World, word: str) -> None:
         assert ok(word).stdout == ok(word, "--verbose").stdout == f"skc {__version__}\n"
 
 
-def test_skc_itself(world: World) -> None:
-    """[RFC-0007] the installed command does what `python -m skillc` does."""
-    skc = Path(sys.executable).parent / "skc"
-    if not skc.exists():
-        pytest.skip("skc is not installed beside Python")
-    result = subprocess.run([skc, "--version"], env=world.env, capture_output=True, text=True, check=True)
-    assert result.stdout == f"skc {__version__}\n"
-
-
 # Parsing
 
 
@@ -303,7 +294,7 @@ def test_reader_has_enough(world: World) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@each("closed", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_from_the_start(world: World, closed: str) -> None:
     """[RFC-0005] [D11] closed streams change nothing but what is seen; no file is written into by mistake."""
     world.skill("pdf")
@@ -311,23 +302,16 @@ def test_closed_from_the_start(world: World, closed: str) -> None:
     def status(*words: str) -> int:
         return run_script(world, f"{shlex.join([*SKC, *words])} {closed}").returncode
 
-    assert status("build", "pdf") == 0
-    assert (
-        status("list")
-        == status("show", "pdf", "--section", "Usage")
-        == status("open", "pdf", "SKILL.md")
-        == 0
-    )
-    assert status("nothing") == 1
-    assert status("outline", "nothing") == 1
+    for line in ("build pdf", "list", "show pdf --section Usage", "open pdf SKILL.md"):
+        assert status(*line.split()) == 0
+    for line in ("nothing", "outline nothing"):
+        assert status(*line.split()) == 1
     assert "SKILL.md#Usage" in world.ok("search", "pdf", "text").stdout
     assert [path for path in world.root.rglob("*") if path.is_file() and b"error[" in path.read_bytes()] == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize(
-    "words", [["list"], ["--help"], ["list", "--format", "json"], ["__complete", ""], ["sources", "pdf"]]
-)
+@each("words", [["list"], ["--help"], ["list", "--format", "json"], ["__complete", ""], ["sources", "pdf"]])
 def test_full_disk(world: World, words: list[str]) -> None:
     """[RFC-0005] an output that can't be written is one coded line and status 1."""
     world.skill("pdf")
@@ -357,7 +341,7 @@ ODD = "---\nname: é\ndescription: d\n---\n# 名前 😀\n\nText.\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     "env",
     [
         {"PYTHONIOENCODING": "ascii"},
@@ -366,7 +350,6 @@ ODD = "---\nname: é\ndescription: d\n---\n# 名前 😀\n\nText.\n"
         {"LC_ALL": "POSIX"},
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     ],
-    ids=str,
 )
 def test_terminals_that_are_not_utf8(world: World, env: dict[str, str]) -> None:
     """[RFC-0005] what a terminal can't show is written out; nothing fails, JSON stays JSON."""
@@ -416,12 +399,12 @@ def test_progress_at_a_terminal(world: World) -> None:
     assert world.ok("build", "--all").stderr == ""  # nothing where no person looks
 
 
-@pytest.mark.parametrize("columns", [0, 1, 2, 20])
+@each("columns", [0, 1, 2, 20])
 def test_narrow_terminals(world: World, columns: int) -> None:
     """[RFC-0007] the bar stays on its line, and a terminal without a size does no harm."""
     for name in ("a" * 60, "b"):
         world.skill(name)
-    status, _, seen = on_terminal(world, "", "build", "--all", columns=columns)
+    status, _, seen = on_terminal(world, "", "build", "--all", "--force", columns=columns)
     assert status == 0
     if columns:
         assert all(len(part) < columns for part in re.split(r"\r\x1b\[K", seen))
@@ -439,7 +422,8 @@ def test_names_do_not_reach_the_terminal_raw(world: World) -> None:
 
 
 def test_one_broken_skill(world: World) -> None:
-    """[RFC-0001:C-ERRORS] --all: one that fails is reported by its code, the others are built, status 1."""
+    """[RFC-0001:C-ERRORS] [RFC-0007] --all: one that fails is reported by its code, the others are built."""
+    assert world.ok("build", "--all").stdout == "No skills yet. 'skc init <name>' makes one.\n"
     world.skill("a")
     bad = world.skill("bad", "---\nname: bad\n---\n")
     leaves = world.skill("leaves")
@@ -455,18 +439,15 @@ def test_one_broken_skill(world: World) -> None:
     status, _, seen = on_terminal(world, "", "build", "--all")
     assert status == 1
     assert "\r\x1b[K\x1b[1;31merror[E011]:\x1b[0m " in seen
-
-
-def test_all_as_json_and_old_names(world: World) -> None:
-    """[RFC-0007] `build --all` as JSON; old names of commands work, and say so."""
-    assert world.ok("build", "--all").stdout == "No skills yet. 'skc init <name>' makes one.\n"
-    world.skill("a")
-    world.skill("bad", "")
     result = world.skc("build", "--all", "--format", "json")
     value = json.loads(result.stdout)
-    assert [built["skill"] for built in value["built"]] == ["a"]
-    assert [(failed["skill"], failed["code"]) for failed in value["failed"]] == [("bad", "E011")]
-    assert result.returncode == 1
+    assert [built["skill"] for built in value["built"]] == ["a", "z"]
+    failures = [(failed["skill"], failed["code"]) for failed in value["failed"]]
+    assert (failures, result.returncode) == ([("bad", "E011"), ("leaves", "E012")], 1)
+
+
+def test_old_names(world: World) -> None:
+    """[RFC-0007] old names of commands work, and say so."""
     for old, new in (("diagnose", "doctor --library"), ("lock --check", "verify")):
         result = ok(*old.split())
         assert result.stderr == f"note: 'skc {old}' is 'skc {new}' now\n"

@@ -345,11 +345,11 @@ def test_bash_function(shelf: World) -> None:
 
 @pytest.mark.slow
 @needs_bash
-@pytest.mark.parametrize("setup", ["", "shopt -s nullglob", "shopt -s failglob", "set -f"])
-def test_bash_does_not_expand_candidates(shelf: World, setup: str) -> None:
+def test_bash_does_not_expand_candidates(shelf: World) -> None:
     """[RFC-0007] a heading with a star stays itself, whatever files there are and options are set."""
     (shelf.project / "Mercury").touch()
-    assert in_bash(shelf, "show", "pdf", "--section", "Mer", setup=setup) == ["Merging", r"Mer\*"]
+    for setup in ("", "shopt -s nullglob", "shopt -s failglob", "set -f"):
+        assert in_bash(shelf, "show", "pdf", "--section", "Mer", setup=setup) == ["Merging", r"Mer\*"]
 
 
 @needs_bash
@@ -419,41 +419,13 @@ def open_terminal(world: World, shell: str, *words: str, **env: str) -> Iterator
             os.close(descriptor)
 
 
-@pytest.fixture
-def terminal(shelf: World) -> Iterator[Terminal]:
-    """Bash at a terminal."""
-    with open_terminal(shelf, "bash", "--norc", "--noprofile", INPUTRC=os.devnull) as made:
-        made.type(". ../script; echo rea''dy\n", "ready")
-        yield made
-
-
 @needs_bash
-def test_bash_at_a_terminal(shelf: World, terminal: Terminal) -> None:
-    """[RFC-0007] typed in a terminal: Tab completes the command, the skill, and a heading's words."""
-    terminal.type("skc sho\t", "skc show ")
-    terminal.type("docx\x7f\x7f\x7f\x7fpdf --sec\t", "--section ")
-    terminal.type("Fill\t", "forms")
-    terminal.type(f" > {shelf.root / 'out'}; echo do''ne\n", "done")
-    assert (shelf.root / "out").read_text() == "## Filling forms\n\n"
+def test_bash_at_a_terminal(library: World) -> None:
+    """[RFC-0007] [D13] [SURFACES: JSON] typed in a terminal: Tab completes the command, the skill, a heading.
 
-
-@needs_bash
-def test_bash_in_quotes(terminal: Terminal) -> None:
-    """[RFC-0007] Tab also works inside the quotes that the help's examples have."""
-    terminal.type('skc show pdf --section "Fill\t', 'Filling forms"')
-
-
-@needs_bash
-def test_bash_lists_of_agents(terminal: Terminal) -> None:
-    """[D13] one agent after the other, as one would write them."""
-    terminal.type("skc build pdf --target claude,curs\t", "claude,cursor")
-    terminal.type("\x7f,wind\t", "surf")
-    terminal.type(";:; \x01echo \n", "build pdf --target claude,cursor,windsurf ")
-
-
-@needs_bash
-def test_bash_splits_at_colons(library: World) -> None:
-    """[SURFACES: JSON] bash splits words at : = @; addresses, versions and --format=json work."""
+    It works inside the quotes that the help's examples have, for one agent after the other, and for
+    addresses, versions and --format=json, though bash splits words at : = @.
+    """
     entry = {
         "source": "skillc:https://skills.example.com/payments/vat",
         "skillc": {"v": 1, "version": "1.2.0"},
@@ -462,6 +434,15 @@ def test_bash_splits_at_colons(library: World) -> None:
     (library.project / "skills-lock.json").write_text(json.dumps(lock))
     with open_terminal(library, "bash", "--norc", "--noprofile", INPUTRC=os.devnull) as terminal:
         terminal.type(". ../script; echo rea''dy\n", "ready")
+        terminal.type("skc sho\t", "skc show ")
+        terminal.type("docx\x7f\x7f\x7f\x7fpdf --sec\t", "--section ")
+        terminal.type("Fill\t", "forms")
+        terminal.type(f" > {library.root / 'out'}; echo do''ne\n", "done")
+        assert (library.root / "out").read_text() == "## Filling forms\n\n"
+        terminal.type('skc show pdf --section "Fill\t', 'Filling forms"')
+        terminal.type("\x15skc build pdf --target claude,curs\t", "claude,cursor")
+        terminal.type("\x7f,wind\t", "surf")
+        terminal.type(";:; \x01echo \n", "build pdf --target claude,cursor,windsurf ")
         terminal.type("skc logout https://sk\t", "ills.example.com ")
         terminal.type("--format=j\t", "son ")
         terminal.type("\x01echo \n", "skc logout https://skills.example.com --format=json")

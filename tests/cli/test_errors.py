@@ -13,6 +13,7 @@ from skillc.cli import main
 from skillc.cli.summaries import NAMES
 from skillc.results import ERROR
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.shapes import find_faults
 
 # For each command: words with which it fails at its work, and the code of that.
@@ -102,16 +103,16 @@ def fail(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_errors_of_work(used: World, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    """[D62] a command that fails says so as JSON, too, with status 1."""
-    words, code = FAILURES[name]
-    if code == "E071":
-        damage(used)
-    assert fail(capsys, name, *words, "--format", "json")["code"] == code
+def test_errors_of_work(used: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """[D62] each command that fails says so as JSON, too, with status 1."""
+    assert FAILURES.keys() == set(NAMES)
+    for name, (words, code) in sorted(FAILURES.items(), key=lambda failure: failure[1][1] == "E071"):
+        if code == "E071":
+            damage(used)
+        assert fail(capsys, name, *words, "--format", "json")["code"] == code
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_usage_errors(world: World, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """[D62] so does one whose words can't be parsed, wherever --format stands."""
     for words in (
@@ -123,7 +124,7 @@ def test_usage_errors(world: World, capsys: pytest.CaptureFixture[str], name: st
         assert fail(capsys, name, *words)["code"] == "E100"
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("instal", "--format", "json"),

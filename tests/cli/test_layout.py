@@ -14,6 +14,7 @@ from skillc.cli.layout import print_blocks
 from skillc.cli.lines import CUT, NEVER, STRONG, Line, Mark, Table
 from skillc.tables import width_of
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.skills import skill
 from tests.support.terminal import show_on_terminal
 
@@ -53,7 +54,7 @@ def test_search_results_and_markdown(pdf: World) -> None:
     assert pdf.skc("search", "pdf", "preface").stdout.startswith("notes.md# (score: ")
 
 
-@pytest.mark.parametrize("topic", ["names", "files", "environment"])
+@each("topic", ["names", "files", "environment"])
 def test_topics(world: World, topic: str) -> None:
     """[SURFACES: Terminal] a topic fits the terminal; a line that is too long goes on below its text."""
     lines = show_on_terminal(world, "help", topic, columns=60).splitlines()
@@ -74,7 +75,7 @@ def test_found_skills(pdf: World) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("words", "env", "is_painted"),
     [
         ((), {}, True),
@@ -92,14 +93,14 @@ def test_when(pdf: World, words: tuple[str, ...], env: dict[str, str], is_painte
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", [60, 80, 140])
-def test_width(pdf: World, columns: int) -> None:
+def test_width(pdf: World) -> None:
     """[SURFACES: Terminal] help and tables are no wider than the terminal."""
     skill(pdf.store, "a-skill-with-quite-a-long-name-" + "x" * 30)
-    for words in (("--help",), ("build", "--help"), ("list", "--verbose")):
-        lines = show_on_terminal(pdf, *words, columns=columns, env={"NO_COLOR": "1"}).splitlines()
-        assert max(map(width_of, lines)) <= columns
-    assert "2 skills" in lines[-1]
+    for columns in (60, 80, 140):
+        for words in (("--help",), ("build", "--help"), ("list", "--verbose")):
+            lines = show_on_terminal(pdf, *words, columns=columns, env={"NO_COLOR": "1"}).splitlines()
+            assert max(map(width_of, lines)) <= columns
+        assert "2 skills" in lines[-1]
 
 
 @pytest.mark.slow
@@ -184,8 +185,8 @@ def test_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     line = Line(Mark("pdf", STRONG), f" {text}", breaks=NEVER)
     safe = text.replace("\x1b", "\\x1b")
     assert lay_out(monkeypatch, 80, line, is_painted=True) == f"\x1b[1mpdf\x1b[0m {safe}\n"
-    for each in (line, Table(["A"], [[text]]), text):
-        shown = lay_out(monkeypatch, 20, each, is_painted=True)
+    for part in (line, Table(["A"], [[text]]), text):
+        shown = lay_out(monkeypatch, 20, part, is_painted=True)
         assert "\x1b[8m" not in shown
         assert "[bold]a[/bold]" in shown
     assert lay_out(monkeypatch, 4, Line("日本語", breaks=CUT)) == "日…\n"
@@ -241,7 +242,7 @@ def test_wide_characters(world: World) -> None:
         assert max(map(width_of, lines)) <= columns
 
 
-@pytest.mark.parametrize("words", [(), ("--color",), ("-C",)])
+@each("words", [(), ("--color",), ("-C",)])
 def test_next_to_nothing(world: World, words: tuple[str, ...]) -> None:
     """[SURFACES: Terminal] a command line that is empty, or ends too early, says how to go on."""
     shown = show_on_terminal(world, *words)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.calls import as_json, fails, ok
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Request, Stub, page
 
 SECRET = "skc_0123456789abcdef_s3cr3t"
@@ -88,7 +89,7 @@ def test_on_a_terminal(world: World, registry: Stub) -> None:
     assert SECRET.encode() not in shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "reason"),
     [
         ((), "--token-env or --token-stdin"),
@@ -120,19 +121,18 @@ def test_wrong_token(world: World, registry: Stub) -> None:
 
 
 def test_no_registry(world: World, stub: Stub) -> None:
-    """[SURFACES: Registry] a server that is no registry, or is not there, is E092, and nothing is stored."""
-    world.fails("E092", "login", stub.url, "--token-env", "TEAM", env={"TEAM": SECRET})
-    run = world.fails("E092", "login", "http://127.0.0.1:1", "--token-env", "TEAM", env={"TEAM": SECRET})
+    """[SURFACES: Registry] a server that is no registry, or is not there, is E092, and nothing is stored.
+
+    An address below or beside that of a registry says what is wrong with it.
+    """
+    words = ("--token-env", "TEAM")
+    world.fails("E092", "login", stub.url, *words, env={"TEAM": SECRET})
+    run = world.fails("E092", "login", "http://127.0.0.1:1", *words, env={"TEAM": SECRET})
     assert "check the address" in run.stderr
-    assert stored(world) == ""
-
-
-@pytest.mark.parametrize("error", [{"error": {"code": "E100", "message": "no such path"}}, b"<h1>404</h1>"])
-def test_another_path(world: World, stub: Stub, error: object) -> None:
-    """[SURFACES: Registry] an address below or beside that of a registry says what is wrong with it."""
-    stub.gives(page(error, 404))
-    run = world.fails("E092", "login", f"{stub.url}/skills", "--token-env", "TEAM", env={"TEAM": SECRET})
-    assert "there is no registry of skillc's at this address" in run.stderr
+    for error in ({"error": {"code": "E100", "message": "no such path"}}, b"<h1>404</h1>"):
+        stub.gives(page(error, 404))
+        run = world.fails("E092", "login", f"{stub.url}/skills", *words, env={"TEAM": SECRET})
+        assert "there is no registry of skillc's at this address" in run.stderr
     assert stored(world) == ""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.skills import skill
 from tests.support.terminal import Session, on_terminal
 
@@ -66,7 +67,7 @@ def test_skills(world: World, shelf: str) -> None:
     assert os.listdir(world.home / ".skillc/skills") == ["pdf"]
 
 
-@pytest.mark.parametrize("keys", ["\x1b", "\x04"], ids=["escape", "end"])
+@each("keys", ["\x1b", "\x04"])
 def test_leave(world: World, shelf: str, keys: str) -> None:
     """[D52] Esc leaves with nothing done and the terminal as it was."""
     with Session(world, "add", shelf, "--skill", "pdf", "--global") as session:
@@ -120,11 +121,11 @@ def test_filter(world: World, tmp_path: Path) -> None:
         assert session.finish()[0] == 1
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (40, 12), (24, 6), (12, 4)])
+@each(("columns", "rows"), [(80, 24), (40, 12), (24, 6), (12, 4)])
 def test_sizes(world: World, shelf: str, columns: int, rows: int) -> None:
     """[SURFACES: Terminal] No line is wider than the terminal, and the list is no higher."""
     text = f"---\nname: wide\ndescription: {'日本語の説明' * 20}\n---\n"
-    skill(world.root / "shelf", "wide", text)
+    world.skill("wide", text, store=world.root / "shelf")
     with Session(world, "add", shelf, "--global", columns=columns, rows=rows) as session:
         session.wait("> [ ]")
         before = session.picture()

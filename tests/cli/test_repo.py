@@ -25,9 +25,8 @@ def configured(root: Path, directory: str = ".skillc") -> list[dict[str, Any]]:
     return list(tomllib.loads(text)["repositories"])
 
 
-def answer(world: World, *words: str) -> dict[str, Any]:
-    fields: dict[str, Any] = as_json("repo", *words)
-    return fields
+def answer(*words: str) -> Any:
+    return as_json("repo", *words)
 
 
 # Adding and removing
@@ -61,8 +60,8 @@ def test_paths(world: World) -> None:
     ]
     ok("repo", "add", "c", str(world.home / "mine"), "--global")
     assert configured(world.home) == [{"name": "c", "type": "filesystem", "path": "mine"}]
-    assert [s["name"] for s in answer(world, "list")["repositories"]] == ["a", "b", "c", "embedded"]
-    assert all(s["status"] == "ok" for s in answer(world, "list")["repositories"])
+    assert [s["name"] for s in answer("list")["repositories"]] == ["a", "b", "c", "embedded"]
+    assert all(s["status"] == "ok" for s in answer("list")["repositories"])
 
 
 def test_options_and_guesses(world: World) -> None:
@@ -70,16 +69,16 @@ def test_options_and_guesses(world: World) -> None:
     assert "hint" not in fails("E022", "repo", "add", "x", "nothing").stderr
     assert "https://github.com/company/skills" in fails("E022", "repo", "add", "x", "company/skills").stderr
     words = "--type git --ref v1 --ref-type tag --skills-root s --auth-token-env T --strict --required"
-    fields = answer(world, "add", "x", "https://example.com/y", *words.split())
+    fields = answer("add", "x", "https://example.com/y", *words.split())
     assert fields["guessed"] is False
     wanted = {"name": "x", "type": "git", "url": "https://example.com/y", "git_ref": "v1", "ref_type": "tag"}
     wanted |= {"skills_root": "s", "auth_token": "${T}", "strict": True, "required": True}  # type: ignore[dict-item]
     assert configured(world.project)[0] == fields["repository"] == wanted
     url = "https://user:${TOKEN}@example.com/x.git"
-    assert answer(world, "add", "z", url)["repository"]["url"] == url
-    assert answer(world, "add", "p", "${PLACE}", "--type", "http")["repository"]["url"] == "${PLACE}"
+    assert answer("add", "z", url)["repository"]["url"] == url
+    assert answer("add", "p", "${PLACE}", "--type", "http")["repository"]["url"] == "${PLACE}"
     for number, (place, kind) in enumerate(GUESSES.items()):
-        fields = answer(world, "add", f"x{number}", place)
+        fields = answer("add", f"x{number}", place)
         assert fields["guessed"] is True
         wanted = {"name": f"x{number}", "type": kind, "url": place}
         assert fields["repository"] == wanted == configured(world.project)[-1]
@@ -137,13 +136,14 @@ SERVERS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "kind", "wrong"), SERVERS)
+@each(("words", "kind", "wrong"), SERVERS)
 def test_servers(world: World, words: str, kind: str, wrong: list[str]) -> None:
     """[SURFACES: Well-known discovery] [SURFACES: Library] [SURFACES: Serving] sites, ClawHub, MCP servers.
 
     By their addresses, with the settings of a server. A ClawHub registry is also one by the address of its
     discovery; a command that an MCP server starts with is for the home's file alone.
     """
+    (world.project / ".skillc" / "skills.toml").unlink(missing_ok=True)
     ok("repo", "add", "x", *words.split(), "--auth-token-env", "TOKEN")
     text = (world.project / ".skillc" / "skills.toml").read_text()
     assert f'type = "{kind}"\nurl = "{words.split()[0]}"\nauth_token = "${{TOKEN}}"\n' in text
@@ -183,7 +183,7 @@ def test_names(world: World) -> None:
     ok("repo", "add", "y", "http://j", "--global")
     assert "; there is x\n" in fails("E100", "repo", "remove", "z").stderr
     assert "skc repo remove y --global" in fails("E100", "repo", "remove", "y").stderr
-    assert answer(world, "remove", "y", "--global")["left"] == ["x"]
+    assert answer("remove", "y", "--global")["left"] == ["x"]
 
 
 def test_no_project(world: World) -> None:
@@ -213,7 +213,7 @@ def test_invalid_file(world: World) -> None:
     assert path.read_text() == "# hm\nx = = 1\n"
     path.unlink()
     assert "there are project, project-rkat, user, user-rkat" in fails("E100", "repo", "sync", "x").stderr
-    found = answer(world, "sync")["repositories"]
+    found = answer("sync")["repositories"]
     assert [(one["name"], one["status"]) for one in found][1] == ("project-rkat", "unused")
 
 
@@ -247,7 +247,7 @@ def test_keep_defaults(world: World) -> None:
         ("x", None),
     ]
     assert {"own", "mine"} <= {s["id"] for s in as_json("browse")["skills"]}
-    fields = answer(world, "add", "y", "http://127.0.0.1:9", "--keep-defaults", "--global")
+    fields = answer("add", "y", "http://127.0.0.1:9", "--keep-defaults", "--global")
     assert (fields["kept"], fields["left"]) == ([str(world.global_store)], [str(world.store)])
     assert [table["name"] for table in configured(world.home)] == ["user", "y"]
 
@@ -266,14 +266,14 @@ def test_sync(world: World, origin: Origin, server: Server, stub: Stub) -> None:
     first = origin.git("rev-parse", "HEAD")
     fine = {"status": "ok", "error": None}
     company = {"name": "company", "type": "git", "before": None, "skills": 2, "commit": first} | fine
-    assert answer(world, "sync")["repositories"] == [
+    assert answer("sync")["repositories"] == [
         {"name": "shared", "type": "filesystem", "before": None, "skills": 1, "commit": None} | fine,
         company,
         {"name": "team", "type": "http", "before": None, "skills": 3, "commit": None} | fine,
     ]
     second = origin.push("new")
     fetches = server.fetches
-    assert answer(world, "sync", "company")["repositories"] == [
+    assert answer("sync", "company")["repositories"] == [
         company | {"before": 2, "skills": 3, "commit": second}
     ]
     assert server.fetches == fetches + 1
@@ -307,7 +307,7 @@ def test_sync_that_fails(world: World, origin: Origin, server: Server, stub: Stu
     assert lines[0] == "error[E200]: repository 'team' unavailable: status 500"
     assert lines[1].startswith("repository 'company' unavailable: git fetch failed: ")
     server.fault = ""
-    assert answer(world, "sync", "company")["repositories"][0]["skills"] == 3
+    assert answer("sync", "company")["repositories"][0]["skills"] == 3
 
 
 def test_sync_of_another_branch(world: World, origin: Origin) -> None:

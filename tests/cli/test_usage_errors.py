@@ -10,6 +10,7 @@ from skillc.cli.summaries import NAMES
 from skillc.cli.usage_errors import OTHER_NAMES
 from tests.cli.calls import as_json, call, fails, ok
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.skills import skill
 
 COLLECTION = "there is no collection 'biling'; did you mean 'billing'?"
@@ -112,7 +113,7 @@ def test_filters(shop: World) -> None:
     assert "did you mean 'shell'?" in ok("find", "money", "--capability", "shel").stderr
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "note"),
     [
         ('type = "filesytem"', "mcp, not 'filesytem'; did you mean 'filesystem'?"),
