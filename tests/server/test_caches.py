@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import skillc.registry.cache as module
 from skillc.registry import SYSTEM, Caller, Grant, Permission, Registry, Role, make_package
-from skillc.server import ServerSettings, Service
+from skillc.server import Cache, ServerSettings, Service
 from skillc.server.protocols.requests import list_entries
 
 ADA = Caller("ada", (Permission(Role.READER, "payments"),))
@@ -80,3 +82,13 @@ def test_bounds(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     maker.get(SYSTEM, "payments/refunds")
     maker.get(SYSTEM, "payments")
     assert maker.count == 3
+
+
+def test_values_that_are_none() -> None:
+    """[SURFACES: Registry] None is a value like any other: it is made once, and takes no other's place."""
+    calls: list[str] = []
+    cache: Cache[None] = Cache(2)
+    made = [cache.get(key, partial(calls.append, key)) for key in "abab"]
+    assert (made, calls) == ([None] * 4, ["a", "b"])
+    assert "a" in cache
+    assert "c" not in cache

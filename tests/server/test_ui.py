@@ -20,6 +20,7 @@ from tests.support.axe import VIEWS, find_barriers
 from tests.support.browser import running_browser, why_not
 from tests.support.client import AppClient
 from tests.support.forks import start_skc
+from tests.support.pages import THIEF
 from tests.support.skills import skill
 
 pytestmark = pytest.mark.slow
@@ -124,8 +125,8 @@ def test_agents(site: httpx2.Client) -> None:
     assert site.get("/raw/pdf@latest/..%2f..%2f..%2fconfig.toml").status_code == 404
 
 
-def test_nothing_yet(world: World) -> None:
-    """[SURFACES: Registry] without skills of one's own, the first page and that of use say how to begin."""
+def read_pages(world: World, *paths: str) -> list[str]:
+    """Return the first page of `skc ui`, and others."""
     with start_skc(
         ["ui", "--no-open"], cwd=world.project, env=world.env, stdout=subprocess.PIPE, encoding="utf-8"
     ) as process:
@@ -133,10 +134,15 @@ def test_nothing_yet(world: World) -> None:
         try:
             address = process.stdout.readline().split()[-1]
             with httpx2.Client(follow_redirects=True, timeout=30, trust_env=False, verify=False) as client:
-                home = client.get(address).text
-                usage = client.get(f"{address.partition('/?')[0]}/statistics").text
+                rest = [f"{address.partition('/?')[0]}{path}" for path in paths]
+                return [client.get(url).text for url in (address, *rest)]
         finally:
             process.terminate()
+
+
+def test_nothing_yet(world: World) -> None:
+    """[SURFACES: Registry] without skills of one's own, the first page and that of use say how to begin."""
+    home, usage = read_pages(world, "/statistics")
     assert 'href="/s/git"' in home
     assert "<code data-copy>skc import --dry-run</code>" in home
     assert "<code>skc setup</code>" in usage
@@ -147,16 +153,15 @@ def test_overflow(world: World) -> None:
     for number in range(60):
         world.skill(f"s{number}", f"---\nname: s{number}\ndescription: {'word ' * 60}\n---\n")
     world.ok("build", "--all", "--target", "claude")
-    with start_skc(
-        ["ui", "--no-open"], cwd=world.project, env=world.env, stdout=subprocess.PIPE, encoding="utf-8"
-    ) as process:
-        assert process.stdout is not None
-        try:
-            address = process.stdout.readline().split()[-1]
-            page = httpx2.get(address, follow_redirects=True, timeout=30, trust_env=False, verify=False)
-        finally:
-            process.terminate()
-    assert re.search(r"Claude Code: the model sees \d+ of 60 descriptions whole", page.text), page.text
+    (home,) = read_pages(world)
+    assert re.search(r"Claude Code: the model sees \d+ of 60 descriptions whole", home), home
+
+
+def test_blocked(world: World) -> None:
+    """[SURFACES: Registry] own skills that an audit blocks are marked at their name, in lists and search."""
+    world.skill("wallet-helper", THIEF)
+    pages = read_pages(world, "/find?q=prices+of+coins", "/s/wallet-helper")
+    assert [page.count('<strong class="mark block">blocked</strong>') for page in pages] == [1, 1, 1]
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())

@@ -23,6 +23,7 @@ from skillc.registry.finder import Finder
 from skillc.registry.mirror import Mirror, MirrorConfig, RegistryUpstream
 from skillc.registry.model import (
     APPROVED,
+    NO_FINDINGS,
     Change,
     Grant,
     Review,

@@ -26,20 +26,25 @@ class Cache(Generic[T]):
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return a value, or make it: one at a time, so that clients can't take all processors."""
-        value = self._take(key)
-        if value is None:
-            with self._making:
-                value = self._take(key)
-                if value is None:
-                    value = make()
-                    self._keep(key, value)
+        for value in self._take(key):
+            return value
+        with self._making:
+            for value in self._take(key):  # another thread made it meanwhile
+                return value
+            value = make()
+            self._keep(key, value)
         return value
 
-    def _take(self, key: Hashable) -> T | None:
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
+
+    def _take(self, key: Hashable) -> list[T]:
+        """Return a value in a list, which is empty without it: None may be a value."""
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
+            if key not in self._values:
+                return []
+            self._values.move_to_end(key)
+            return [self._values[key]]
 
     def _keep(self, key: Hashable, value: T) -> None:
         with self._lock:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from skillc.audit import Audit
 from skillc.index.skills import FoundSkills, Scope
-from skillc.registry import Review, Version, VersionSource
+from skillc.registry import Review, Skill, Version, VersionSource
 
 MAX_AUDITS = 256  # that a process keeps; the oldest goes first
+MAX_QUICK_AUDIT = 256 << 10  # bytes of a skill whose text is not shown before it was audited
 MAX_AUDIT_BYTES = 4 << 20  # of a version's files, which takes seconds; larger ones are not audited for a page
 
 
@@ -42,6 +43,10 @@ class Catalog(VersionSource, Protocol):
 
     def audit(self, version: Version) -> Audit | None:
         """Return what a version asks for; None where it is too large to look at."""
+        ...
+
+    def mark(self, skills: Sequence[Skill]) -> Sequence[Skill]:
+        """Return skills of a list with the levels of their audits, as far as they are known in time."""
         ...
 
     def review(self, version: Version) -> Review | None:

@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from skillc.errors import EmptyQuery, SkillcError, SkillNotFound
 from skillc.index.skills import FoundSkill, FoundSkills, Scope
-from skillc.library.sources import EMBEDDED
 from skillc.registry import Skill, Version
 from skillc.server.pages.agents import list_overflows
+from skillc.server.pages.local_catalog import is_own
 from skillc.server.pages.markdown import PREFIX, slugify
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId
@@ -57,17 +57,12 @@ def _show(visit: Visit, path: str, template: str) -> Response:
         path=path,
         collections=list(inside.items())[:MAX_COLLECTIONS],
         more_collections=max(0, len(inside) - MAX_COLLECTIONS),
-        skills=skills[:PAGE],
-        is_empty=not after and not (skills if visit.site.is_registry else list(filter(_is_own, skills))),
+        skills=visit.catalog.mark(skills[:PAGE]),
+        is_empty=not after and not (skills if visit.site.is_registry else list(filter(is_own, skills))),
         overflows=[] if visit.site.is_registry or path or after else list_overflows(visit),
         next_after=skills[PAGE - 1].id if len(skills) > PAGE else "",
         after=after,
     )
-
-
-def _is_own(skill: Skill) -> bool:
-    """Return whether a skill of this machine is none of those that come with skc."""
-    return skill.latest is None or skill.latest.published_by != EMBEDDED
 
 
 def _is_in(name: str, path: str) -> bool:
@@ -126,9 +121,12 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     if search.start >= len(found):  # the address of a page that was there once
         search = replace(search, start=0)
     end = search.start + MAX_RESULTS
+    shown = chosen[search.start : end]
+    skills = visit.catalog.mark([skill for each in shown if (skill := load(each.id))])
+    versions = {skill.id: _choose_version(skill) for skill in skills}
     return {
         "search": search,
-        "results": [_describe(each, load(each.id), uses) for each in chosen[search.start : end]],
+        "results": [_describe(each, versions.get(SkillId(each.id)), uses) for each in shown],
         "total": len(found),
         "next_start": end if end < len(found) else 0,
         "corrections": found.corrections,
@@ -137,24 +135,27 @@ def _find(visit: Visit, search: Search) -> dict[str, Any]:
     }
 
 
-def _load(visit: Visit, skill_id: str) -> Version | None:
-    """Return the version to show of a skill that was found; none where it was taken away since."""
+def _load(visit: Visit, skill_id: str) -> Skill | None:
+    """Return a skill that was found; none where it was taken away since."""
     try:
-        skill = visit.catalog.skill(SkillId(skill_id))
+        return visit.catalog.skill(SkillId(skill_id))
     except SkillcError:
         return None
+
+
+def _choose_version(skill: Skill) -> Version | None:
     return skill.latest or next(iter(skill.versions), None)
 
 
 def _sort(
-    found: FoundSkills, uses: dict[str, int] | None, load: Callable[[str], Version | None]
+    found: FoundSkills, uses: dict[str, int] | None, load: Callable[[str], Skill | None]
 ) -> list[FoundSkill]:
     """Return results by use or by the time of their latest version, the best first where that is the same."""
     if uses is not None:
         return sorted(found, key=lambda skill: -uses.get(skill.id, 0))
-    versions = {skill.id: version for skill in found if (version := load(skill.id))}
-    times = {skill_id: version.published_at.timestamp() for skill_id, version in versions.items()}
-    return sorted(found, key=lambda skill: times.get(skill.id, 0), reverse=True)
+    skills = filter(None, (load(each.id) for each in found))
+    times = {skill.id: v.published_at.timestamp() for skill in skills if (v := _choose_version(skill))}
+    return sorted(found, key=lambda each: times.get(SkillId(each.id), 0), reverse=True)
 
 
 def _describe(found: FoundSkill, version: Version | None, uses: dict[str, int] | None) -> dict[str, Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 from starlette.requests import Request
@@ -16,12 +20,12 @@ from skillc.errors import FileNotFound, SkillcError
 from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library import Skill as FolderSkill, stored_skills
-from skillc.library.sources import SkillDescriptor, SkillDocument
-from skillc.registry import Skill, StoredFile, Version
+from skillc.library.sources import EMBEDDED, SkillDescriptor, SkillDocument
+from skillc.registry import NO_FINDINGS, Skill, StoredFile, Version
 from skillc.server.caches import Cache
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, MAX_QUICK_AUDIT, Usage
 from skillc.server.pages.visit import Site, Visit
-from skillc.skills import SkillId, list_files, open_inside
+from skillc.skills import SkillId, SourceFile, list_files, open_inside
 from skillc.skills.document import main_file
 from skillc.startup import sha256_hex
 from skillc.versions import LATEST, parse_version
@@ -30,6 +34,7 @@ from skillc.workspace import Workspace
 NO_VERSION = "0.0.0"  # of a skill that does not say
 MAX_ROWS = 100  # of each kind of count
 MAX_FILE = 16 << 20  # bytes
+MARK_SECONDS = 1.0  # that a list takes for audits; more are known when it is shown again
 
 
 class LocalSite(Site):
@@ -93,10 +98,27 @@ class LocalCatalog:
 
     def audit(self, version: Version) -> Audit | None:
         directory = self._directory(version)
-        if directory is None or sum(file.size for file in list_files(directory)) > MAX_AUDIT_BYTES:
+        return None if directory is None else self._audit(version.skill, directory, MAX_AUDIT_BYTES)
+
+    def mark(self, skills: Sequence[Skill]) -> Sequence[Skill]:
+        """Return skills with the levels of their audits; those that there was no time for lack it for now."""
+        folders, end = asyncio.run(self._find_folders()), monotonic() + MARK_SECONDS
+        return [self._mark(skill, folders.get(skill.id), end) if is_own(skill) else skill for skill in skills]
+
+    def _mark(self, skill: Skill, directory: str | None, end: float) -> Skill:
+        level = ""
+        with suppress(SkillcError, OSError):  # a folder that can't be read has no level
+            audit = self._audit(skill.id, directory, MAX_QUICK_AUDIT, end) if directory else None
+            level = (audit.level or NO_FINDINGS) if audit else ""
+        return replace(skill, versions=tuple(replace(version, audit=level) for version in skill.versions))
+
+    def _audit(self, skill_id: str, directory: str, limit: int, end: float = math.inf) -> Audit | None:
+        """Return the audit of a folder up to a size; one that was not made before a time is not made."""
+        files = list_files(directory)
+        key = skill_id, _digest(directory, files)
+        if sum(file.size for file in files) > limit or (key not in self._audits and monotonic() > end):
             return None
-        key = version.skill, version.digest
-        return self._audits.get(key, lambda: audit_folder(directory, version.skill, notes=True))
+        return self._audits.get(key, lambda: audit_folder(directory, skill_id, notes=True))
 
     def review(self, version: Version) -> None:
         """Own skills need no review."""
@@ -109,6 +131,9 @@ class LocalCatalog:
             skills = list(stored_skills(self._workspace.cwd))
         return count_usage(skills, filters)
 
+    async def _find_folders(self) -> dict[SkillId, str]:
+        return await (await self._workspace.library().snapshot()).directories()
+
     async def _load(self, skill_id: SkillId) -> tuple[SkillDocument, str | None]:
         snapshot = await self._workspace.library().snapshot()
         return await snapshot.load(skill_id), await snapshot.directory(skill_id)
@@ -119,6 +144,11 @@ class LocalCatalog:
     def _document(self, version: Version) -> bytes:
         """Return the text of a skill whose repository has no folders."""
         return asyncio.run(self._load(version.skill))[0].body.encode("utf-8", "replace")
+
+
+def is_own(skill: Skill) -> bool:
+    """Return whether a skill of this machine is none of those that come with skc."""
+    return skill.latest is None or skill.latest.published_by != EMBEDDED
 
 
 def count_usage(skills: list[FolderSkill], filters: usage.Filters) -> Usage:
@@ -165,12 +195,17 @@ def _describe(
     if directory is not None:
         main = os.path.join(directory, main_file(directory))
         changed_at = datetime.fromtimestamp(os.path.getmtime(main), UTC)
-        stamps = [(file.name, file.stamp) for file in list_files(directory)]
-        digest = sha256_hex(repr((directory, stamps)).encode("utf-8", "replace"))
+        digest = _digest(directory, list_files(directory))
     version = Version(
         skill.id, _version_of(skill), digest, fields, "", 0, changed_at, skill.source_name, directory or ""
     )
     return Skill(skill.id, (version,), {LATEST: version.version})
+
+
+def _digest(directory: str, files: list[SourceFile]) -> str:
+    """Return what changes when a file of a folder does."""
+    stamps = [(file.name, file.stamp) for file in files]
+    return sha256_hex(repr((directory, stamps)).encode("utf-8", "replace"))
 
 
 def _version_of(skill: SkillDescriptor) -> str:

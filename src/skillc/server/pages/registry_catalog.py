@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import FoundSkills, Scope
-from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, CollectionCounts, Review, Version
+from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, CollectionCounts, Review, Skill, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
 from skillc.server.pages.visit import Site, Visit
@@ -52,6 +52,10 @@ class RegistryCatalog(CallerSource):
             return None
         key = version.skill, version.digest
         return self._site.audits.get(key, lambda: self._make_audit(version))
+
+    def mark(self, skills: Sequence[Skill]) -> Sequence[Skill]:
+        """Return skills as they are: versions have the level that they were published with."""
+        return skills
 
     def _make_audit(self, version: Version) -> Audit | None:
         archive = self._registry.read_archive(self._caller, version)

@@ -11,15 +11,15 @@ from skillc.compiler import read_agents
 from skillc.errors import SkillNotFound
 from skillc.lint import estimate
 from skillc.paths import SKILL_FILES
-from skillc.registry import Skill, StoredFile, Version
+from skillc.registry import NO_FINDINGS, Skill, StoredFile, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.assets import describe
+from skillc.server.pages.catalog import MAX_QUICK_AUDIT
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId
 from skillc.text import cut
 from skillc.versions import LATEST
 
-MAX_QUICK_AUDIT = 256 << 10  # bytes of a skill whose text is not shown before it was audited
 MAX_VALUES = 40  # of one kind of thing that a skill asks for
 MAX_FINDINGS = 100
 # Agents that most people have.
@@ -27,7 +27,6 @@ FIRST_AGENTS = ("claude", "codex", "cursor", "gemini-cli", "github-copilot", "op
 
 MAX_SUMMARY = 200  # characters of a description's first sentence
 MAX_COUNTED = 64 << 10  # bytes of SKILL.md that tokens are counted in; more is estimated
-NO_FINDING = "none"
 
 # The first sentence: a dot within a short word or a name is no end of it.
 _SENTENCE = re.compile(
@@ -123,7 +122,7 @@ def _find_level(visit: Visit, subject: Subject) -> str:
     if subject.version.audit:
         return subject.version.audit
     audit = audit_quickly(visit, subject)
-    return (audit.level or NO_FINDING) if audit is not None else ""
+    return (audit.level or NO_FINDINGS) if audit is not None else ""
 
 
 def summarise(description: str) -> str:
