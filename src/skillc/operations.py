@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from skillc.lint import Choice, Report
     from skillc.listing import Fitting, ListingChoice
     from skillc.settings import Settings
-    from skillc.setup import Setups
     from skillc.tools import Approve, RunResult, Values
     from skillc.usage import FilterOptions, LogValue, Stats, UsageUpload
 
@@ -79,18 +78,6 @@ class BuildOptions(TypedDict, total=False):
     own_only: bool
 
 
-class SetupChoice(TypedDict, total=False):
-    """What `SetupOptions` says."""
-
-    mcp: bool
-    hook: bool
-    permission: bool
-    listing: bool
-    dry_run: bool
-    yes: bool
-    undo: bool
-
-
 class Operations:
     """What `Workspace` can do besides reading."""
 
@@ -134,6 +121,7 @@ class Operations:
     publish = Operation(lambda: install.publish_version)
     remove = Operation(lambda: install.remove_skills)
     restore = Operation(lambda: install.restore_item)
+    setup = Operation(lambda: setup.set_up)
     trash = Operation(lambda: install.list_trash)
     update = Operation(lambda: install.update_locked)
     verify = Operation(lambda: install.verify_locked)
@@ -343,10 +331,6 @@ class Operations:
         if name is None:
             return operation(list(library.stored_skills(self.cwd)))
         return self.operate("stats", name, log, operation)
-
-    def setup(self, *agents: str, **options: Unpack[SetupChoice]) -> Setups:
-        """Make agents use skc, those that are named or all that are here, or take that back with `undo`."""
-        return self._told(setup.set_up(agents, setup.SetupOptions(**options), self.person, self.cwd))
 
     def evaluate(self, names: Sequence[str], options: EvalOptions) -> Evaluation:
         """Run the cases of skills with agents, and say whether the skills fire and help."""

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from skillc.compiler import read_agents
-from skillc.setup.clients import AGENTS, command
+from skillc.setup.clients import AGENTS
+from skillc.setup.mcp_entry import command
 from tests.conftest import World, save
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from skillc.errors import SkillcError
-from skillc.setup.setup import SetupOptions, set_up
 from skillc.surface import Unattended
+from skillc.workspace import Workspace
 from tests.conftest import World, save as write
 from tests.support.agents import FILES
 
@@ -231,20 +231,22 @@ class Busy(Unattended):
 def test_an_agent_that_writes_meanwhile(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: What agents see] its change stays; one that never stops is told."""
     path = save(here.home / ".claude/settings.json", '{"a": 1}\n')
-    set_up(["claude"], SetupOptions(mcp=False), Busy(lambda: path.write_text('{"a": 2}\n')))
+    workspace = Workspace(str(here.project))
+    workspace.person = Busy(lambda: path.write_text('{"a": 2}\n'))
+    workspace.setup("claude", mcp=False)
     assert json.loads(path.read_text())["a"] == 2
     assert "hooks" in json.loads(path.read_text())
-    set_up(["claude"], SetupOptions(undo=True, yes=True))
+    workspace.setup("claude", undo=True, yes=True)
     assert path.read_text() == '{"a": 2}\n'
     from skillc import atomic
 
     monkeypatch.setattr(
         os, "fsync", lambda _: path.write_text('{"a": 4}\n') if "4" not in path.read_text() else 0
     )
-    set_up(["claude"], SetupOptions(yes=True, mcp=False))  # written while ours waits for the disk
+    workspace.setup("claude", yes=True, mcp=False)  # written while ours waits for the disk
     assert json.loads(path.read_text())["a"] == 4
     assert "hooks" in json.loads(path.read_text())
-    set_up(["claude"], SetupOptions(undo=True, yes=True))
+    workspace.setup("claude", undo=True, yes=True)
     assert path.read_text() == '{"a": 4}\n'
     replace = atomic.write
 
@@ -254,7 +256,7 @@ def test_an_agent_that_writes_meanwhile(here: World, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(atomic, "write", interfere)
     with pytest.raises(SkillcError, match="close the agent"):
-        set_up(["claude"], SetupOptions(yes=True, mcp=False))
+        workspace.setup("claude", yes=True, mcp=False)
 
 
 def test_the_program_on_the_path(here: World) -> None:

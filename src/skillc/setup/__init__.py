@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     from skillc.setup.clients import client_names, find_registrations, plan_addition, plan_removal
     from skillc.setup.hooks import find_hooks
     from skillc.setup.program import find_script, read_login_path
-    from skillc.setup.setup import SetupOptions, Setups, set_up
+    from skillc.setup.setup import Setups, set_up
 else:
     __getattr__, __all__ = front_door(__name__)

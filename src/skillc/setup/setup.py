@@ -15,29 +15,29 @@ from skillc import paths
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError
 from skillc.listing import read_rules
-from skillc.setup import clients
+from skillc.setup import clients, mcp_entry
 from skillc.setup.edits import Edit, FileRecord, SetupChange, read_file_records, write_edits
 from skillc.setup.hooks import HOOKS, Part, hook_entry, hook_part, is_ignored
 from skillc.setup.listing import ListingPlan, config_path, plan_listing
 from skillc.setup.program import Link, find_program, own_link, plan_link, plan_unlink
 from skillc.shared_files import read_text
-from skillc.surface import UNATTENDED, Person
+from skillc.surface import Here, Person
 
 # What the hook that permits reading is asked about: matchers of tools, each with a condition.
-PERMISSIONS = (("Bash", "Bash(skc *)"), (f"mcp__{clients.NAME}__.*", ""))
+PERMISSIONS = (("Bash", "Bash(skc *)"), (f"mcp__{mcp_entry.NAME}__.*", ""))
 
 
 @dataclass(frozen=True, slots=True)
-class SetupOptions:
+class _Options:
     """What to set up, and whether to ask."""
 
-    mcp: bool = True
-    hook: bool = True
-    permission: bool = True
-    listing: bool = True
-    dry_run: bool = False
-    yes: bool = False
-    undo: bool = False
+    mcp: bool
+    hook: bool
+    permission: bool
+    listing: bool
+    dry_run: bool
+    yes: bool
+    undo: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +58,32 @@ class Setups(Result):
     agents: tuple[AgentSetup, ...]
     is_written: bool = hidden(True)
     advice: str = hidden("")  # what the user has to do next for all of them
-    diagnostics: tuple[Diagnostic, ...] = hidden(())
-    failures: tuple[SkillcError, ...] = hidden(())
 
 
 def set_up(
-    names: Sequence[str], options: SetupOptions, person: Person = UNATTENDED, cwd: str | None = None
+    here: Here,
+    *names: str,
+    mcp: bool = True,
+    hook: bool = True,
+    permission: bool = True,
+    listing: bool = True,
+    dry_run: bool = False,
+    yes: bool = False,
+    undo: bool = False,
 ) -> Setups:
-    """Set agents up, those that are named or all that are here; with `undo`, take it back.
+    """Make agents use skc, those that are named or all that are here, or take that back with `undo`.
 
     The changes are shown and agreed to first. Raises InvalidOption for an agent that is not known, and where
     no one can answer.
     """
-    if options.undo and not (options.mcp and options.hook and options.permission and options.listing):
+    if undo and not (mcp and hook and permission and listing):
         raise InvalidOption("--undo takes all of it out; leave --no-mcp and the like away")
+    options = _Options(mcp, hook, permission, listing, dry_run, yes, undo)
     recorded = read_file_records()
     agents = list(dict.fromkeys(_find_agent(name, options) for name in names)) or _find_agents(
         options, recorded
     )
-    plan = _make_plan(agents, options, recorded, cwd or paths.current_directory())
+    plan = _make_plan(agents, options, recorded, here.cwd)
     changes: dict[str, list[SetupChange]] = {agent: [] for agent in agents}
     if agents and plan.link.path:
         changes[agents[0]].append(SetupChange(plan.link.path, f"link to {plan.link.target}"))
@@ -84,17 +91,18 @@ def set_up(
         changes[edit.agent] += edit.changes()
     for agent, change in plan.listing.changes():
         changes[agent].append(change)
-    agreed = _agree(plan, options, person)
-    diagnostics, failures = plan.write() if agreed else ((), ())
+    agreed = _agree(plan, options, here.person)
+    if agreed:
+        here.tell(*plan.write())
     advice = _advise_moved(recorded) if options.undo else _advise_path(plan.link)
     setups = tuple(
         _describe(agent, changes[agent], plan.listing.advise(agent), advice, options) for agent in agents
     )
-    return Setups(setups, agreed, advice, tuple(diagnostics), tuple(failures))
+    return Setups(setups, agreed, advice)
 
 
 def _describe(
-    agent: str, changes: Sequence[SetupChange], excess: str, advice: str, options: SetupOptions
+    agent: str, changes: Sequence[SetupChange], excess: str, advice: str, options: _Options
 ) -> AgentSetup:
     own = "; ".join(filter(None, (_advise(agent, options, bool(changes)), excess)))
     following = "; ".join(filter(None, (own, advice))) or None
@@ -125,7 +133,7 @@ class Plan:
 
 
 def _make_plan(
-    agents: Sequence[str], options: SetupOptions, recorded: Mapping[str, FileRecord], cwd: str
+    agents: Sequence[str], options: _Options, recorded: Mapping[str, FileRecord], cwd: str
 ) -> Plan:
     link = Link() if options.undo else plan_link()
     program = "" if options.undo else find_program(link)
@@ -144,7 +152,7 @@ def _make_plan(
     return Plan(needed, link, listing, forgotten if options.undo else None, cwd)
 
 
-def _find_agent(name: str, options: SetupOptions) -> str:
+def _find_agent(name: str, options: _Options) -> str:
     """Return the agent of a name, as the table of servers calls it; refuse one that is not here."""
     display, client = clients.find_client(name, "setup")
     key = next((key for key, value in clients.AGENTS.items() if value is client), "")
@@ -157,7 +165,7 @@ def _find_agent(name: str, options: SetupOptions) -> str:
     return key
 
 
-def _find_agents(options: SetupOptions, recorded: Mapping[str, FileRecord]) -> list[str]:
+def _find_agents(options: _Options, recorded: Mapping[str, FileRecord]) -> list[str]:
     """Return the agents that are here; to undo, those whose files were changed."""
     if options.undo:
         changed = [key for key in clients.AGENTS if recorded.keys() & set(_files(key))]
@@ -183,9 +191,7 @@ def _display(key: str) -> str:
     return clients.find_client(key, "setup")[0]
 
 
-def _plan(
-    agent: str, options: SetupOptions, recorded: Mapping[str, FileRecord], program: str
-) -> Iterator[Edit]:
+def _plan(agent: str, options: _Options, recorded: Mapping[str, FileRecord], program: str) -> Iterator[Edit]:
     """Yield the edits of an agent's files, one for each file."""
     files: dict[str, list[Part]] = {}
     client, hooks = clients.AGENTS[agent], HOOKS.get(agent)
@@ -206,15 +212,15 @@ def _plan(
 
 def _server_part(client: clients.Agent, path: str) -> Part:
     def cut(text: str) -> str:
-        entry = clients.find_entry(text, client, path)
-        is_ours = entry is not None and clients.is_our_entry(entry, client)
-        return clients.cut_entry(text, client, path) if is_ours else text
+        entry = mcp_entry.find_entry(text, client, path)
+        is_ours = entry is not None and mcp_entry.is_our_entry(entry, client)
+        return mcp_entry.cut_entry(text, client, path) if is_ours else text
 
-    put = partial(clients.put_entry, agent=client, path=path, start=clients.command())
+    put = partial(mcp_entry.put_entry, agent=client, path=path, start=mcp_entry.command())
     return Part("MCP server", put, cut, () if path.endswith(".toml") else ((client.key,),))
 
 
-def _advise(agent: str, options: SetupOptions, is_changed: bool) -> str:
+def _advise(agent: str, options: _Options, is_changed: bool) -> str:
     """Return what the user has to do next for an agent."""
     advice = [advice] if not options.undo and (advice := _advise_file(agent, options)) else []
     advice += [f"restart {_display(agent)}, which reads this when it starts"] if is_changed else []
@@ -237,7 +243,7 @@ def _advise_moved(recorded: Mapping[str, FileRecord]) -> str:
     return f"setup changed '{paths.short_path(moved[0])}', too: {text}"
 
 
-def _advise_file(agent: str, options: SetupOptions) -> str:
+def _advise_file(agent: str, options: _Options) -> str:
     """Return what is to be done with the file of an agent's hooks, so that it is read."""
     path = clients.agent_file(HOOKS[agent].file) if agent in HOOKS else ""
     if not path or not (options.hook or options.permission) or not is_ignored(agent, read_text(path)):
@@ -246,7 +252,7 @@ def _advise_file(agent: str, options: SetupOptions) -> str:
     return f"take those out of '{paths.short_path(path)}': {text}"
 
 
-def _agree(plan: Plan, options: SetupOptions, person: Person) -> bool:
+def _agree(plan: Plan, options: _Options, person: Person) -> bool:
     """Show the changes, and return whether to write them."""
     text = "\n".join(plan.lines())
     if not text and not plan.listing.lists_all:
