@@ -19,6 +19,7 @@ from skillc.install.lock import read_lock
 from skillc.library import import_origin
 from skillc.library.records import read_deployments
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.crash import LIMIT, run_until
 from tests.support.forks import start_skc
 from tests.support.git import Origin, Server
@@ -43,9 +44,8 @@ def outside(world: World) -> Path:
     return folder
 
 
-def add(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    value: dict[str, Any] = world.json("add", *words, cwd=cwd)
-    return value
+def add(world: World, *words: str, cwd: Path | None = None) -> Any:
+    return world.json("add", *words, cwd=cwd)
 
 
 def snapshot(folder: Path) -> dict[str, bytes | str]:
@@ -146,10 +146,8 @@ def test_again(world: World, home: Path, outside: Path, origin: Origin) -> None:
     world.ok("build", "pdf", cwd=outside)
     lock = (home / ".skillc/skills-lock.json").read_bytes()
     before = snapshot(world.global_store)
-    assert add(world, f"file://{origin.bare}", "--skill", "pdf", cwd=outside) == {
-        "added": [],
-        "unchanged": ["pdf"],
-    }
+    again = add(world, f"file://{origin.bare}", "--skill", "pdf", cwd=outside)
+    assert again == {"added": [], "unchanged": ["pdf"]}
     assert snapshot(world.global_store) == before
     assert (home / ".skillc/skills-lock.json").read_bytes() == lock
     text = world.ok("add", f"file://{origin.bare}", "--skill", "pdf", cwd=outside).stdout
@@ -218,10 +216,8 @@ def test_agent_has_another_projects(world: World, home: Path, outside: Path, ori
     """[D51] A deployment of another skill with that name is not taken over."""
     world.skill("pdf")
     world.ok("build", "pdf")
-    error = world.fails(
-        "E050", "add", f"file://{origin.bare}", "--skill", "pdf", "--global", cwd=outside
-    ).stderr
-    assert str(world.store / "pdf") in error
+    words = ("add", f"file://{origin.bare}", "--skill", "pdf", "--global")
+    assert str(world.store / "pdf") in world.fails("E050", *words, cwd=outside).stderr
 
 
 @pytest.mark.slow
@@ -255,10 +251,8 @@ def test_dry_run(world: World, home: Path, outside: Path, origin: Origin) -> Non
     for text in (f"commit {commit}", "pdf/SKILL.md", "tokens", "0 blocks", "claude, cursor", "Nothing was"):
         assert text in result.stdout
     value = add(world, f"file://{origin.bare}", "--skill", "pdf", "--dry-run", cwd=outside)
-    assert value["added"][0]["targets"] == [
-        str(home / ".claude/skills/pdf"),
-        str(home / ".cursor/skills/pdf"),
-    ]
+    places = [str(home / f".{name}/skills/pdf") for name in ("claude", "cursor")]
+    assert value["added"][0]["targets"] == places
     assert snapshot(world.root) == before
 
 
@@ -292,11 +286,8 @@ def test_blocked(world: World, home: Path, outside: Path) -> None:
 
 def test_policy(world: World, home: Path, outside: Path) -> None:
     """[SURFACES: Getting skills] The user's own policy may block more."""
-    world.skill(
-        "x",
-        store=world.root / "mine",
-        text="---\nname: x\ndescription: y\n---\n`curl https://evil-host.io`\n",
-    )
+    text = "---\nname: x\ndescription: y\n---\n`curl https://evil-host.io`\n"
+    world.skill("x", text, store=world.root / "mine")
     (home / ".skillc").mkdir()
     (home / ".skillc/audit.toml").write_text('[hosts]\ndeny = ["evil-host.io"]\n')
     script = world.root / "mine/x/run.sh"
@@ -320,17 +311,6 @@ def test_local(world: World, home: Path, outside: Path) -> None:
     (folder / "passwd").symlink_to("/etc/passwd")
     world.fails("E012", "add", "./other", cwd=outside)
     assert os.listdir(world.global_store) == ["mine"]
-
-
-def test_store_that_is_a_link(world: World, home: Path, origin: Origin, tmp_path: Path) -> None:
-    """[D46] A project whose store leads elsewhere, as a clone may bring it, is not written to."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    world.store.rmdir()
-    world.store.symlink_to(elsewhere)
-    error = world.fails("E012", "add", f"file://{origin.bare}", "--skill", "pdf").stderr
-    assert "leads out of the project" in error
-    assert not os.listdir(elsewhere)
 
 
 def test_read_only(world: World, home: Path, outside: Path, origin: Origin) -> None:
@@ -365,7 +345,7 @@ def test_terminal(world: World, home: Path, origin: Origin) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("answer", ["\n", "1\nn\n", "1\n\n", "1\nc\nnope\n"])
+@each("answer", ["\n", "1\nn\n", "1\n\n", "1\nc\nnope\n"])
 def test_terminal_no(world: World, home: Path, origin: Origin, answer: str) -> None:
     """[SURFACES: Getting skills] Any other answer than yes adds nothing."""
     status, _, shown = on_terminal(world, answer, "add", f"file://{origin.bare}", "--global")

@@ -15,6 +15,7 @@ from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.remotes import fingerprint_of
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.clawhub import MAIN, Hub, describe, item, sha
 from tests.support.http import Stub, page
 
@@ -60,7 +61,7 @@ def test_address(hub: Hub, stub: Stub) -> None:
     assert get(hub.url, "pdf") == ("1.0.0", ["SKILL.md"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("address", "reason"),
     [
         ("nope", "no skill 'nope'"),
@@ -138,7 +139,7 @@ def test_retry_after(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     assert waits == []
 
 
-@pytest.mark.parametrize(
+@each(
     "answer", [b"", b"[]", b"{}", b'{"skill": 5}', b'{"skill": {"tags": 5}, "latestVersion": []}', b"<html>"]
 )
 def test_nonsense(stub: Stub, world: World, answer: bytes) -> None:

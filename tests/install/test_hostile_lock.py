@@ -69,22 +69,24 @@ def make_old(own: dict[str, Any]) -> None:
 PLACE = "~/.local/lib/python3.11/site-packages"
 
 
-@pytest.mark.parametrize("targets", [[PLACE, "../outside", "claude"], [f"claude,{PLACE},../outside"]])
 @pytest.mark.parametrize("command", [["install"], ["install", "--frozen"], ["update"]])
-def test_paths_in_a_lock(world: World, home: Path, command: list[str], targets: list[str]) -> None:
+def test_paths_in_a_lock(world: World, home: Path, command: list[str]) -> None:
     """[D63] a lock names agents: nothing is deployed to a path that it names, alone or behind a comma."""
     source = skill(world.root / "work", "usercustomize")
     write(source / "__init__.py", "print('evil')\n")
-    (entry,) = lock_skills(world, str(source), "usercustomize")
-    if command == ["update"]:
-        install_locked(str(world.project))
-        write(source / "new.md", "new\n")
-    change(world, entry, targets=targets)
-    result = world.ok(*command)
-    assert "warning[W095]" in result.stderr
-    assert not (home / ".local").exists()
-    assert not (world.root / "outside").exists()
-    assert (world.project / ".claude/skills/usercustomize/SKILL.md").is_file()
+    for targets in ([PLACE, "../outside", "claude"], [f"claude,{PLACE},../outside"]):
+        (entry,) = lock_skills(world, str(source), "usercustomize")
+        if command == ["update"]:
+            install_locked(str(world.project))
+            write(source / f"new{len(targets)}.md", "new\n")
+        change(world, entry, targets=targets)
+        result = world.ok(*command)
+        assert "warning[W095]" in result.stderr
+        assert not (home / ".local").exists()
+        assert not (world.root / "outside").exists()
+        assert (world.project / ".claude/skills/usercustomize/SKILL.md").is_file()
+        shutil.rmtree(world.project / ".claude")
+        shutil.rmtree(world.store / "usercustomize")
 
 
 def test_an_agents_folder_by_its_path(world: World) -> None:
@@ -120,10 +122,8 @@ LEADING_OUT = [
 ]
 
 
-@pytest.mark.parametrize("command", LEADING_OUT, ids=" ".join)
-@pytest.mark.parametrize("link", [".claude", ".claude/skills"])
 @pytest.mark.parametrize("target", ["claude", ".claude/skills"])
-def test_an_agents_folder_that_leads_out(world: World, command: list[str], link: str, target: str) -> None:
+def test_an_agents_folder_that_leads_out(world: World, target: str) -> None:
     """[D63] a project's folder for an agent is a link out of the project: E012, and nothing is written."""
     skill(world.root, "other")
     source = skill(world.root / "work", "pdf")
@@ -131,18 +131,19 @@ def test_an_agents_folder_that_leads_out(world: World, command: list[str], link:
     world.skill("own")
     outside = world.root / "outside"
     (outside / "skills").mkdir(parents=True)
-    (world.project / link).parent.mkdir(exist_ok=True)
-    (world.project / link).symlink_to(outside)
-    before = read_tree(world.project)
-    error = world.fails("E012", *command).stderr
-    assert "leads out of the project" in error
-    assert read_tree(world.project) == before
-    assert read_tree(outside) == {}
+    for link in (".claude", ".claude/skills"):
+        (world.project / link).parent.mkdir(exist_ok=True)
+        (world.project / link).symlink_to(outside)
+        before = read_tree(world.project)
+        for command in LEADING_OUT:
+            assert "leads out of the project" in world.fails("E012", *command).stderr
+            assert read_tree(world.project) == before
+            assert read_tree(outside) == {}
+        (world.project / link).unlink()
 
 
-@pytest.mark.parametrize("command", LEADING_OUT, ids=" ".join)
 @pytest.mark.parametrize("target", [".git", ".git/modules", ".GIT/modules"])
-def test_an_agents_folder_in_version_control(world: World, command: list[str], target: str) -> None:
+def test_an_agents_folder_in_version_control(world: World, target: str) -> None:
     """[D63] git runs what lies in some of its folders: a skill 'hooks' or 'modules/x' does not get there."""
     skill(world.root, "other")
     source = skill(world.root / "work", "hooks")
@@ -153,8 +154,9 @@ def test_an_agents_folder_in_version_control(world: World, command: list[str], t
     (world.project / ".claude").mkdir()
     (world.project / ".claude/skills").symlink_to(f"../{target}")
     before = read_tree(world.project)
-    assert "leads out of the project" in world.fails("E012", *command).stderr
-    assert read_tree(world.project) == before
+    for command in LEADING_OUT:
+        assert "leads out of the project" in world.fails("E012", *command).stderr
+        assert read_tree(world.project) == before
 
 
 WRITING = [
@@ -170,10 +172,9 @@ WRITING = [
 ]
 
 
-@pytest.mark.parametrize("command", WRITING, ids=" ".join)
 @pytest.mark.parametrize("link", [".skillc", ".skillc/skills"])
 @pytest.mark.parametrize("target", ["../outside", ".git/modules"])
-def test_a_store_that_leads_out(world: World, command: list[str], link: str, target: str) -> None:
+def test_a_store_that_leads_out(world: World, link: str, target: str) -> None:
     """[D63] [D46] a project's store is, or lies behind, a link out of it: nothing is written there."""
     lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf", targets=["claude"])
     skill(world.root, "other")
@@ -184,9 +185,10 @@ def test_a_store_that_leads_out(world: World, command: list[str], link: str, tar
     shutil.rmtree(world.project / link)
     (world.project / link).symlink_to(elsewhere)
     before = read_tree(world.project)
-    assert "leads out of the project" in world.fails("E012", *command).stderr
-    assert read_tree(world.project) == before
-    assert read_tree(elsewhere) == {}
+    for command in WRITING:
+        assert "leads out of the project" in world.fails("E012", *command).stderr
+        assert read_tree(world.project) == before
+        assert read_tree(elsewhere) == {}
 
 
 def test_a_link_of_a_home_in_a_project(world: World) -> None:
@@ -225,63 +227,58 @@ def test_a_path_that_became_a_link(world: World, command: list[str]) -> None:
     assert read_tree(outside) == before
 
 
-@pytest.mark.parametrize("frozen", [True, False])
-def test_other_files_with_the_same_hashes(world: World, frozen: bool) -> None:
+def test_other_files_with_the_same_hashes(world: World) -> None:
     """[D64] a file that `computedHash` and the source hash leave out is not accepted from the origin."""
     source = skill(world.root / "work", "pdf")
     (entry,) = lock_skills(world, str(source), "pdf")
     write(source / UNSEEN)
     assert (compute_hash(str(source)), digest_files(str(source))) == (entry.hash, entry.digest)
-    if frozen:
-        with pytest.raises(LockUnsatisfied, match="not those of the lock"):
-            install_locked(str(world.project), frozen=True)
-    else:
-        (error,) = install_locked(str(world.project)).failures
-        assert error.code == "E081"
+    with pytest.raises(LockUnsatisfied, match="not those of the lock"):
+        install_locked(str(world.project), frozen=True)
+    (error,) = install_locked(str(world.project)).failures
+    assert error.code == "E081"
     assert not (world.store / "pdf").exists()
     (update,) = Workspace(str(world.project)).update(dry_run=True).skills
     assert (UNSEEN, "added") in [(each.file, each.change) for each in update.files or ()]
 
 
-def test_other_files_in_the_store(world: World) -> None:
-    """[D64] 'verify' sees every file and its mode, and 'install' brings back what is locked."""
-    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
-    install_locked(str(world.project))
-    write(world.store / "pdf" / UNSEEN)
-    (world.store / "pdf/SKILL.md").chmod(0o755)
-    problems = [(each.file, each.problem) for each in verify_store(str(world.project)).problems]
-    assert problems == [(UNSEEN, "added"), ("SKILL.md", "changed")]
-    assert install_locked(str(world.project)).installed == ["pdf"]
-    assert verify_store(str(world.project)).problems == ()
-
-
-@pytest.mark.parametrize("name", [".hg/store", ".svn/wc.db", "deep/.git/HEAD", ".skillc-notes", ".origin"])
-def test_what_the_digest_leaves_out_is_kept(world: World, name: str) -> None:
+def test_what_the_digest_leaves_out_is_kept(world: World) -> None:
     """[D52] [D64] a history or a note of the user's in an installed skill is in the trash, never gone."""
+    names = (".hg/store", ".svn/wc.db", "deep/.git/HEAD", ".skillc-notes", ".origin")
     root, source = str(world.project), skill(world.root / "work", "pdf")
     lock_skills(world, str(source), "pdf")
     install_locked(root)
-    write(world.store / "pdf" / name, "mine\n")
+
+    def kept(name: str) -> list[str]:
+        return sorted(path.read_text() for path in (world.home / ".skillc/trash").rglob(name))
+
+    for name in names:
+        write(world.store / "pdf" / name, "mine\n")
     write(source / "new.md", "new\n")
     assert not Workspace(root).update().failures
     assert (world.store / "pdf/new.md").is_file()
-    texts = [path.read_text() for path in (world.home / ".skillc/trash").rglob(name)]
-    assert texts == ["mine\n"]
-    write(world.store / "pdf" / name, "mine too\n")
+    assert [kept(name) for name in names] == [["mine\n"]] * len(names)
+    for name in names:
+        write(world.store / "pdf" / name, "mine too\n")
     change_lock(root, forget=["pdf"])
     assert install_locked(root).removed == ["pdf"]
-    texts = [path.read_text() for path in (world.home / ".skillc/trash").rglob(name)]
-    assert sorted(texts) == ["mine\n", "mine too\n"]
+    assert [kept(name) for name in names] == [["mine\n", "mine too\n"]] * len(names)
 
 
 def test_every_file_made_executable(world: World) -> None:
-    """[D64] a fork, or a change in the store, that makes all files executable differs from what is locked."""
+    """[D64] 'verify' sees every file and its mode, and 'install' brings back what is locked.
+
+    A fork, or a change in the store, that makes all files executable differs from what is locked.
+    """
     source = skill(world.root / "work", "pdf")
     lock_skills(world, str(source), "pdf")
     install_locked(str(world.project))
+    write(world.store / "pdf" / UNSEEN)
     (world.store / "pdf/SKILL.md").chmod(0o755)
-    assert [each.line for each in verify_store(str(world.project)).problems] == ["pdf/SKILL.md: changed"]
+    problems = [each.line for each in verify_store(str(world.project)).problems]
+    assert problems == [f"pdf/{UNSEEN}: added", "pdf/SKILL.md: changed"]
     assert install_locked(str(world.project)).installed == ["pdf"]
+    assert verify_store(str(world.project)).problems == ()
     shutil.rmtree(world.store / "pdf")
     (source / "SKILL.md").chmod(0o755)
     shutil.rmtree(world.home / ".skillc/versions")
@@ -415,15 +412,6 @@ def test_a_pull_that_changes_store_and_lock(world: World) -> None:
     assert not install_locked(str(world.project)).failures
 
 
-def test_yes_is_no_acceptance(world: World) -> None:
-    """[D65] --yes answers questions; the message names the option that accepts a block."""
-    skill(world.root / "work", "bad", BAD)
-    add = ["add", str(world.root / "work"), "--yes"]
-    assert "--accept-blocks" in world.fails("E084", *add).stderr
-    world.ok(*add, "--accept-blocks")
-    assert "accepted" not in (world.project / "skills-lock.json").read_text()
-
-
 def test_accepted_without_a_digest(world: World, home: Path) -> None:
     """[D65] where the lock has no digest and the origin is gone, a block is accepted for these files."""
     root, source = str(world.project), skill(world.root / "work", "bad", BAD)
@@ -462,17 +450,11 @@ def test_a_lock_from_before(world: World, home: Path) -> None:
     again = install_locked(root)
     assert (again.diagnostics, again.installed) == ([], [])
     assert install_locked(root, frozen=True).unchanged == ["pdf"]
-
-
-def test_a_lock_from_before_with_other_files(world: World) -> None:
-    """[D64] what an old entry does say is still verified."""
-    root, source = str(world.project), skill(world.root / "work", "pdf")
-    lock_skills(world, str(source), "pdf")
-    rewrite(world, "pdf", make_old)
+    rewrite(world, "pdf", make_old)  # what an old entry does say is still verified
     write(source / "other.md")
+    shutil.rmtree(world.store / "pdf")
+    shutil.rmtree(world.home / ".skillc/versions")
     assert world.fails("E081", "install").stdout == ""
-    (error,) = install_locked(root).failures
-    assert error.code == "E081"
     assert not (world.store / "pdf").exists()
 
 

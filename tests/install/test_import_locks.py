@@ -14,6 +14,7 @@ import pytest
 from skillc.install.lock import read_lock
 from skillc.install.npm import compute_hash
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Origin, Server
 from tests.support.http import Request, Stub, page
 from tests.support.skills import skill
@@ -46,9 +47,8 @@ def versions(origin: Origin, server: Server) -> Versions:
     return Versions(origin, server)
 
 
-def run_import(world: World, *words: str) -> dict[str, Any]:
-    answer: dict[str, Any] = world.json("import", "--lock", *words)
-    return answer
+def run_import(world: World, *words: str) -> Any:
+    return world.json("import", "--lock", *words)
 
 
 def write(path: Path, content: object) -> str:
@@ -181,8 +181,7 @@ def test_a_registry(world: World, stub: Stub) -> None:
     assert read_lock(str(world.project))["pdf"].own_text("version") == "1.0.0"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [
         ("skills-lock.json", "{"),
@@ -206,11 +205,7 @@ def test_hostile_entries(world: World, versions: Versions) -> None:
         "../../outside": {**versions.npm()["skills"]["pdf"], "skillPath": "../../etc/SKILL.md"},
         "no-version": {"source": "acme/skills", "sourceType": "github"},
         "no-commit": {**versions.npm()["skills"]["pdf"], "skillc": {"v": 1, "commit": "--upload-pack=touch"}},
-        "helper": {
-            "source": "ext::sh -c x",
-            "sourceType": "git",
-            "computedHash": "0",
-        },
+        "helper": {"source": "ext::sh -c x", "sourceType": "git", "computedHash": "0"},
         "plain": {"source": "http://example.com/x.git", "sourceType": "git", "computedHash": "0"},
     }
     file = write(world.root / "other/skills-lock.json", {"version": 1, "skills": entries})

@@ -11,6 +11,7 @@ import pytest
 
 from skillc.install.lock import change_lock, read_lock
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.npm import Installer
@@ -230,21 +231,7 @@ def test_hostile_names(world: World, origin: Origin, server: Server) -> None:
     world.fails("E081", "install")
 
 
-@pytest.mark.slow
-def test_a_store_that_leads_elsewhere(world: World, origin: Origin, server: Server) -> None:
-    """[SURFACES: Lock file] a clone whose store is a link out of the project gets nothing written there."""
-    lock_skills(world, server.url, "pdf")
-    world.store.rmdir()
-    victim = world.home / "precious"
-    skill(victim, "pdf")
-    world.store.symlink_to(victim)
-    before = read_tree(victim)
-    world.fails("E012", "install")
-    world.fails("E012", "update")
-    assert read_tree(victim) == before
-
-
-@pytest.mark.parametrize(
+@each(
     "fields",
     [
         {"sourceType": "git", "sourceUrl": "ext::sh -c evil", "source": "x"},

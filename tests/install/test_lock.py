@@ -17,6 +17,7 @@ from skillc.install.npm import compute_hash
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.skills import SkillDigest
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.npm import Installer, evaluate
 from tests.support.skills import skill
 
@@ -162,7 +163,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
+@each("text", BROKEN)
 def test_damaged(world: World, text: str) -> None:
     """[SURFACES: Lock file] a damaged or hostile file is one coded line, and stays as it is."""
     path = world.project / "skills-lock.json"
@@ -272,61 +273,50 @@ def test_the_home(world: World) -> None:
     assert json.loads(theirs.read_text()) == last
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"version": 2, "skills": {}}', '{"version": 3, "skills": 1}'])
-def test_a_damaged_global_file(world: World, text: str) -> None:
+def test_a_damaged_global_file(world: World) -> None:
     """[SURFACES: Lock file] it stays as it is, with a warning; the home's own lock is written."""
-    theirs = world.home / "state" / "skills" / ".skill-lock.json"
-    theirs.parent.mkdir(parents=True)
-    theirs.write_text(text)
-    script = (
-        "import sys; from skillc.install.entry import LockEntry; from skillc.install.lock import change_lock;"
-        "print(*(d.line() for d in change_lock(sys.argv[1], record=[LockEntry('pdf', {'source': 'x'})])))"
-    )
-    env = world.env | {"XDG_STATE_HOME": str(world.home / "state")}
-    command = [sys.executable, "-c", script, str(world.home)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"warning[W085]: '{theirs}' is not kept in step: ")
-    assert theirs.read_text() == text
-    assert list(read_lock(str(world.home))) == ["pdf"]
+    theirs = world.home / ".agents" / ".skill-lock.json"
+    theirs.parent.mkdir()
+    for text in ("{", "[]", '{"version": 2, "skills": {}}', '{"version": 3, "skills": 1}'):
+        theirs.write_text(text)
+        entry = LockEntry(f"pdf{len(text)}", {"source": "x"})
+        (warning,) = change_lock(str(world.home), record=[entry])
+        assert warning.line().startswith(f"warning[W085]: '{theirs}' is not kept in step: ")
+        assert theirs.read_text() == text
+        assert entry.name in read_lock(str(world.home))
 
 
 @pytest.mark.slow
-def test_the_npm_package_reads_ours(installer: Installer) -> None:
-    """[SURFACES: Lock file] it restores from our lock, and an 'add' of its own keeps what is ours."""
+def test_with_the_npm_package(installer: Installer) -> None:
+    """[SURFACES: Lock file] what it wrote is read; writing it again changes no byte.
+
+    It restores from our lock, and an 'add' of its own keeps what is ours.
+    """
     world, root = installer.world, str(installer.world.project)
+    more = skill(world.root / "more", "xlsx")
+    installer.run("add", str(more.parent), "--yes", "--agent", "claude-code")
+    before = read(world)
+    (found,) = read_lock(root).values()
+    assert (found.hash, found.own) == (compute_hash(str(more)), {})
+    assert found.origin(root) == Origin("local", str(more.parent), str(more.parent))
+    change_lock(root, record=[found])
+    change_lock(root, record=[entry("more")])
+    change_lock(root, forget=["more"])
+    assert read(world) == before
+    change_lock(root, forget=["xlsx"])
     mine = world.root / "mine"
     folders = [skill(mine, "pdf"), skill(mine, "docx")]
-    hashes = {folder.name: compute_hash(str(folder)) for folder in folders}
-    local = Origin("local", str(mine), str(mine))
-    download = Download(local, str(mine), ())
+    download = Download(Origin("local", str(mine), str(mine)), str(mine), ())
     entries = [
         make_entry(root, download, Candidate(f.name, str(f), ""), hash_folder(str(f))) for f in folders
     ]
     change_lock(root, record=entries)
     before = read(world)
-    more = skill(world.root / "more", "xlsx")
     installer.run("add", str(more.parent), "--yes", "--agent", "claude-code")
     change_lock(root, forget=["xlsx"])
     assert read(world) == before
     installer.run("experimental_install")  # which writes each entry anew, without ours
-    for name in hashes:
+    for name in ("pdf", "docx"):
         assert (world.project / ".agents" / "skills" / name / "SKILL.md").is_file()
     theirs = {each.name: {k: v for k, v in each.fields.items() if k != "skillc"} for each in entries}
     assert installer.lock() == theirs
-
-
-@pytest.mark.slow
-def test_we_read_the_npm_package(installer: Installer) -> None:
-    """[SURFACES: Lock file] what it wrote is read; writing it again changes no byte."""
-    world, root = installer.world, str(installer.world.project)
-    mine = skill(world.root / "mine", "pdf")
-    installer.run("add", str(mine.parent), "--yes", "--agent", "claude-code")
-    before = read(world)
-    (found,) = read_lock(root).values()
-    assert found.hash == compute_hash(str(mine))
-    assert found.own == {}
-    assert found.origin(root) == Origin("local", str(mine.parent), str(mine.parent))
-    change_lock(root, record=[found])
-    change_lock(root, record=[entry("more")])
-    change_lock(root, forget=["more"])
-    assert read(world) == before

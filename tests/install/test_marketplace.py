@@ -14,6 +14,7 @@ from skillc.install.download import open_download
 from skillc.install.marketplace import find_marketplace, read_plugins
 from skillc.remotes import host_of
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Origin, Server
 from tests.support.http import Request, Stub, page
 
@@ -70,11 +71,7 @@ def test_plugins_are_git_repositories(world: World, shop: Shop, origin: Origin, 
     world.ok("update", "email", "--yes")
     assert "Newer." in (world.store / "email" / "SKILL.md").read_text()
     world.ok("remove", "email")
-    shown = json.loads(
-        world.ok(
-            *("add", address, "--skill", "fixed", "--allow-host", host, "--dry-run", "--format", "json")
-        ).stdout
-    )
+    shown = world.json("add", address, "--skill", "fixed", "--allow-host", host, "--dry-run")
     assert [(each["id"], each["ref"], each["commit"]) for each in shown["added"]] == [
         ("pdf", commit, commit),
         ("email", commit, commit),
@@ -110,7 +107,7 @@ def test_only_the_skills_that_a_plugin_names(world: World, stub: Stub, server: S
     assert list(lock(world)) == ["email"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "words"),
     [
         ("./plugins/x", "of the repository that the marketplace is in"),
@@ -143,7 +140,7 @@ def test_what_is_not_asked(world: World, shop: Shop, source: Any, words: str) ->
     assert words in error.value.text()
 
 
-@pytest.mark.parametrize("fields", [{"path": "../.."}, {"path": "a/../../b"}, {"ref": "--exec=x"}])
+@each("fields", [{"path": "../.."}, {"path": "a/../../b"}, {"ref": "--exec=x"}])
 def test_hostile_fields(world: World, shop: Shop, server: Server, fields: dict[str, str]) -> None:
     """[SURFACES: Getting skills] a path that leaves the repository, or a ref like an option, is refused."""
     address = shop(x={"source": "git-subdir", "url": server.url} | fields)
@@ -169,9 +166,7 @@ def test_credentials_stay_on_their_host(world: World, shop: Shop, stub: Stub, se
     assert stub.requests[0].headers["authorization"].startswith("Basic ")
 
 
-@pytest.mark.parametrize(
-    "content", [b"<h1>no</h1>", [], {"plugins": 5}, {"name": "x"}, b"[" * 100_000, b"\xff"]
-)
+@each("content", [b"<h1>no</h1>", [], {"plugins": 5}, {"name": "x"}, b"[" * 100_000, b"\xff"])
 def test_no_marketplace(world: World, stub: Stub, content: Any) -> None:
     """[SURFACES: Getting skills] an address of anything else is what it was before."""
     stub.gives(page(content))
@@ -180,15 +175,9 @@ def test_no_marketplace(world: World, stub: Stub, content: Any) -> None:
 
 def test_odd_entries(world: World, stub: Stub) -> None:
     """[SURFACES: Getting skills] those without a name are not chosen; of two with one, the first counts."""
-    plugins = [
-        5,
-        {},
-        {"name": 5},
-        {"name": " "},
-        {"name": "a", "source": "./1"},
-        {"name": "a", "source": "./2"},
-    ]
-    plugins.append({"name": "b", "source": "./b", "skills": [5, "./c"], "description": ["x"]})
+    plugins: list[Any] = [5, {}, {"name": 5}, {"name": " "}]
+    plugins += [{"name": "a", "source": "./1"}, {"name": "a", "source": "./2"}]
+    plugins += [{"name": "b", "source": "./b", "skills": [5, "./c"], "description": ["x"]}]
     read = read_plugins({"plugins": plugins, "metadata": {"pluginRoot": "./all"}})
     assert read is not None
     assert [(each.name, each.folder, each.skills) for each in read if each.name] == [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
-from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -15,6 +14,7 @@ from skillc.errors import OriginNotFound
 from skillc.install.address import parse_origin, recall_origin
 from skillc.registry import SYSTEM, Role
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Chunks, Request, Stub, page
 from tests.support.team import Team
 
@@ -57,37 +57,34 @@ def test_add_one(eve: World, team: Team) -> None:
     assert "Unchanged" in eve.ok("add", f"{team.url}/payments/refunds", "--yes").stdout
 
 
-@pytest.mark.parametrize(
-    ("ref", "version"), [("@1.0.0", "1.0.0"), ("@v1", "1.0.0"), ("@next", "2.0.0-rc.1"), ("@latest", "1.1.0")]
-)
-def test_a_version_or_a_tag(eve: World, team: Team, ref: str, version: str) -> None:
+def test_a_version_or_a_tag(eve: World, team: Team) -> None:
     """[SURFACES: Registry] @ names a version or a tag."""
     for number, tag in (("1.0.0", "latest"), ("1.1.0", "latest"), ("2.0.0-rc.1", "next")):
         team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
-    (added,) = eve.json("add", f"{team.url}/payments/refunds{ref}", "--yes")["added"]
-    assert (added["version"], text(eve)) == (version, version)
-    assert lock(eve)["refunds"]["ref"] == ref[1:]
+    refs = {"1.0.0": "1.0.0", "v1": "1.0.0", "next": "2.0.0-rc.1", "latest": "1.1.0"}
+    for ref, version in refs.items():
+        (added,) = eve.json("add", f"{team.url}/payments/refunds@{ref}", "--yes")["added"]
+        assert (added["version"], text(eve)) == (version, version)
+        assert lock(eve)["refunds"]["ref"] == ref
+        eve.ok("remove", "refunds")
 
 
-@pytest.mark.parametrize(
-    ("ref", "hint"),
-    [
+def test_near_misses_of_versions(eve: World, team: Team) -> None:
+    """[SURFACES: Near misses] a version or tag that a skill has not: those nearest to it, none yanked."""
+    for number, tag in (("1.0.0", "old"), ("1.2.2", "next"), ("1.2.3", "latest"), ("3.0.0", "yanked")):
+        team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
+    team.registry.yank(SYSTEM, "payments/refunds", "3.0.0", "wrong")
+    for ref, hint in (
         ("1.2.4", "did you mean '1.2.3' or '1.2.2'?"),
         ("1.9", "did you mean '1.2.3' or '1.2.2'?"),
         ("2.0.0", "there are 1.2.3, 1.2.2 and 1 more"),
         ("lates", "did you mean 'latest'?"),
         ("nxt", "did you mean 'next'?"),
-    ],
-)
-def test_near_misses_of_versions(eve: World, team: Team, ref: str, hint: str) -> None:
-    """[SURFACES: Near misses] a version or tag that a skill has not: those nearest to it, none yanked."""
-    for number, tag in (("1.0.0", "old"), ("1.2.2", "next"), ("1.2.3", "latest"), ("3.0.0", "yanked")):
-        team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
-    team.registry.yank(SYSTEM, "payments/refunds", "3.0.0", "wrong")
-    stderr = eve.fails("E080", "add", f"{team.url}/payments/refunds@{ref}", "--yes").stderr
-    first, second = stderr.splitlines()
-    assert f"'payments/refunds' has no version or tag '{ref}' in the registry" in first
-    assert second == f"hint: {hint}"
+    ):
+        stderr = eve.fails("E080", "add", f"{team.url}/payments/refunds@{ref}", "--yes").stderr
+        first, second = stderr.splitlines()
+        assert f"'payments/refunds' has no version or tag '{ref}' in the registry" in first
+        assert second == f"hint: {hint}"
 
 
 def test_the_page_of_a_skill(eve: World, team: Team) -> None:
@@ -130,12 +127,18 @@ def test_all_of_it(eve: World, team: Team) -> None:
 
 
 def test_outdated_and_update(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] outdated compares digests and downloads nothing; update takes the new version."""
+    """[SURFACES: Registry] outdated compares digests and downloads nothing; update takes the new version.
+
+    Install fetches just the locked version, though a newer one is there.
+    """
     team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
     eve.ok("add", f"{team.url}/payments/refunds", "--yes")
     (state,) = eve.json("outdated")["skills"] or [{"changed": False}]
     assert state["changed"] is False
     team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
+    shutil.rmtree(eve.store / "refunds")
+    assert eve.json("install", "--frozen")["installed"] == ["refunds"]
+    assert text(eve) == "one"
     team.requests.clear()
     (state,) = eve.json("outdated")["skills"]
     assert (state["current"], state["latest"], state["changed"]) == ("1.0.0", "1.1.0", True)
@@ -248,7 +251,7 @@ def archive(files: dict[str, bytes]) -> bytes:
 MAIN = b"---\nname: pdf\ndescription: x\n---\n# Pdf\n"
 
 
-def lie(stub: Stub, versions: Any, data: bytes = b"") -> Callable[[Request], Chunks]:
+def lie(stub: Stub, versions: Any, data: bytes = b"") -> None:
     def answer(request: Request) -> Chunks:
         path = request.path.partition("?")[0]
         if path == "/whoami":
@@ -258,10 +261,9 @@ def lie(stub: Stub, versions: Any, data: bytes = b"") -> Callable[[Request], Chu
         return [page(data) if path == "/skills/pdf/archive.tar.gz" else page({}, 404)]
 
     stub.answer = answer
-    return answer
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "code"),
     [
         (archive({"SKILL.md": MAIN}), "E081"),
@@ -278,7 +280,7 @@ def test_other_files_than_the_digest_says(world: World, stub: Stub, data: bytes,
     assert not (world.store / "pdf").exists()
 
 
-@pytest.mark.parametrize("versions", [[], {}, [3], [{"version": 3}], [{"version": "1.0.0", "tags": 3}]])
+@each("versions", [[], {}, [3], [{"version": 3}], [{"version": "1.0.0", "tags": 3}]])
 def test_nonsense(world: World, stub: Stub, versions: Any) -> None:
     """[SURFACES: Registry] a list of versions that is none is E080, and no traceback."""
     lie(stub, versions)
@@ -293,13 +295,3 @@ def test_a_site_is_no_registry(world: World, stub: Stub) -> None:
     ]
     world.fails("E080", "add", stub.url, "--yes")
     assert stub.paths() == ["/whoami", "/.well-known/agent-skills/index.json"]
-
-
-def test_install_from_the_lock(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] install fetches just the locked version, though a newer one is there."""
-    team.publish("payments/refunds", {"a.md": "one"}, version="1.0.0")
-    eve.ok("add", f"{team.url}/payments/refunds", "--yes")
-    team.publish("payments/refunds", {"a.md": "two"}, version="1.1.0")
-    shutil.rmtree(eve.store / "refunds")
-    assert eve.json("install", "--frozen")["installed"] == ["refunds"]
-    assert text(eve) == "one"

@@ -14,6 +14,7 @@ from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.lock import change_lock, read_lock
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Stub, page
 from tests.support.site import INDEX, MAIN, OLD, PLACE, digest, entry, index, pack, serve
 
@@ -88,7 +89,7 @@ def test_older_form(world: World, stub: Stub) -> None:
     assert [report.code for report in reports] == ["W082"]
 
 
-@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a\\b", "nul", ""])
+@each("name", ["../../x", "/etc/passwd", "a\\b", "nul", ""])
 def test_older_form_is_hostile(world: World, stub: Stub, name: str) -> None:
     """[SURFACES: Well-known discovery] Names that leave the skill are refused as in an archive."""
     index = {"skills": [{"name": "pdf", "description": "x", "files": ["SKILL.md", name]}]}
@@ -98,7 +99,7 @@ def test_older_form_is_hostile(world: World, stub: Stub, name: str) -> None:
     assert os.listdir(world.home / ".skillc/cache/downloads") == []
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [5, {}, entry(name="../x"), entry(name="A"), entry(type="program"), entry(digest="md5:1"),
      entry(digest=None), entry(url=""), entry() | {"url": 5}, entry(url="https://[::1"),
@@ -115,7 +116,7 @@ def test_bad_entries(world: World, stub: Stub, bad: object) -> None:
     assert report.message.endswith("/index.json' is left out: 1 entry that breaks the format")
 
 
-@pytest.mark.parametrize("url", ["http://example.com/SKILL.md", "file:///etc/passwd", "ftp://example.com/x"])
+@each("url", ["http://example.com/SKILL.md", "file:///etc/passwd", "ftp://example.com/x"])
 def test_other_addresses(world: World, stub: Stub, url: str) -> None:
     """[SURFACES: Getting skills] Files are asked over https; http is for loopback addresses only."""
     serve(stub, {INDEX: index(entry(url=url))})
@@ -161,7 +162,7 @@ def lead(stub: Stub, other: Stub, way: str) -> str:
     return stub.url if way == "redirect" else f"{stub.url}/pdf.zip"
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "message"),
     [(digest(MAIN), "the files are the same"), (digest(b"other"), "other files now"), ("", "it has no hash")],
 )
@@ -172,6 +173,7 @@ def test_entry_of_another_tool(world: World, stub: Stub, known: str, message: st
     fields |= {"wellKnownDigest": known} if known else {}
     lock = world.project / "skills-lock.json"
     lock.write_text(json.dumps({"version": 1, "skills": {"pdf": fields}}))
+    shutil.rmtree(world.store / "pdf", ignore_errors=True)
     (warning,) = [line for line in world.ok("install").stderr.splitlines() if "W086" in line]
     assert message in warning
 
