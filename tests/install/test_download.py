@@ -18,6 +18,7 @@ from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.lock import change_lock, read_lock
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import Origin, Server, serving
 from tests.support.internet import connected
 
@@ -124,23 +125,23 @@ def test_token_of_a_variable(world: World, origin: Origin, server: Server, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("user", ["x%0Aurl=https%3A%2F%2Fgithub.com", "victim"])
-def test_login_of_a_lock(world: World, origin: Origin, server: Server, user: str) -> None:
+def test_login_of_a_lock(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] A lock chooses neither the host nor the user that git's helpers are asked for."""
     world.ok("add", server.url, "--skill", "pdf", "--yes", "--target", "claude")
     lock = world.project / "skills-lock.json"
-    lock.write_text(lock.read_text().replace("http://127", f"http://{user}@127"))
-    change_lock(str(world.project), record=[read_lock(str(world.project))["pdf"].sealed()])
-    shutil.rmtree(world.store / "pdf")
-    shutil.rmtree(world.home / ".skillc" / "cache", ignore_errors=True)
-    questions = world.home / "questions"
+    text, questions = lock.read_text(), world.home / "questions"
     (world.home / ".gitconfig").write_text(f'[credential]\n\thelper = "!f() {{ cat >> {questions}; }}; f"\n')
     server.token = "secret-token"
-    world.skc("install")
-    asked = questions.read_text() if questions.exists() else ""
+    for user in ("x%0Aurl=https%3A%2F%2Fgithub.com", "victim"):
+        lock.write_text(text.replace("http://127", f"http://{user}@127"))
+        change_lock(str(world.project), record=[read_lock(str(world.project))["pdf"].sealed()])
+        shutil.rmtree(world.store / "pdf", ignore_errors=True)
+        shutil.rmtree(world.home / ".skillc" / "cache", ignore_errors=True)
+        world.skc("install")
+    asked = questions.read_text()
     assert "github.com" not in asked
     assert "victim" not in asked
-    assert user != "victim" or "127.0.0.1" in asked
+    assert "127.0.0.1" in asked
 
 
 def test_git(world: World, origin: Origin, address: str) -> None:
@@ -165,12 +166,25 @@ def test_git(world: World, origin: Origin, address: str) -> None:
 
 @pytest.mark.slow
 def test_one_wanted(world: World, origin: Origin, address: str) -> None:
-    """[SURFACES: Getting skills] Only the skill that is wanted is on disk, by name or by path."""
+    """[SURFACES: Getting skills] Only the skill that is wanted is on disk, by name or by path.
+
+    A list first, then the files of those chosen, by the names in their SKILL.md.
+    """
+    origin.write("pdf/more.md", "more")
+    origin.write("x/SKILL.md", "---\nname: my-name\ndescription: y\n---\n")
     origin.push("a/one", "b/two")
     for wanted in ("two", "TWO", "b/two", "b/two/SKILL.md"):
         with open_download(parse_origin(address, "/"), names=[wanted]) as found:
             assert [skill.name for skill in found.candidates] == ["two"]
             assert files_of(found.folder) == ["b/two/SKILL.md"]
+    assert get(address, "my-name") == {"my-name": ["SKILL.md"]}
+    with open_download(parse_origin(address, "/"), lazy=True) as found:
+        (pdf,) = (skill for skill in found.candidates if skill.name == "pdf")
+        assert len(found.candidates) == 5
+        assert not os.path.exists(pdf.folder)
+        found.complete([pdf])
+        found.complete([pdf])
+        assert files_of(found.folder) == ["pdf/SKILL.md", "pdf/more.md"]
 
 
 def test_sparse(world: World, origin: Origin, server: Server) -> None:
@@ -186,28 +200,14 @@ def test_sparse(world: World, origin: Origin, server: Server) -> None:
     assert [line.split()[0] for line in server.requests] == ["ask", "ask", "fetch", "fetch"]
 
 
-def test_lazy(world: World, origin: Origin, address: str) -> None:
-    """[SURFACES: Getting skills] a list first, then the files of those chosen, by the names in their
-    SKILL.md.
-    """
-    origin.write("pdf/more.md", "more")
-    origin.push("one")
-    with open_download(parse_origin(address, "/"), lazy=True) as found:
-        assert [skill.name for skill in found.candidates] == ["one", "pdf", "email"]
-        assert not os.path.exists(found.candidates[1].folder)
-        found.complete(found.candidates[1:2])
-        found.complete(found.candidates[1:2])
-        assert files_of(found.folder) == ["pdf/SKILL.md", "pdf/more.md"]
-    origin.write("x/SKILL.md", "---\nname: my-name\ndescription: y\n---\n")
-    origin.push()
-    assert get(address, "my-name") == {"my-name": ["SKILL.md"]}
-
-
 @pytest.mark.slow
 def test_refs(world: World, origin: Origin, address: str) -> None:
-    """[SURFACES: Getting skills] A branch, a tag or a commit, whole or short, after @ or #."""
+    """[SURFACES: Getting skills] A branch, a tag or a commit, whole or short, after @ or #.
+
+    In a browser's address, a ref with slashes is told from the path.
+    """
     first = origin.git("rev-parse", "HEAD")
-    last = origin.push("new")
+    last = origin.push("skills/deep")
     origin.git("push", "-q", "origin", "main:feature/x")
     for ref, commit in [("@v1", first), ("#v1", first), ("@main", last), ("#feature/x", last)]:
         with open_download(parse_origin(address + ref, "/")) as found:
@@ -215,10 +215,13 @@ def test_refs(world: World, origin: Origin, address: str) -> None:
     for name in (first, first[:10]):
         with open_download(parse_origin(f"{address}@{name}", "/")) as found:
             assert found.commit == first
-            assert "new" not in [skill.name for skill in found.candidates]
+            assert "deep" not in [skill.name for skill in found.candidates]
+    place = replace(parse_origin(address, "/"), ref="feature", path="x/skills/deep")
+    with open_download(place) as found:
+        assert (found.origin.ref, found.origin.path) == ("feature/x", "skills/deep")
+        assert [skill.name for skill in found.candidates] == ["deep"]
 
 
-@pytest.mark.slow
 def test_exact_commit(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Lock file] The commit of a lock is fetched, wherever the branch is by now."""
     first = origin.git("rev-parse", "HEAD")
@@ -230,16 +233,6 @@ def test_exact_commit(world: World, origin: Origin, address: str) -> None:
             assert [skill.name for skill in found.candidates] == ["pdf", "email"]
     with pytest.raises(OriginNotFound):
         get(address, commit="0123456789" * 4)
-
-
-def test_ref_with_slashes_in_an_address(world: World, origin: Origin, address: str) -> None:
-    """[SURFACES: Getting skills] In a browser's address, a ref with slashes is told from the path."""
-    origin.push("skills/deep")
-    origin.git("push", "-q", "origin", "main:feature/x")
-    place = parse_origin(address, "/")
-    with open_download(replace(place, ref="feature", path="x/skills/deep")) as found:
-        assert (found.origin.ref, found.origin.path) == ("feature/x", "skills/deep")
-        assert [skill.name for skill in found.candidates] == ["deep"]
 
 
 @pytest.mark.slow
@@ -279,7 +272,7 @@ def test_no_repository(world: World, server: Server, tmp_path: Path) -> None:
     assert downloads(world) == []
 
 
-@pytest.mark.parametrize("fault", ["404", "500", "html", "lie", "cut"])
+@each("fault", ["404", "500", "html", "lie", "cut"])
 def test_faults(world: World, server: Server, fault: str) -> None:
     """[SURFACES: Getting skills] A server that fails or lies: E080, and nothing stays."""
     server.fault = fault
@@ -315,7 +308,7 @@ def test_links(world: World, origin: Origin, address: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [b"..", b".git", b"a/b", b"a\\b", b"nul\0x", b"GIT~1"])
+@each("name", [b"..", b".git", b"a/b", b"a\\b", b"nul\0x", b"GIT~1"])
 def test_hostile_trees(world: World, origin: Origin, address: str, name: bytes) -> None:
     """[SURFACES: Getting skills] A tree that git would not make writes nothing outside its folder."""
     blob, main = Blob.from_string(b"bad"), Blob.from_string(b"---\nname: x\ndescription: y\n---\n")
@@ -345,29 +338,28 @@ def test_folder(world: World, tmp_path: Path) -> None:
     assert files_of(str(place)) == before
 
 
-@pytest.mark.parametrize("wrapped", [True, False])
-def test_archive(world: World, tmp_path: Path, wrapped: bool) -> None:
-    """[SURFACES: Getting skills] The skills of an archive, also below the one folder that all is in."""
-    place = tmp_path / "made" / ("repo-main" if wrapped else ".")
-    world.skill("one", store=place / "skills")
-    world.skill("two", store=place)
-    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as file:
-        file.add(tmp_path / "made", ".")
-    with open_download(parse_origin(str(tmp_path / "a.tar.gz"), "/")) as found:
-        assert [(skill.name, skill.path) for skill in found.candidates] == [
-            ("one", "skills/one/SKILL.md"),
-            ("two", "two/SKILL.md"),
-        ]
-    assert downloads(world) == []
+def test_archive(world: World, tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] The skills of an archive, also below the one folder that all is in.
 
-
-def test_archive_that_is_a_skill(world: World, tmp_path: Path) -> None:
-    """[SURFACES: Getting skills] An archive with SKILL.md in its root or its only folder is one skill."""
+    An archive with SKILL.md in its root or its only folder is one skill.
+    """
+    for place in (tmp_path / "wrapped" / "repo-main", tmp_path / "plain"):
+        world.skill("one", store=place / "skills")
+        world.skill("two", store=place)
+    for name in ("wrapped", "plain"):
+        with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as file:
+            file.add(tmp_path / name, ".")
+        with open_download(parse_origin(str(tmp_path / "a.tar.gz"), "/")) as found:
+            assert [(skill.name, skill.path) for skill in found.candidates] == [
+                ("one", "skills/one/SKILL.md"),
+                ("two", "two/SKILL.md"),
+            ]
     folder = world.skill("one", store=tmp_path / "made")
     (folder / "more.md").write_text("more")
     for root in (folder, folder.parent):
         shutil.make_archive(str(tmp_path / "a"), "zip", root)
         assert get(str(tmp_path / "a.zip")) == {"one": ["SKILL.md", "more.md"]}
+    assert downloads(world) == []
 
 
 def test_leftovers_are_swept(world: World, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from skillc.settings import load_settings
 from skillc.tools import find_skill
 from skillc.tools.trust import TrustLevel
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.git import GIT_ENV
 from tests.support.skills import skill
 from tests.support.terminal import on_terminal
@@ -169,13 +170,14 @@ def test_other_directories(world: World) -> None:
     assert (world.global_store / "pdf/SKILL.md").exists()
 
 
-@pytest.mark.parametrize("words", [["--from", "claude", "--project"], ["--project"], [".claude/skills/pdf"]])
+@each("words", [["--from", "claude", "--project"], ["--project"], [".claude/skills/pdf"]])
 def test_a_directory_that_leads_out_of_a_project(world: World, words: list[str]) -> None:
     """[D63] a clone may bring the link: nothing is moved out of the folder that it leads to."""
     outside = world.root / "outside"
-    pdf = skill(outside, "pdf")
-    (world.project / ".claude").mkdir()
-    (world.project / ".claude/skills").symlink_to(outside)
+    pdf = world.skill("pdf", store=outside)
+    if not (world.project / ".claude").exists():
+        (world.project / ".claude").mkdir()
+        (world.project / ".claude/skills").symlink_to(outside)
     result = world.ok("import", *words, "--yes")
     assert ("leads out of the project" in result.stdout) == ("--project" in words)
     assert pdf.is_dir()

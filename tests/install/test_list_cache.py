@@ -9,6 +9,7 @@ import pytest
 from skillc.contract import encode
 from skillc.install import installed, list_installed, state
 from tests.conftest import World, save
+from tests.support.cases import each
 
 USABLE = "---\nname: x\ndescription: d\n---\n# x\n"
 
@@ -141,7 +142,7 @@ def test_unreadable_files(world: World, unprivileged: tuple[str, ...]) -> None:
     assert world.skc("list", prefix=unprivileged).stdout == expected.stdout
 
 
-@pytest.mark.parametrize("words", [("list",), ("build", "--all"), ("find", "testing"), ("lint", "--all")])
+@each("words", [("list",), ("build", "--all"), ("find", "testing"), ("lint", "--all")])
 def test_a_folder_that_can_not_be_read(
     world: World, unprivileged: tuple[str, ...], words: tuple[str, ...]
 ) -> None:

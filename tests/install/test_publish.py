@@ -16,6 +16,7 @@ from skillc.registry import SYSTEM, Role, read_package
 from skillc.remotes import RegistryApi
 from skillc.remotes.registry import skill_path
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.http import Stub, page
 from tests.support.team import Team
 
@@ -32,9 +33,8 @@ def folder(world: World) -> Path:
     return folder
 
 
-def publish(world: World, *words: str, **options: Any) -> dict[str, Any]:
-    value: dict[str, Any] = world.json("publish", *words, **options)
-    return value
+def publish(world: World, *words: str, **options: Any) -> Any:
+    return world.json("publish", *words, **options)
 
 
 def test_first_version(ada: World, team: Team, folder: Path) -> None:
@@ -146,26 +146,21 @@ def test_audit_stops_it(ada: World, team: Team, folder: Path) -> None:
 
 
 def test_someone_else_was_faster(ada: World, team: Team, folder: Path) -> None:
-    """[SURFACES: Registry] a version that was published after ours was compared is noticed: E091."""
-    publish(ada, "refunds")
-    (folder / "new.md").write_text("# New\n")
+    """[SURFACES: Registry] a version that was published after ours was compared is noticed: E091.
+
+    So is a skill that was new when it was compared: another's is not published over.
+    """
     with RegistryApi(team.url, team.secret) as api:
-        upload = plan_upload(api, read_package("refunds", str(folder)))
-        team.publish("refunds", version="9.0.0")
-        with pytest.raises(VersionExists, match=r"has version 9\.0\.0 already") as caught:
-            send_upload(api, upload)
-    assert "publish again" in caught.value.text()
+        first = plan_upload(api, read_package("refunds", str(folder)))
+        team.publish("refunds", version="0.1.0")
+        second = plan_upload(api, read_package("refunds", str(folder)))
+        team.publish("refunds", {"new.md": "# New\n"}, version="9.0.0")
+        for upload in (first, second):
+            with pytest.raises(VersionExists) as caught:
+                send_upload(api, upload)
+            assert "publish again" in caught.value.text()
+    assert "has version 9.0.0 already" in caught.value.message
     assert [v.version for v in team.registry.skill(SYSTEM, "refunds").versions] == ["9.0.0", "0.1.0"]
-
-
-def test_someone_else_published_it_first(ada: World, team: Team, folder: Path) -> None:
-    """[SURFACES: Registry] a skill that was new when it was compared is not published over another's."""
-    with RegistryApi(team.url, team.secret) as api:
-        upload = plan_upload(api, read_package("refunds", str(folder)))
-        team.publish("refunds")
-        with pytest.raises(VersionExists) as caught:
-            send_upload(api, upload)
-    assert "publish again" in caught.value.text()
 
 
 def test_a_digest_gets_nothing(team: Team) -> None:
@@ -180,7 +175,7 @@ def test_a_digest_gets_nothing(team: Team) -> None:
                 api.send("PUT", skill_path(skill_id), body)
 
 
-@pytest.mark.parametrize(("role", "prefix"), [(Role.READER, ""), (Role.PUBLISHER, "payments")])
+@each(("role", "prefix"), [(Role.READER, ""), (Role.PUBLISHER, "payments")])
 def test_too_small_a_role(world: World, team: Team, folder: Path, role: Role, prefix: str) -> None:
     """[SURFACES: Registry] without the role on the prefix it is E090, which says how to log in."""
     env = {"SKILLC_TOKEN": team.token("eve", role, prefix)}
@@ -236,7 +231,7 @@ def test_files_that_can_not_be_published(ada: World, team: Team, folder: Path) -
     ada.fails("E001", "publish", "nothing")
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         page({"versions": []}),

@@ -53,23 +53,10 @@ def test_outdated(installed: World, origin: Origin) -> None:
     edit(installed, "Line 2.", "My line.")
     before = read_tree(installed.project)
     found = installed.json("outdated")["skills"]
+    same = {"current": old[:12], "commit": commit}
     assert found == [
-        {
-            "id": "email",
-            "current": old[:12],
-            "latest": old[:12],
-            "commit": commit,
-            "changed": False,
-            "edited": False,
-        },
-        {
-            "id": "pdf",
-            "current": old[:12],
-            "latest": commit[:12],
-            "commit": commit,
-            "changed": True,
-            "edited": True,
-        },
+        {"id": "email", "latest": old[:12], "changed": False, "edited": False} | same,
+        {"id": "pdf", "latest": commit[:12], "changed": True, "edited": True} | same,
     ]
     assert installed.ok("outdated").stdout.splitlines()[1].split() == ["pdf", old[:12], commit[:12], "edited"]
     assert read_tree(installed.project) == before
@@ -77,15 +64,23 @@ def test_outdated(installed: World, origin: Origin) -> None:
 
 @pytest.mark.slow
 def test_update(installed: World, origin: Origin) -> None:
-    """[SURFACES: Getting skills] files, modes and the lock are the new ones; the agent gets the new build."""
+    """[SURFACES: Getting skills] files, modes and the lock are the new ones; the agent gets the new build.
+
+    --diff shows the text, --dry-run changes nothing.
+    """
     origin.write("pdf/SKILL.md", TEXT.replace("About pdf", "About PDF files") + "More.\n")
     (origin.work / "pdf/scripts/run.sh").chmod(0o755)
     origin.write("pdf/added.md", "# New\n")
+    origin.write("pdf/data.bin", b"\0\1")
     commit = origin.push()
+    before = read_tree(installed.project)
+    preview = installed.ok("update", "--dry-run", "--diff").stdout
+    assert "-description: About pdf\n+description: About PDF files\n" in preview
+    assert "added: data.bin (not shown" in preview
+    assert read_tree(installed.project) == before
     result = installed.ok("update")
-    assert "  added: added.md\n  changed: SKILL.md\n  changed: scripts/run.sh\n" in result.stdout.replace(
-        "  changed: SKILL.md\n  added: added.md\n", "  added: added.md\n  changed: SKILL.md\n"
-    )
+    lines = {"added: added.md", "added: data.bin", "changed: SKILL.md", "changed: scripts/run.sh"}
+    assert lines <= {line.strip() for line in result.stdout.splitlines()}
     assert "1 skill up to date" in result.stdout
     assert (installed.store / "pdf" / "added.md").is_file()
     assert os.access(installed.store / "pdf" / "scripts" / "run.sh", os.X_OK)
@@ -137,8 +132,14 @@ def test_another_version(installed: World, origin: Origin) -> None:
 
 
 @pytest.mark.slow
-def test_edits_are_merged(installed: World, origin: Origin) -> None:
-    """[SURFACES: Getting skills] your edit and the new version both count; the one before is in the trash."""
+@pytest.mark.parametrize("is_fetched", [False, True])
+def test_edits_are_merged(installed: World, origin: Origin, is_fetched: bool) -> None:
+    """[SURFACES: Getting skills] your edit and the new version both count; the one before is in the trash.
+
+    Without its copy in the home, the version that was installed is fetched.
+    """
+    if is_fetched:
+        shutil.rmtree(installed.home / ".skillc" / "versions")
     edit(installed, "Line 2.", "My line.")
     (installed.store / "pdf" / "mine.md").write_text("mine")
     (installed.store / "pdf" / ".git").mkdir()
@@ -174,18 +175,6 @@ def test_a_conflict(installed: World, origin: Origin) -> None:
     assert read_lock(str(installed.project))["pdf"].commit == commit
     assert installed.ok("update").stdout == "2 skills up to date\n"  # and the marks are still there
     assert (installed.store / "pdf" / "SKILL.md").read_text() == text
-
-
-@pytest.mark.slow
-def test_the_base_is_fetched(installed: World, origin: Origin) -> None:
-    """[SURFACES: Getting skills] without its copy in the home, the version that was installed is fetched."""
-    shutil.rmtree(installed.home / ".skillc" / "versions")
-    edit(installed, "Line 2.", "My line.")
-    origin.write("pdf/SKILL.md", TEXT.replace("Line 8.", "Their line."))
-    origin.push()
-    update(installed)
-    text = (installed.store / "pdf" / "SKILL.md").read_text()
-    assert text == TEXT.replace("Line 2.", "My line.").replace("Line 8.", "Their line.")
 
 
 def test_no_base(world: World) -> None:
@@ -224,19 +213,6 @@ def test_archives(world: World) -> None:
     assert (world.store / "pdf" / "SKILL.md").read_text() == HEAD + "New.\n"
     archive.unlink()
     assert "W088" in world.ok("update").stderr
-
-
-@pytest.mark.slow
-def test_dry_run_and_diff(installed: World, origin: Origin) -> None:
-    """[SURFACES: Getting skills] --diff shows the text, --dry-run changes nothing."""
-    origin.write("pdf/SKILL.md", TEXT.replace("Line 2.", "Their line."))
-    origin.write("pdf/data.bin", b"\0\1")
-    origin.push()
-    before = read_tree(installed.project)
-    result = installed.ok("update", "--dry-run", "--diff")
-    assert "-Line 2.\n+Their line.\n" in result.stdout
-    assert "added: data.bin (not shown" in result.stdout
-    assert read_tree(installed.project) == before
 
 
 @pytest.mark.slow
