@@ -1,13 +1,18 @@
-"""TOML as text: split it at its headers, so that a table can be cut and all else stays as it was written."""
+"""TOML as text: split it at its headers, so that a table can be cut and all else stays as it was written.
+
+And TOML as data of ours: a file of the package with a table for each of many things.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from skillc.settings import parse_toml
+
+T = TypeVar("T")
 
 MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
 
@@ -45,6 +50,16 @@ def split_parts(lines: Sequence[str]) -> Iterator[Part]:
             end -= 1
         yield Part(start, end, number, data)
         start = number
+
+
+def read_agents(path: str, kind: Callable[..., T]) -> dict[str, T]:
+    """Return what a file of the package says of agents: a value for each table, whose lists become tuples."""
+    with open(path, encoding="utf-8") as file:
+        tables: Mapping[str, Mapping[str, Any]] = parse_toml(file.read())
+    return {
+        agent: kind(agent=agent, **{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()})
+        for agent, table in tables.items()
+    }
 
 
 def split_lines(text: str) -> list[str]:

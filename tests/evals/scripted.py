@@ -62,6 +62,17 @@ if "CRASH" in prompt:
     sys.exit(3)
 if "OVERLOADED" in prompt:
     end, answer = dict(subtype="error_during_execution", is_error=True), "API Error: overloaded"
+if "LEAVE" in prompt:
+    os.mkfifo("pipe")
+    os.mkdir("closed")
+    os.chmod("closed", 0)
+    open("kept", "w").write(os.environ["ANTHROPIC_API_KEY"])
+if "MOVE" in prompt:
+    os.rename(os.getcwd(), os.environ["HOME"] + "/moved")
+    os.symlink({home!r}, os.environ["HOME"] + "/work")
+if "FOLDER" in prompt:
+    os.rename(os.environ["CLAUDE_CONFIG_DIR"], os.environ["HOME"] + "/moved")
+    os.symlink({home!r}, os.environ["CLAUDE_CONFIG_DIR"])
 if "SHARE" in prompt:
     for place in (os.environ["HOME"], os.getcwd()):
         answer = "shared" if os.path.exists(place + "/mine") else answer

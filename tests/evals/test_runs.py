@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 
 from skillc.errors import InvalidOption
 from skillc.evals.agents import find_runners, read_runners
-from skillc.evals.stage import credentials_of, find_workspace
+from skillc.evals.credentials import blot, credentials_of, find_secrets
+from skillc.evals.stage import find_workspace
 from tests.conftest import World
 from tests.evals.scripted import NAME, report_of, scripted, workspace_of
 from tests.support.axe import VIEWS, find_barriers
@@ -117,6 +119,78 @@ def test_a_program_at_the_top_of_the_home(world: World) -> None:
         answer = json.loads((run / "outputs" / "answer.md").read_text())
     if skill["agents"][0]["home_hidden"]:
         assert "secret" not in (answer["home"] or [])
+
+
+@each("prompt", ["MOVE", "FOLDER"])
+def test_an_agent_that_plants_links(prompt: str, world: World) -> None:
+    """[SURFACES: Evals] what it links in place of its folders is neither kept nor removed."""
+    (world.home / "auth.json").write_text("of the user")
+    credentials = world.root / "auth.json"
+    credentials.write_text("of the run")
+    with scripted(world, [{"id": "t", "prompt": prompt, "must_contain": ["x"]}]) as words:
+        more = ("--runs", "1", "--arms", "with", "--credentials", str(credentials))
+        skill = report_of(world, words, *more, status=2)
+        outputs = Path(skill["folder"]) / "eval-t" / "with_skill" / "run-1" / "outputs"
+        assert [path.name for path in outputs.iterdir()] == ["answer.md"]
+    assert "put a link in place" in skill["cases"][0]["problems"][0]
+    assert (world.home / "auth.json").read_text() == "of the user"
+
+
+def test_what_an_agent_leaves(world: World) -> None:
+    """[SURFACES: Evals] pipes hold nothing up, closed folders go away, and no file holds a secret."""
+    with scripted(world, [{"id": "t", "prompt": "LEAVE", "must_contain": ["Done"]}]) as words:
+        skill = report_of(world, words, "--runs", "1", "--arms", "with")
+        outputs = Path(skill["folder"]) / "eval-t" / "with_skill" / "run-1" / "outputs"
+        assert sorted(path.name for path in outputs.iterdir()) == ["answer.md", "kept"]
+        assert (outputs / "kept").read_text() == "[secret]"
+        assert [path.name for path in (workspace_of(words) / "runs").iterdir()] == ["lock"]
+
+
+def test_a_run_that_can_not_be_made(world: World) -> None:
+    """[SURFACES: Evals] is an error of its own; the others are made."""
+    cases = [trigger("FIRE"), {"id": "o", "query": "x", "should_trigger": True, "files": ["../.."]}]
+    with scripted(world, cases) as words:
+        skill = report_of(world, words, "--runs", "1")
+    assert skill["agents"][0]["arms"]["with"]["outcomes"] == {"error": 1, "fired": 1}
+
+
+def test_after_a_kill(world: World) -> None:
+    """[SURFACES: Evals] --resume goes on, and what a killed process left of its credentials is removed."""
+    credentials = world.root / "auth.json"
+    credentials.write_text("of the run")
+    with scripted(world, [trigger("FIRE"), trigger("FIRE too")]) as words:
+        more = ("--runs", "1", "--jobs", "1", "--credentials", str(credentials))
+        runs, cache = workspace_of(words) / "runs", workspace_of(words) / "cache"
+        with start_skc([*words, *more], cwd=world.project, env=world.env) as command:
+            while not cache.exists() or not list(runs.glob("*/*/.claude/auth.json")):
+                assert command.poll() is None
+                time.sleep(0.01)
+            command.kill()
+            command.wait(60)
+        assert [path.name for path in runs.iterdir()] != ["lock"]
+        skill = report_of(world, words, *more, "--resume")
+        assert [path.name for path in runs.iterdir()] == ["lock"]
+    assert skill["folder"].endswith("iteration-1")
+    assert skill["agents"][0]["arms"]["with"]["outcomes"] == {"fired": 2}
+
+
+def test_two_at_once(world: World) -> None:
+    """[SURFACES: Evals] each has results of its own, and neither takes anything from the other."""
+    with scripted(world, [trigger(f"FIRE {number}") for number in range(4)]) as words:
+        commands = [
+            start_skc(
+                [*words, "--runs", "1", "--format", "json"],
+                cwd=world.project,
+                env=world.env,
+                stdout=subprocess.PIPE,
+            )
+            for _ in range(2)
+        ]
+        with commands[0] as first, commands[1] as second:
+            outputs = [each.communicate(timeout=60) for each in (first, second)]
+    skills = [json.loads(output)[0] for output, _ in outputs]
+    assert len({skill["folder"] for skill in skills}) == 2
+    assert [skill["agents"][0]["arms"]["with"]["outcomes"] for skill in skills] == [{"fired": 4}] * 2
 
 
 TASKS = [{"id": f"t{n}", "prompt": f"TASK {n}", "expectations": ["It is good"]} for n in range(6)]
@@ -340,6 +414,30 @@ def test_credentials() -> None:
     assert set(credentials_of(own, given)) == {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}
 
 
+def test_secrets(tmp_path: Path) -> None:
+    """[SURFACES: Evals] values of variables, of headers, of URLs and of files are blotted out."""
+    variables = {
+        "ANTHROPIC_API_KEY": "sk-ant-1234",
+        "ANTHROPIC_CUSTOM_HEADERS": "X-Team: header-secret",
+        "ANTHROPIC_BASE_URL": "https://me:password@proxy.example",
+        "ANTHROPIC_MODEL": "claude-sonnet",
+    }
+    (tmp_path / "auth.json").write_text('{"OPENAI_API_KEY":"sk-minified","pem":"-----\\nMIIEabcd\\n"}')
+    (tmp_path / "config.toml").write_text("token='sk-of-toml'\n")
+    secrets = find_secrets(variables, [str(tmp_path / "auth.json"), str(tmp_path / "config.toml")])
+    said = "sk-ant-1234 header-secret me:password sk-minified MIIEabcd sk-of-toml claude-sonnet"
+    assert blot(said, secrets) == f"{'[secret] ' * 6}claude-sonnet"
+
+
+def test_a_prompt_that_looks_like_an_option() -> None:
+    """[SURFACES: Evals] a case can't give an agent options."""
+    for runner in read_runners().values():
+        for prompt in ("--dangerously-skip-permissions", "-c"):
+            words = runner.arguments(prompt, "skills", "", (), None, in_sandbox=True)
+            assert f" {prompt}" in words
+            assert prompt not in words
+
+
 def test_a_planted_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Evals] another user's link in place of the default folder is not followed."""
     (tmp_path / "mine").mkdir()
@@ -389,8 +487,8 @@ def test_interrupted(world: World) -> None:
             command.wait(60)
             took = time.monotonic() - begin
         assert command.returncode == 130
-        left = list((workspace_of(words) / "runs").iterdir())
-    assert left == []
+        left = [path.name for path in (workspace_of(words) / "runs").iterdir()]
+    assert left == ["lock"]
     assert took < 30  # a run that nothing ends sleeps for a minute
 
 

@@ -16,6 +16,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
@@ -27,6 +28,7 @@ from skillc.errors import InvalidOption, warning
 from skillc.text import utf8_text
 
 SECONDS = 120
+TICK = 0.1  # seconds between looks at the clock
 MAX_ANSWER = 1 << 20  # bytes
 MAX_FINDINGS = 100
 MAX_FILE_TEXT = 100_000  # characters of a file that a judge gets
@@ -38,14 +40,14 @@ class JudgeFailed(Exception):
     """A judge gave no answer that can be used."""
 
 
-def parse_judge(command: str) -> list[str]:
+def parse_judge(command: str, option: str = "--judge") -> list[str]:
     """Return the words of a judge's command; raises InvalidOption."""
     try:
         argv = shlex.split(command)
     except ValueError as error:
-        raise InvalidOption(f"--judge: {error}") from None
+        raise InvalidOption(f"{option}: {error}") from None
     if not argv:
-        raise InvalidOption("--judge needs a command")
+        raise InvalidOption(f"{option} needs a command")
     return argv
 
 
@@ -79,10 +81,12 @@ def _question(audit: Audit) -> dict[str, Any]:
     }
 
 
-def ask_command(argv: list[str], question: bytes, seconds: float) -> bytes:
+def ask_command(
+    argv: list[str], question: bytes, seconds: float, cancel: threading.Event | None = None
+) -> bytes:
     """Return what a command prints for a question; it has a time, and a bounded number of bytes.
 
-    Raises JudgeFailed.
+    Raises JudgeFailed, also where the question is `cancel`led.
     """
     try:
         process = subprocess.Popen(  # noqa: S603 -- the user's own command, without a shell
@@ -90,15 +94,19 @@ def ask_command(argv: list[str], question: bytes, seconds: float) -> bytes:
         )
     except OSError as error:
         raise JudgeFailed(error.strerror or str(error)) from None
-    late = threading.Event()
+    late, done = threading.Event(), threading.Event()
 
-    def stop() -> None:
-        late.set()
-        _end(process)
+    def watch() -> None:
+        deadline = time.monotonic() + seconds
+        while not done.wait(TICK):
+            if time.monotonic() >= deadline or (cancel is not None and cancel.is_set()):
+                late.set()
+                _end(process)
+                return
 
-    timer = threading.Timer(seconds, stop)
+    watcher = threading.Thread(target=watch, daemon=True)
     writer = threading.Thread(target=_write, args=(process, question), daemon=True)
-    timer.start()
+    watcher.start()
     writer.start()
     try:
         assert process.stdout is not None
@@ -107,7 +115,8 @@ def ask_command(argv: list[str], question: bytes, seconds: float) -> bytes:
             raise JudgeFailed(f"its answer is over {MAX_ANSWER >> 10} KiB")
         status = process.wait()
     finally:
-        timer.cancel()
+        done.set()
+        watcher.join()
         _end(process)
         process.wait()
         writer.join()

@@ -6,15 +6,14 @@ import os
 import re
 import shlex
 import shutil
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 from skillc.errors import CannotRun, InvalidOption
 from skillc.evals.transcripts import Call, Transcript
 from skillc.spelling import did_you_mean
+from skillc.toml import read_agents
 
 OWN = "command"  # the name of an agent that is a command of the user's own
 # Variables that such a command gets: what models are asked with, and no other secret of the environment.
@@ -75,13 +74,15 @@ class Runner:
         prompt: str,
         skills: str,
         model: str,
-        tools: tuple[str, ...],
+        tools: Sequence[str],
         turns: int | None,
         *,
         in_sandbox: bool,
     ) -> list[str]:
         """Return what follows the program for one run."""
-        values = {"{prompt}": prompt, "{skills}": skills, "{model}": model}
+        # A prompt that starts with a hyphen would be an option, which may allow everything.
+        safe = f" {prompt}" if prompt.startswith("-") else prompt
+        values = {"{prompt}": safe, "{skills}": skills, "{model}": model}
         own = self.inside if in_sandbox else self.outside
         words = [*self.command, *own, *(self.model if model else ())]
         # One pass: a prompt may have such words itself.
@@ -93,13 +94,10 @@ class Runner:
             argv += [self.allow, ",".join([*self.tools, *tools])]
         return argv
 
-    def quiet_arguments(self, prompt: str, model: str) -> list[str]:
-        """Return what follows the program where it judges: it has no tools, as far as it can be told so."""
+    def as_judge(self) -> Runner:
+        """Return the agent without tools, as far as it can be told so."""
         words = [word for word in self.command if word not in ("--permission-mode", "acceptEdits")]
-        return [*(prompt if word == "{prompt}" else word for word in words), *self.quiet, *self._model(model)]
-
-    def _model(self, model: str) -> list[str]:
-        return [word.replace("{model}", model) for word in self.model] if model else []
+        return replace(self, command=(*words, *self.quiet), inside=(), outside=(), turns="", allow="")
 
     def find_load(self, transcript: Transcript, skill: str) -> Call | None:
         """Return the call that loaded a skill, by its exact name; the first that worked, else the last."""
@@ -165,10 +163,4 @@ def own_runner(command: str, fired: str) -> Runner:
 @cache
 def read_runners() -> dict[str, Runner]:
     """Return the agents by their names. The table is part of the package and does not change."""
-    with open(os.path.join(os.path.dirname(__file__), "agents.toml"), "rb") as file:
-        tables = tomllib.load(file)
-    runners: dict[str, Runner] = {}
-    for agent, table in tables.items():
-        values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}
-        runners[agent] = Runner(agent=agent, **values)
-    return runners
+    return read_agents(os.path.join(os.path.dirname(__file__), "agents.toml"), Runner)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
+from skillc.audit import parse_judge
 from skillc.contract import encode
 from skillc.errors import CasesUnreadable, InvalidOption
 from skillc.evals.agents import find_runners, read_runners
@@ -26,6 +27,7 @@ TRIGGERS, TASKS = "triggers", "tasks"
 def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> Evaluation:
     """Evaluate skills with each agent; raises InvalidOption, CannotRun, and KeyboardInterrupt at Ctrl+C."""
     _check(options)
+    cases = [(skill, choose_cases(here, skill, options)) for skill in [_locate(here, name) for name in names]]
     runners = find_runners(options.agents or _default_agent(options), options.agent_command, options.fired)
     for runner in runners:
         if options.max_cost is not None and not runner.tells_cost:
@@ -33,9 +35,7 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
     workspace = find_workspace(options.workspace, here.cwd)
     budget = Budget(options.max_cost)
     skills: list[SkillReport] = []
-    for name in names:
-        skill = _locate(here, name)
-        cases = choose_cases(here, skill, options)
+    for skill, chosen in cases:
         iteration = new_iteration(workspace, skill.name, resume=options.resume)
         # Agents have folders of their own where there are several.
         places = (
@@ -45,7 +45,7 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
             Trial(here, skill, runner, workspace, results, options, budget)
             for runner, results in zip(runners, places, strict=True)
         ]
-        reports = tuple(trial.evaluate(cases) for trial in trials)
+        reports = tuple(trial.evaluate(chosen) for trial in trials)
         found = tuple(case for report in reports for case in report.cases)
         skills.append(SkillReport(skill.name, trials[0].digest, reports, found, iteration))
         write_json(iteration, "report.json", encode(skills[-1]))
@@ -73,6 +73,8 @@ def _check(options: EvalOptions) -> None:
         raise InvalidOption("--arms needs 'with': the others are compared to it")
     if options.old and options.arms and OLD not in options.arms:
         raise InvalidOption("--old goes with the arm 'old'")
+    if options.judge_command:
+        parse_judge(options.judge_command, "--judge-command")
     for file in options.credentials:
         if not os.path.isfile(os.path.expanduser(file)):
             raise InvalidOption(f"--credentials '{file}' is no file")

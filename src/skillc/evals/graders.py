@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
+import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
 
 from skillc import tools
+from skillc.audit import JudgeFailed, ask_command
+from skillc.contract import optional
 from skillc.errors import PathEscapes, SkillcError
 from skillc.evals.transcripts import Transcript
-from skillc.paths import is_inside, read_regular
+from skillc.paths import read_regular
 from skillc.skills import resolve_inside
 from skillc.skills.cases import (
     ANSWER,
@@ -36,12 +38,19 @@ MAX_FILE = 4 << 20  # bytes of a file that is looked at
 MAX_FILES = 2000  # of a run
 MAX_EVIDENCE = 300  # characters
 SCRIPT_SECONDS = 60.0
+GRACE = 0.5  # seconds that a script gets to end
 REGEX_SECONDS = 10.0
-_SEARCH = (
-    "import json, re, sys; pattern, flags, texts = json.load(sys.stdin);"
-    "print(json.dumps([[match[0][:300] for match in re.finditer(pattern, text, flags)] for text in texts]))"
-)
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+_SEARCH = f"""
+import json, re, sys
+pattern, flags, texts = json.load(sys.stdin)
+try:
+    found = [[match[0] for match in re.finditer(pattern, text, flags)] for text in texts]
+    print(json.dumps([[len(each), each[0][:{MAX_EVIDENCE}] if each else ""] for each in found]))
+except Exception as error:
+    print(json.dumps(str(error)))
+"""
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]|\['([^']*)'\]")
+_MANY = re.compile(r"\.\.|[*?@]")  # steps of a JSON path that lead to several values
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +60,36 @@ class Grade:
     text: str
     passed: bool | None
     evidence: str
+    undecided: bool = optional(False)  # the judge failed; another time it may not
+
+
+class _NotJudged(Exception):
+    """A grader that says nothing of a run, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The work of a run: its transcript, the folder it worked in, and the skill's own folder."""
+    """The work of a run: its transcript, the folder it worked in, and the skill's own folder.
+
+    `cancel` ends what is done to grade it.
+    """
 
     transcript: Transcript
     folder: str
     source: str
+    cancel: threading.Event = field(default_factory=threading.Event)
 
     def files(self) -> Iterator[str]:
-        """Yield the files below the folder, as paths with slashes; links are left out."""
+        """Yield the files below the folder, as paths with slashes; links, pipes and the like are left out."""
         count = 0
-        for directory, folders, names in os.walk(self.folder):
+        for directory, folders, names in () if os.path.islink(self.folder) else os.walk(self.folder):
             folders[:] = sorted(name for name in folders if name != ".git")
             for name in sorted(names):
                 path = os.path.join(directory, name)
                 count += 1
                 if count > MAX_FILES:
                     return
-                if not os.path.islink(path):
+                if stat.S_ISREG(os.lstat(path).st_mode):
                     yield os.path.relpath(path, self.folder).replace(os.sep, "/")
 
     def read(self, path: str) -> str:
@@ -92,17 +110,17 @@ class Work:
 def grade(grader: Grader, work: Work) -> Grade:
     """Return what becomes of an exact grader."""
     try:
+        if not grader.pattern and not grader.tools:
+            raise _NotJudged("it does not say what to look for")
         passed, evidence = _GRADERS[grader.kind](grader, work)
-    except (OSError, PathEscapes, SkillcError) as error:
+    except (OSError, PathEscapes) as error:  # what it looks at is not there
         passed, evidence = grader.is_absent, getattr(error, "strerror", None) or str(error)
-    except re.error as error:
-        passed, evidence = None, f"'{grader.pattern}' is no regular expression of Python: {error}"
-    except subprocess.TimeoutExpired:
-        passed, evidence = None, f"its regular expression takes more than {REGEX_SECONDS:g} s"
+    except (_NotJudged, SkillcError) as error:
+        passed, evidence = None, str(error)
     return Grade(grader.text, passed, " ".join(evidence.split())[:MAX_EVIDENCE])
 
 
-_Verdict = tuple[bool | None, str]
+_Verdict = tuple[bool, str]
 
 
 def _contains(grader: Grader, work: Work) -> _Verdict:
@@ -116,41 +134,46 @@ def _matches(grader: Grader, work: Work) -> _Verdict:
     value = 0
     for letter in grader.flags:
         value |= flags.get(letter, 0)
-    [found] = _search(grader.pattern, value, [work.text(grader.target)])
+    [(count, first)] = _search(grader.pattern, value, [work.text(grader.target)], work)
     if grader.count is not None:
-        return len(found) == grader.count, f"{len(found)} matches"
-    return bool(found) != grader.is_absent, f"matched: {found[0]}" if found else "no match"
+        return count == grader.count, f"{count} matches"
+    return bool(count) != grader.is_absent, f"matched: {first}" if count else "no match"
 
 
-def _search(pattern: str, flags: int, texts: Sequence[str]) -> list[list[str]]:
-    """Return what a pattern matches in each text; raises re.error, and TimeoutExpired.
+def _search(pattern: str, flags: int, texts: Sequence[str], work: Work) -> list[tuple[int, str]]:
+    """Return how often a pattern matches in each text, and the first match; raises _NotJudged.
 
     Another process looks for it: a skill's pattern may take for ever, and nothing can stop it in this one.
     """
-    re.compile(pattern, flags)
     question = json.dumps([pattern, flags, texts]).encode()
-    argv = [sys.executable, "-I", "-c", _SEARCH]
-    run = subprocess.run(argv, input=question, capture_output=True, timeout=REGEX_SECONDS, check=True)  # noqa: S603
-    found: list[list[str]] = json.loads(run.stdout)
-    return found
+    try:
+        answer = ask_command([sys.executable, "-I", "-c", _SEARCH], question, REGEX_SECONDS, work.cancel)
+    except JudgeFailed as error:
+        raise _NotJudged(f"its regular expression: {error}") from None
+    found = json.loads(answer)
+    if isinstance(found, str):
+        raise _NotJudged(f"'{pattern[:80]}' is no regular expression of Python: {found}")
+    return [(count, first) for count, first in found]
 
 
 def _file_exists(grader: Grader, work: Work) -> _Verdict:
-    found = [path for path in work.files() if _is_match(path, grader.pattern)]
-    return bool(found) != grader.is_absent, ", ".join(found[:5]) or f"no file '{grader.pattern}'"
-
-
-def _is_match(path: str, pattern: str) -> bool:
-    return fnmatchcase(path, pattern) or PurePosixPath(path).match(pattern)
+    name = grader.pattern.removeprefix("./")
+    found = [path for path in work.files() if fnmatchcase(path, name) or fnmatchcase(path, f"*/{name}")]
+    return bool(found) != grader.is_absent, ", ".join(found[:5]) or f"no file '{name}'"
 
 
 def _json_path(grader: Grader, work: Work) -> _Verdict:
+    if _MANY.search(grader.pattern):
+        raise _NotJudged(
+            f"'{grader.pattern[:80]}' leads to several values; paths of names and numbers are read"
+        )
     text = work.text(grader.target)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         return grader.is_absent, f"no JSON: {error}"
-    for name, number in _STEP.findall(grader.pattern.removeprefix("$")):
+    for plain, number, quoted in _STEP.findall(grader.pattern.removeprefix("$")):
+        name = plain or quoted
         if name and isinstance(value, dict) and name in value:
             value = value[name]
         elif number and isinstance(value, list) and int(number) < len(value):
@@ -180,22 +203,27 @@ def _find_calls(pattern: ToolPattern, work: Work) -> list[int]:
     numbers = [number for number, call in enumerate(calls) if pattern.tool in ("", call.tool)]
     if not pattern.arguments:
         return numbers
-    found = _search(pattern.arguments, 0, [calls[number].text() for number in numbers])
-    return [number for number, matches in zip(numbers, found, strict=True) if matches]
+    found = _search(pattern.arguments, 0, [calls[number].text() for number in numbers], work)
+    return [number for number, (count, _) in zip(numbers, found, strict=True) if count]
 
 
 def _run_script(grader: Grader, work: Work) -> _Verdict:
     """Run a script of the skill in the folder of the run, in the sandbox and without a network."""
-    program = resolve_inside(work.source, grader.pattern)
+    try:
+        program = resolve_inside(work.source, grader.pattern)
+    except PathEscapes as error:
+        raise _NotJudged(error.message) from None
     level = tools.describe_sandbox()[0]
     if level == tools.NONE:
-        return None, "there is no sandbox here, so scripts of graders are not run"
-    if not os.path.isfile(program) or not is_inside(program, os.path.realpath(work.source)):
-        return None, f"'{grader.pattern}' is no file of the skill"
+        raise _NotJudged("there is no sandbox here, so scripts of graders are not run")
+    if not os.path.isfile(program):
+        raise _NotJudged(f"'{grader.pattern}' is no file of the skill")
     env = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "LANG": "C.UTF-8"}
     launch = tools.Launch((program,), work.folder, env, work.source, SCRIPT_SECONDS, False, True, level)
-    end = tools.run_program(launch)
-    return end.code == 0, end.reason or end.output.text().strip() or f"status {end.code}"
+    end = tools.run_program(launch, work.cancel, grace=GRACE)
+    if end.reason:
+        raise _NotJudged(f"'{grader.pattern}' {end.reason}")
+    return end.code == 0, end.output.text().strip() or f"status {end.code}"
 
 
 _GRADERS: dict[str, Callable[[Grader, Work], _Verdict]] = {
@@ -207,10 +235,3 @@ _GRADERS: dict[str, Callable[[Grader, Work], _Verdict]] = {
     TOOL_ORDER: _tool_order,
     SCRIPT: _run_script,
 }
-
-
-def blot(value: str, secrets: tuple[str, ...]) -> str:
-    """Return a text without secrets."""
-    for secret in secrets:
-        value = value.replace(secret, "[secret]")
-    return value

@@ -14,16 +14,18 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from skillc.audit import JudgeFailed, ask_command
+from skillc.errors import SkillcError
 from skillc.evals.graders import MAX_EVIDENCE, Grade, Work
 from skillc.evals.transcripts import Transcript
 from skillc.skills.cases import Case, Grader
 
 VOTES = 3
-MAX_ANSWER = 60_000  # characters of what is judged
+MAX_ANSWER, MAX_TASK = 60_000, 30_000  # bytes that a judge gets: Linux passes no argument of 128 KiB
 SECONDS = 180.0
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
@@ -34,8 +36,8 @@ def judge(graders: Sequence[Grader], case: Case, work: Work, ask: Ask) -> list[G
     """Return a grade for each sentence: what most of the votes say, or None where too few can be read."""
     question = {
         "version": 1,
-        "prompt": case.prompt,
-        "answer": work.transcript.answer[:MAX_ANSWER],
+        "prompt": _cut(case.prompt, MAX_TASK),
+        "answer": _cut(work.transcript.answer, MAX_ANSWER),
         "files": list(work.files())[:200],
         "expected": case.expected,
         "expectations": [grader.text for grader in graders],
@@ -45,7 +47,7 @@ def judge(graders: Sequence[Grader], case: Case, work: Work, ask: Ask) -> list[G
     for _ in range(VOTES):
         try:
             votes.append(_read_verdicts(ask(question), len(graders)))
-        except JudgeFailed as error:
+        except (JudgeFailed, SkillcError) as error:
             problem = str(error)
     return [
         _count(grader.text, [vote[number] for vote in votes], problem)
@@ -53,11 +55,16 @@ def judge(graders: Sequence[Grader], case: Case, work: Work, ask: Ask) -> list[G
     ]
 
 
+def _cut(text: str, size: int) -> str:
+    return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
+
+
 def _count(text: str, votes: Sequence[tuple[bool, str]], problem: str) -> Grade:
     yes = sum(passed for passed, _ in votes)
     no = len(votes) - yes
     if max(yes, no) * 2 <= VOTES:  # no majority of all that were asked for
-        return Grade(text, None, f"the judge did not decide{f': {problem}' if problem else ''}")
+        reason = f"the judge did not decide{f': {problem}' if problem else ''}"
+        return Grade(text, None, reason[:MAX_EVIDENCE], undecided=True)
     passed = yes > no
     evidence = next(evidence for verdict, evidence in votes if verdict == passed)
     return Grade(text, passed, f"{max(yes, no)} of {len(votes)} votes: {evidence}"[:MAX_EVIDENCE])
@@ -72,11 +79,12 @@ def _read_verdicts(value: Any, count: int) -> list[tuple[bool, str]]:
     return [(each["passed"], " ".join(str(each.get("evidence", "")).split())) for each in verdicts]
 
 
-def command_judge(argv: list[str]) -> Ask:
+def command_judge(argv: list[str], cancel: threading.Event | None = None) -> Ask:
     """Return a judge that is a command of the user's own."""
 
     def ask(question: dict[str, Any]) -> Any:
-        return _parse(ask_command(argv, json.dumps(question).encode(), SECONDS).decode("utf-8", "replace"))
+        answer = ask_command(argv, json.dumps(question).encode(), SECONDS, cancel)
+        return _parse(answer.decode("utf-8", "replace"))
 
     return ask
 

@@ -16,13 +16,15 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
 from skillc import atomic, paths
 from skillc.contract import encode
-from skillc.evals.graders import Grade, Work, blot
+from skillc.evals.credentials import BLOT, blot
+from skillc.evals.graders import Grade, Work
 from skillc.evals.run import MEASURED, Outcome
 from skillc.skills import to_segment
 from skillc.skills.cases import Case
@@ -66,45 +68,51 @@ class Record:
 
     @property
     def is_worth_keeping(self) -> bool:
-        """Whether it need not be run again: an error may have been one of the hour."""
-        return self.outcome not in (Outcome.ERROR, Outcome.TIMEOUT) and self.answered
+        """Whether it need not be run again: an error, of a judge too, may have been one of the hour."""
+        is_judged = not any(grade.undecided for grade in self.grades)
+        return self.outcome not in (Outcome.ERROR, Outcome.TIMEOUT) and self.answered and is_judged
 
 
 def read_record(folder: str) -> Record | None:
     """Return the record of a run in a folder; None where there is none that can be read."""
     try:
         value = json.loads(paths.read_regular(os.path.join(folder, "run.json"), MAX_OUTPUTS))
-        grades = tuple(Grade(each["text"], each["passed"], each["evidence"]) for each in value.pop("grades"))
+        grades = tuple(Grade(**each) for each in value.pop("grades"))
         return Record(**{**value, "outcome": Outcome(value["outcome"])}, grades=grades)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def write_run(folder: str, record: Record, output: bytes, work: Work, secrets: tuple[str, ...]) -> None:
-    """Keep a run: its record, what the agent printed, the files it left, and grades in both dialects."""
-    atomic.discard(folder)  # of an earlier run
-    _write(folder, "transcript.jsonl", blot(output.decode("utf-8", "replace"), secrets))
-    outputs = os.path.join(folder, "outputs")
-    os.makedirs(outputs, mode=0o700)
+def write_run(folder: str, record: Record, output: bytes, work: Work, secrets: Sequence[str]) -> None:
+    """Keep a run, or nothing: its record, what the agent printed and left, grades in both dialects."""
+    new = atomic.temporary_path(folder)
+    try:
+        _write(new, "transcript.jsonl", blot(output.decode("utf-8", "replace"), secrets))
+        outputs = os.path.join(new, "outputs")
+        _write_outputs(outputs, work, secrets)
+        name = "answer.md" if not os.path.exists(os.path.join(outputs, "answer.md")) else "final-answer.md"
+        _write(outputs, name, blot(work.transcript.answer, secrets))
+        write_json(new, "grading.json", grading(record))
+        timing = {"total_tokens": record.tokens, "duration_ms": round(record.seconds * 1000)}
+        write_json(new, "timing.json", timing | {"total_duration_seconds": record.seconds})
+        write_json(new, "run.json", encode(record))
+        atomic.replace(new, folder)
+    finally:
+        atomic.discard(new)
+
+
+def _write_outputs(folder: str, work: Work, secrets: Sequence[str]) -> None:
+    """Copy the files that a run left, as far as they can be read and there is room."""
     room = MAX_OUTPUTS
     for name in work.files():
-        path = os.path.join(work.folder, name)
-        size = os.path.getsize(path)
-        if size <= room:
-            room -= size
-            with open(path, "rb") as file:
-                data = file.read()
+        with suppress(OSError):
+            data = paths.read_regular(os.path.join(work.folder, name), room)
+            room -= len(data)
             for secret in secrets:
-                data = data.replace(secret.encode(), b"[secret]")
-            target = os.path.join(outputs, name)
+                data = data.replace(secret.encode(), BLOT.encode())
+            target = os.path.join(folder, name)
             os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
             atomic.write(target, data, private=True)
-    name = "answer.md" if not os.path.exists(os.path.join(outputs, "answer.md")) else "final-answer.md"
-    _write(outputs, name, blot(work.transcript.answer, secrets))
-    write_json(folder, "grading.json", grading(record))
-    timing = {"total_tokens": record.tokens, "duration_ms": round(record.seconds * 1000)}
-    write_json(folder, "timing.json", timing | {"total_duration_seconds": record.seconds})
-    write_json(folder, "run.json", encode(record))  # last: what is there is whole
 
 
 def grading(record: Record) -> dict[str, Any]:
@@ -138,10 +146,15 @@ def new_iteration(workspace: str, skill: str, *, resume: bool) -> str:
     parent = os.path.join(workspace, to_segment(skill))
     os.makedirs(parent, mode=0o700, exist_ok=True)
     numbers = [int(match[1]) for name in os.listdir(parent) if (match := _ITERATION.fullmatch(name))]
-    number = max(numbers, default=0)
-    folder = os.path.join(parent, f"iteration-{number if resume and number else number + 1}")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    return folder
+    last = max(numbers, default=0)
+    if resume and last:
+        return os.path.join(parent, f"iteration-{last}")
+    while True:  # another evaluation may begin at the same time
+        last += 1
+        folder = os.path.join(parent, f"iteration-{last}")
+        with suppress(FileExistsError):
+            os.mkdir(folder, mode=0o700)
+            return folder
 
 
 def run_folder(results: str, case: Case, arm: str, number: int) -> str:
@@ -153,9 +166,12 @@ def link_run(kept: str, folder: str) -> None:
     """Show a run of the cache in a folder of results; one that is there stays, with what was added to it."""
     if read_record(folder) == read_record(kept):
         return
-    atomic.discard(folder)
     os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-    shutil.copytree(kept, folder, copy_function=_link)
+    atomic.discard(folder)
+    with suppress(
+        FileNotFoundError, shutil.Error
+    ):  # another evaluation replaces it with its own at this moment
+        shutil.copytree(kept, folder, copy_function=_link)
 
 
 def _link(source: str, target: str) -> None:

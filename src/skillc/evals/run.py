@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -67,7 +68,7 @@ def run_agent(
     *,
     skill: str,
     model: str = "",
-    tools: tuple[str, ...] = (),
+    tools: Sequence[str] = (),
     turns: int | None = None,
     timeout: float,
     state: str | None = None,
@@ -100,6 +101,9 @@ def run_agent(
     if output is None:
         return RunResult(Outcome.ERROR, f"it printed more than {MAX_OUTPUT >> 20} MiB", end.seconds)
     transcript = read_transcript(runner.stream, output)
+    if not stage.is_intact():
+        reason = "it put a link in place of one of its own folders"
+        return RunResult(Outcome.ERROR, reason, end.seconds, transcript, output)
     if end.reason == sandbox.TIMED_OUT:
         return RunResult(Outcome.TIMEOUT, f"it took more than {timeout:g} s", end.seconds, transcript, output)
     problem = _find_problem(transcript, end.reason, end.code, end.output.text())

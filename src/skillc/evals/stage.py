@@ -16,25 +16,22 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import skillc
-from skillc import paths
+from skillc import atomic, paths
 from skillc.errors import InvalidOption, SkillcError
 from skillc.evals.agents import Runner
 from skillc.setup import find_script
-from skillc.skills import is_left_out, resolve_inside
+from skillc.skills import SourceFile, list_tree, resolve_inside
 from skillc.skills.cases import CASES_FOLDER, Case
 
 WORK = "work"
 _SHARED = "/var/tmp" if os.name == "posix" else os.environ.get("PROGRAMDATA", "C:\\")  # noqa: S108
-_SECRETS = frozenset(("KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS"))
-MAX_COPY = (
-    50_000_000  # bytes of one skill of the library beside it; a larger one is listed, with its SKILL.md alone
-)
+MAX_COPY = 50_000_000  # bytes of a skill of the library beside it; of a larger one, its SKILL.md is there
 BUILD_SECONDS = 120
 
 
@@ -51,8 +48,17 @@ class Stage:
         return os.path.join(self.root, WORK)
 
     @property
+    def folder(self) -> str:
+        """The agent's own folder."""
+        return os.path.normpath(os.path.join(self.root, self.runner.folder))
+
+    @property
     def skills(self) -> str:
         return os.path.join(self.root, self.runner.skills)
+
+    def is_intact(self) -> bool:
+        """Return whether its folders are no links, which may lead to the user's home."""
+        return all(os.path.realpath(path) == path for path in (self.work, self.folder))
 
     @cached_property
     def env(self) -> dict[str, str]:
@@ -60,11 +66,7 @@ class Stage:
         script = find_script()
         entries = [os.path.dirname(script)] if script else []
         entries += [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
-        own = (
-            {self.runner.variable: os.path.join(self.root, self.runner.folder)}
-            if self.runner.variable
-            else {}
-        )
+        own = {self.runner.variable: self.folder} if self.runner.variable else {}
         return {
             "HOME": self.root,
             "PATH": os.pathsep.join(dict.fromkeys(entries)),
@@ -76,22 +78,6 @@ class Stage:
             **self.passed_on,
             **own,
         }
-
-
-def credentials_of(runner: Runner, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that an agent signs in with, and no others: it does what a skill tells it."""
-    clouds = (starts for switch, starts in runner.clouds.items() if environ.get(switch))
-    starts = (*runner.keys, *chain.from_iterable(clouds))
-    return {name: value for name, value in environ.items() if name.startswith(starts)}
-
-
-def is_secret(name: str) -> bool:
-    """Return whether a variable of this name holds a secret."""
-    words = name.upper().split("_")
-    return (
-        any(word in words for word in ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS"))
-        or "APIKEY" in words
-    )
 
 
 def find_workspace(named: str, cwd: str) -> str:
@@ -124,54 +110,91 @@ def _refuse(path: str, reason: str) -> InvalidOption:
     return InvalidOption(f"--workspace '{path}' {reason}")
 
 
-def make_stage(
-    root: str,
-    runner: Runner,
-    *,
-    skill: str,
-    name: str,
-    case: Case | None,
-    case_source: str,
-    library: Iterable[str],
-    credentials: Iterable[str],
-    raw: bool,
-    passed_on: Mapping[str, str],
-) -> Stage:
-    """Make the place of one run; `skill` is the folder of the skill, or empty in the arm without it."""
-    stage = Stage(root, runner, passed_on)
-    os.makedirs(stage.work, mode=0o700)
-    os.chmod(root, 0o700)
-    folder = os.path.join(root, runner.folder)
-    os.makedirs(stage.skills, exist_ok=True)
-    for file, text in runner.files.items():
-        _write_private(os.path.join(folder, file), text.encode())
-    for file in credentials:
-        with open(file, "rb") as source:
-            _write_private(os.path.join(folder, os.path.basename(file)), source.read())
-    for other in library:
-        if os.path.basename(other) != name:
-            copy_skill(other, os.path.join(stage.skills, os.path.basename(other)), MAX_COPY)
-    if skill and raw:
-        copy_skill(skill, os.path.join(stage.skills, name))
-    elif skill:
-        copy_skill(skill, os.path.join(root, paths.DIRECTORY, "skills", name))
-        ask_skc(stage, "build", name, "--target", runner.target or stage.skills)
-    for file in case.files if case else ():
-        place = resolve_inside(case_source, file)
-        target = os.path.join(stage.work, os.path.basename(place))
-        if os.path.isdir(place):
-            shutil.copytree(place, target, ignore=_leave_links_out(case_source), dirs_exist_ok=True)
-        else:
-            shutil.copy(place, target)
-    return stage
+@contextmanager
+def open_place(workspace: str) -> Iterator[str]:
+    """Make a folder for runs, which is gone afterwards.
+
+    Folders of processes that were killed are removed first: they may hold credentials.
+    """
+    runs = os.path.join(workspace, "runs")
+    os.makedirs(runs, mode=0o700, exist_ok=True)
+    with ExitStack() as stack:
+        with atomic.Lock(os.path.join(runs, "lock")):
+            for name in os.listdir(runs):
+                with suppress(OSError), atomic.Lock(os.path.join(runs, name, "lock"), wait=False):
+                    _remove(os.path.join(runs, name))
+            place = os.path.join(runs, os.urandom(6).hex())
+            os.mkdir(place, mode=0o700)
+            stack.enter_context(atomic.Lock(os.path.join(place, "lock")))
+        try:
+            yield place
+        finally:
+            _remove(place)
 
 
-def remove_credentials(stage: Stage, credentials: Iterable[str]) -> None:
-    """Take the files with credentials out again, before anything of the run is kept."""
-    for file in credentials:
-        path = os.path.join(stage.root, stage.runner.folder, os.path.basename(file))
-        if os.path.lexists(path):
-            os.unlink(path)
+def _remove(folder: str) -> None:
+    """Remove a folder, also what an agent made unreadable in it."""
+    for directory, names, _ in os.walk(folder):
+        for name in names:
+            path = os.path.join(directory, name)
+            if not os.path.islink(path):
+                os.chmod(path, 0o700)
+    atomic.discard(folder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stages:
+    """What all runs of a skill with an agent share."""
+
+    place: str
+    runner: Runner
+    name: str  # of the skill
+    source: str  # the skill, with its cases
+    library: Sequence[str]  # folders of the skills beside it
+    credentials: Sequence[str]  # files
+    passed_on: Mapping[str, str]
+    raw: bool
+
+    @contextmanager
+    def open(self, skill: str, case: Case | None = None) -> Iterator[Stage]:
+        """Make the place of one run, which is gone afterwards; `skill` is empty in the arm without it."""
+        stage = Stage(os.path.join(self.place, os.urandom(6).hex()), self.runner, self.passed_on)
+        try:
+            self._furnish(stage, skill, case)
+            yield stage
+        finally:
+            _remove(stage.root)
+
+    def _furnish(self, stage: Stage, skill: str, case: Case | None) -> None:
+        os.mkdir(stage.root, mode=0o700)
+        os.mkdir(stage.work, mode=0o700)
+        os.makedirs(stage.skills)
+        for file, text in self.runner.files.items():
+            atomic.write(os.path.join(stage.folder, file), text.encode(), private=True)
+        for file in self.credentials:
+            with open(file, "rb") as source:
+                atomic.write(os.path.join(stage.folder, os.path.basename(file)), source.read(), private=True)
+        for other in self.library:
+            if os.path.basename(other) != self.name:
+                with suppress(OSError, SkillcError):  # one that can't be read is none for the agent either
+                    copy_skill(other, os.path.join(stage.skills, os.path.basename(other)), MAX_COPY)
+        if skill and self.raw:
+            copy_skill(skill, os.path.join(stage.skills, self.name))
+        elif skill:
+            copy_skill(skill, os.path.join(stage.root, paths.DIRECTORY, "skills", self.name))
+            ask_skc(stage, "build", self.name, "--target", self.runner.target or stage.skills)
+        for file in case.files if case else ():
+            place = resolve_inside(self.source, file)
+            target = os.path.join(stage.work, os.path.basename(place))
+            if os.path.isdir(place):
+                _copy_files(list_tree(place, hidden=True, strict=False)[0], target)
+            else:
+                shutil.copy(place, target)
+
+    def remove_credentials(self, stage: Stage) -> None:
+        """Take the files with credentials out again, before anything of the run is kept."""
+        for file in self.credentials if stage.is_intact() else ():
+            atomic.discard(os.path.join(stage.folder, os.path.basename(file)))
 
 
 def ask_skc(stage: Stage, *words: str) -> str:
@@ -197,50 +220,20 @@ def ask_skc(stage: Stage, *words: str) -> str:
 
 
 def copy_skill(source: str, target: str, limit: int | None = None) -> None:
-    """Copy a skill without its cases and what is never installed; links become what they lead to.
+    """Copy a skill without its cases and what is never installed.
 
-    One that is larger than the limit is copied as its SKILL.md and the files by which agents list it.
+    Links become what they lead to, and those that leave the skill may lead to anything: they are left out. A
+    skill that is larger than the limit is copied as its SKILL.md and the files by which agents list it.
     """
-    real = os.path.realpath(source)
-    whole = limit is None or _is_smaller(real, limit)
-    leave_links_out = _leave_links_out(real)
-
-    def leave_out(directory: str, names: list[str]) -> list[str]:
-        out = [name for name in names if is_left_out(name)] + leave_links_out(directory, names)
-        if os.path.samefile(directory, real):
-            kept = names if whole else [name for name in names if name.lower() in ("skill.md", "agents")]
-            out += [name for name in names if name not in kept or name == CASES_FOLDER]
-        return out
-
-    shutil.copytree(real, target, ignore=leave_out, ignore_dangling_symlinks=True, dirs_exist_ok=True)
+    files = list_tree(source, hidden=True, strict=False)[0]
+    if limit is not None and sum(file.size for file in files) > limit:
+        files = [file for file in files if file.name.lower().startswith(("skill.md", "agents/"))]
+    _copy_files((file for file in files if not file.name.startswith(f"{CASES_FOLDER}/")), target)
 
 
-def _leave_links_out(root: str) -> Callable[[str, list[str]], list[str]]:
-    """Return what `copytree` asks: links that leave a skill may lead to anything, and are left out."""
-    real = os.path.realpath(root)
-
-    def leave_out(directory: str, names: list[str]) -> list[str]:
-        places = {name: os.path.realpath(os.path.join(directory, name)) for name in names}
-        return [name for name, place in places.items() if not paths.is_inside(place, real)]
-
-    return leave_out
-
-
-def _is_smaller(folder: str, limit: int) -> bool:
-    size = 0
-    for directory, _, names in os.walk(folder):
-        for name in names:
-            try:
-                size += os.lstat(os.path.join(directory, name)).st_size
-            except OSError:
-                continue
-            if size > limit:
-                return False
-    return True
-
-
-def _write_private(path: str, data: bytes) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(data)
+def _copy_files(files: Iterable[SourceFile], target: str) -> None:
+    os.makedirs(target)
+    for file in files:
+        place = os.path.join(target, file.name)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        shutil.copy(file.path, place)

@@ -6,17 +6,18 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from skillc import atomic
 from skillc.audit import JudgeFailed, parse_judge
-from skillc.errors import CannotRun, PathEscapes, SkillcError
+from skillc.errors import CannotRun, SkillcError
 from skillc.evals.agents import Runner
-from skillc.evals.graders import Grade, Work, blot, grade
+from skillc.evals.credentials import blot, credentials_of, find_secrets, is_secret
+from skillc.evals.graders import Grade, Work, grade
 from skillc.evals.judge import Ask, agent_judge, command_judge, judge
 from skillc.evals.report import AgentReport, summarise
 from skillc.evals.results import (
@@ -33,8 +34,9 @@ from skillc.evals.results import (
     write_json,
     write_run,
 )
-from skillc.evals.run import Outcome, RunResult, find_state, is_home_hidden, run_agent
-from skillc.evals.stage import Stage, copy_skill, credentials_of, is_secret, make_stage, remove_credentials
+from skillc.evals.run import Cancelled, Outcome, RunResult, find_state, is_home_hidden, run_agent
+from skillc.evals.stage import Stage, Stages, copy_skill, open_place
+from skillc.evals.transcripts import Transcript
 from skillc.install import fetch_old
 from skillc.library import Skill
 from skillc.listing import read_rules
@@ -43,7 +45,6 @@ from skillc.skills import digest_skill
 from skillc.skills.cases import EXACT, SENTENCE, Case
 from skillc.surface import Here
 
-MIN_SECRET = 8  # characters; shorter values would blot out ordinary words
 CANARY_SECONDS = 180.0
 _CANARY = (
     "Load the skill named '{name}' with the tool or command by which you load skills, read its"
@@ -117,20 +118,29 @@ class Trial:
         self._here, self._skill, self._runner, self._options = here, skill, runner, options
         self._workspace, self._results, self._budget = workspace, results, budget
         self._cancel = threading.Event()
-        self._credentials = [os.path.abspath(os.path.expanduser(file)) for file in options.credentials]
-        self._passed_on = credentials_of(runner, os.environ)
-        self._secrets = _find_secrets(self._passed_on, self._credentials)
-        self._library = _find_library(runner) if options.library else []
-        self._sources: dict[str, str] = {}
-        self._digests: dict[str, str] = {}
+        credentials = [os.path.abspath(os.path.expanduser(file)) for file in options.credentials]
+        passed_on = credentials_of(runner, os.environ)
+        self._secrets = find_secrets(passed_on, credentials)
+        self._stages = Stages(
+            place="",
+            runner=runner,
+            name=skill.name,
+            source=skill.source,
+            library=_find_library(runner) if options.library else (),
+            credentials=credentials,
+            passed_on=passed_on,
+            raw=options.raw,
+        )
+        self._sources: dict[str, str] = {WITHOUT: ""}
+        self._digests: dict[str, str] = {WITHOUT: ""}
         self._state: str | None = None
 
     def evaluate(self, cases: Sequence[Case]) -> AgentReport:
         """Run all cases; the report says so where the harness does not work here."""
-        place = os.path.join(self._workspace, "runs", os.urandom(6).hex())
-        os.makedirs(place, mode=0o700)
-        try:
-            arms = self._prepare(place, cases)
+        atomic.sweep(os.path.join(self._workspace, "cache"))
+        with open_place(self._workspace) as place:
+            self._stages = replace(self._stages, place=place)
+            arms = self._prepare(cases)
             jobs = [
                 Job(case, arm, number)
                 for number in range(1, self._options.runs + 1)
@@ -138,10 +148,8 @@ class Trial:
                 for arm in arms
                 if number <= (case.runs or self._options.runs) and (case.graders or arm != WITHOUT)
             ]
-            problem = self._try_harness(place)
-            records = [] if problem is not None else self._run_all(place, jobs)
-        finally:
-            atomic.discard(place)
+            problem = self._try_harness()
+            records = [] if problem is not None else self._run_all(jobs)
         facts = {
             "agent": self._runner.agent,
             "version": next((record.version for record in records if record.version), None),
@@ -161,44 +169,23 @@ class Trial:
         """The digest of the skill without its cases."""
         return self._digests[WITH]
 
-    def _prepare(self, place: str, cases: Sequence[Case]) -> list[str]:
+    def _prepare(self, cases: Sequence[Case]) -> list[str]:
         """Copy the skill for each arm, without its cases; return the arms."""
         has_tasks = any(case.graders for case in cases)
-        default = (WITH, WITHOUT) if has_tasks else (WITH,)
-        arms = list(self._options.arms or default)
+        arms = list(self._options.arms or ((WITH, WITHOUT) if has_tasks else (WITH,)))
         if self._options.old and OLD not in arms:
             arms.append(OLD)
-        for arm in arms:
-            target = os.path.join(place, "arms", arm, self._skill.name)
+        for arm in filter(WITHOUT.__ne__, arms):
+            target = os.path.join(self._stages.place, "arms", arm, self._skill.name)
             if arm == WITH:
                 copy_skill(self._skill.source, target)
-            elif arm == OLD:
+            else:
                 with fetch_old(self._skill, self._options.old, self._here.cwd) as old:
                     copy_skill(old, target)
-            self._sources[arm] = "" if arm == WITHOUT else target
-            self._digests[arm] = "" if arm == WITHOUT else digest_skill(target).digest
+            self._sources[arm], self._digests[arm] = target, digest_skill(target).digest
         return arms
 
-    @contextmanager
-    def _stage(self, place: str, arm: str, case: Case | None) -> Iterator[Stage]:
-        root = os.path.join(place, os.urandom(6).hex())
-        try:
-            yield make_stage(
-                root,
-                self._runner,
-                skill=self._sources[arm],
-                name=self._skill.name,
-                case=case,
-                case_source=self._skill.source,
-                library=self._library,
-                credentials=self._credentials,
-                raw=self._options.raw,
-                passed_on=self._passed_on,
-            )
-        finally:
-            atomic.discard(root)
-
-    def _try_harness(self, place: str) -> str | None:
+    def _try_harness(self) -> str | None:
         """Ask for the skill outright; return why that did not load it, None where it did.
 
         Where it did before, with the same agent and skill, it is not asked again.
@@ -207,17 +194,16 @@ class Trial:
             self._runner.find_program()
         except CannotRun as error:
             return error.message
-        kept = os.path.join(self._workspace, "cache", self._key(None, WITH, 0))
+        kept = self._kept(None, WITH, 0)
         last = read_record(kept)
         if last is not None and last.outcome is Outcome.FIRED and not self._options.again:
             self._state = last.reason or None
             return None
         activity = self._here.progress.activity(f"asking {self._runner.agent} for '{self._skill.name}'")
         try:
-            with activity, self._stage(place, WITH, None) as stage:
+            with activity, self._stages.open(self._sources[WITH]) as stage:
                 self._state = find_state(stage, self._skill.name)
                 result = self._run(stage, _CANARY.format(name=self._skill.name), None, CANARY_SECONDS)
-                self._budget.spend(result.transcript.cost)
                 record = self._record(_CANARY_CASE, WITH, 0, result, ())
                 has_fired = result.outcome is Outcome.FIRED
                 if has_fired:
@@ -228,13 +214,13 @@ class Trial:
             return _reason(error)
         return None if has_fired else f"asked for the skill outright, it did not load it ({_explain(result)})"
 
-    def _run_all(self, place: str, jobs: Sequence[Job]) -> list[Record]:
+    def _run_all(self, jobs: Sequence[Job]) -> list[Record]:
         """Make all runs, several at once; Ctrl+C ends them, and keeps those that are done."""
         records: list[Record] = []
         with self._here.progress.steps(len(jobs), "runs") as steps:
             pool = ThreadPoolExecutor(self._options.jobs)
             try:
-                for job, record in zip(jobs, pool.map(lambda job: self._do(place, job), jobs), strict=True):
+                for job, record in zip(jobs, pool.map(self._do, jobs), strict=True):
                     steps.step(f"{job.case.name} {job.arm} {job.number}")
                     records += [record] if record is not None else []
             finally:
@@ -242,39 +228,42 @@ class Trial:
                 pool.shutdown(cancel_futures=True)
         return records
 
-    def _do(self, place: str, job: Job) -> Record | None:
+    def _do(self, job: Job) -> Record | None:
         """Make one run, or take it from the cache; None where it may not be paid any more."""
-        kept = os.path.join(self._workspace, "cache", self._key(job.case, job.arm, job.number))
+        kept = self._kept(job.case, job.arm, job.number)
         record = None if self._options.again else read_record(kept)
         if record is None or not record.is_worth_keeping:
             if self._budget.is_spent():
                 return None
-            record = self._make(place, job, kept)
+            record = self._make(job, kept)
         link_run(kept, self._folder(job))
         return record
 
-    def _make(self, place: str, job: Job, kept: str) -> Record:
-        try:
-            with self._stage(place, job.arm, job.case) as stage:
-                timeout = min(job.case.timeout or self._options.timeout, self._options.timeout)
-                result = self._run(stage, job.case.prompt, job.case, timeout, arm=job.arm)
-                self._budget.spend(result.transcript.cost)
+    def _make(self, job: Job, kept: str) -> Record:
+        """Make one run. What keeps it from being made is an error of this run, and the others go on."""
+        case = job.case
+        with ExitStack() as stack:
+            work = Work(Transcript(), os.devnull, self._skill.source)
+            grades: tuple[Grade, ...] = ()
+            try:
+                stage = stack.enter_context(self._stages.open(self._sources[job.arm], case))
+                timeout = min(case.timeout or self._options.timeout, self._options.timeout)
+                result = self._run(stage, case.prompt, case, timeout, arm=job.arm)
                 work = self._work(stage, result)
-                grades = self._grade(job, work, place) if result.answered else ()
-                record = self._record(job.case, job.arm, job.number, result, grades)
-                write_run(kept, record, result.output, work, self._secrets)
-        except (OSError, PathEscapes) as error:
-            result = RunResult(Outcome.ERROR, _reason(error))
-            record = self._record(job.case, job.arm, job.number, result, ())
-            nothing = Work(result.transcript, os.devnull, self._skill.source)
-            write_run(kept, record, b"", nothing, self._secrets)
+                grades = self._grade(job, work) if result.answered else ()
+            except (OSError, SkillcError) as error:
+                result = RunResult(Outcome.ERROR, _reason(error))
+            if self._cancel.is_set():  # what was being graded was cut short
+                raise Cancelled
+            record = self._record(case, job.arm, job.number, result, grades)
+            write_run(kept, record, result.output, work, self._secrets)
         return record
 
     def _run(
         self, stage: Stage, prompt: str, case: Case | None, timeout: float, *, arm: str = WITH
     ) -> RunResult:
         try:
-            return run_agent(
+            result = run_agent(
                 stage,
                 prompt,
                 skill=self._skill.name,
@@ -286,15 +275,17 @@ class Trial:
                 cancel=self._cancel,
             )
         finally:
-            remove_credentials(stage, self._credentials)
+            self._stages.remove_credentials(stage)
+        self._budget.spend(result.transcript.cost)
+        return result
 
     def _work(self, stage: Stage, result: RunResult) -> Work:
-        return Work(result.transcript, stage.work, self._skill.source)
+        return Work(result.transcript, stage.work, self._skill.source, self._cancel)
 
-    def _grade(self, job: Job, work: Work, place: str) -> tuple[Grade, ...]:
+    def _grade(self, job: Job, work: Work) -> tuple[Grade, ...]:
         graders = [each for each in job.case.graders if not each.arms or job.arm in each.arms]
         sentences = [each for each in graders if each.kind == SENTENCE]
-        verdicts = iter(judge(sentences, job.case, work, self._judge(place)) if sentences else ())
+        verdicts = iter(judge(sentences, job.case, work, self._judge()) if sentences else ())
         grades: list[Grade] = []
         for each in graders:
             if each.kind == SENTENCE:
@@ -306,24 +297,20 @@ class Trial:
                 grades.append(Grade(each.text or each.kind, None, reason))
         return tuple(grades)
 
-    def _judge(self, place: str) -> Ask:
+    def _judge(self) -> Ask:
         if self._options.judge_command:
-            return command_judge(parse_judge(self._options.judge_command))
+            return command_judge(parse_judge(self._options.judge_command, "--judge-command"), self._cancel)
 
-        def run(prompt: str) -> Any:
-            with self._stage(place, WITHOUT, None) as stage:
-                words = tuple(self._runner.quiet_arguments("{prompt}", self._options.model))
-                quiet = replace(
-                    self._runner, command=words, model=(), allow="", turns="", inside=(), outside=()
-                )
-                quiet_stage = replace(stage, runner=quiet)
-                result = self._run(quiet_stage, prompt, None, self._options.timeout, arm=WITHOUT)
-            self._budget.spend(result.transcript.cost)
+        def run(prompt: str) -> Transcript:
+            if self._budget.is_spent():
+                raise JudgeFailed("--max-cost was reached")
+            stages = replace(self._stages, runner=self._runner.as_judge(), library=())
+            with stages.open("") as stage:
+                result = self._run(stage, prompt, None, self._options.timeout, arm=WITHOUT)
             if result.outcome in (Outcome.ERROR, Outcome.TIMEOUT):
                 raise JudgeFailed(result.reason)
             return result.transcript
 
-        self._sources.setdefault(WITHOUT, "")
         return agent_judge(run)
 
     def _record(
@@ -350,9 +337,10 @@ class Trial:
     def _folder(self, job: Job) -> str:
         return run_folder(self._results, job.case, job.arm, job.number)
 
-    def _key(self, case: Case | None, arm: str, number: int) -> str:
-        """Return the name of a run in the cache: all that it depends on."""
+    def _kept(self, case: Case | None, arm: str, number: int) -> str:
+        """Return the folder of a run in the cache, by all that it depends on."""
         program = os.stat(os.path.realpath(self._runner.find_program()))
+        stages = self._stages
         value = {
             "format": FORMAT,
             "skill": self._digests[arm],
@@ -361,14 +349,15 @@ class Trial:
             "files": [_stamp(self._skill.source, name) for name in (case.files if case else ())],
             "agent": [self._runner.agent, *self._runner.command, program.st_size, program.st_mtime_ns],
             "fired": self._runner.fired.pattern if self._runner.fired else "",
-            "endpoint": sorted(value for name, value in self._passed_on.items() if not is_secret(name)),
+            "endpoint": sorted(value for name, value in stages.passed_on.items() if not is_secret(name)),
             "model": self._options.model,
             "judge": self._options.judge_command,
-            "library": [_stamp(path, SKILL_FILE) for path in self._library],
+            "library": [_stamp(path, SKILL_FILE) for path in stages.library],
             "raw": self._options.raw,
             "run": number,
         }
-        return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:40]
+        key = hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:40]
+        return os.path.join(self._workspace, "cache", key)
 
 
 _CANARY_CASE = Case("canary", _CANARY, "")
@@ -384,15 +373,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}"
     return str(error)
-
-
-def _find_secrets(variables: Mapping[str, str], files: Sequence[str]) -> tuple[str, ...]:
-    """Return what must not be kept: the longest first, so that none is left in part."""
-    secrets = {value for name, value in variables.items() if is_secret(name)}
-    for file in files:
-        with open(file, encoding="utf-8", errors="replace") as text:
-            secrets.update(word.strip("\"',;") for word in text.read().split())
-    return tuple(sorted((each for each in secrets if len(each) >= MIN_SECRET), key=len, reverse=True))
 
 
 def _find_library(runner: Runner) -> list[str]:

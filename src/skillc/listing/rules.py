@@ -6,18 +6,17 @@ import json
 import os
 import re
 import shutil
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from itertools import islice
-from typing import Any
 
 from skillc import paths
 from skillc.compiler import agents_by_name
 from skillc.errors import Diagnostic, warning
+from skillc.toml import read_agents
 
 CHARACTERS = 4  # of a token, by which agents count their budget
 MAX_PACKAGE = 1 << 20  # bytes of a package.json
@@ -119,13 +118,7 @@ class Rule:
 @cache
 def read_rules() -> dict[str, Rule]:
     """Return the rules by the names of the agents. The table is part of the package and does not change."""
-    with open(os.path.join(os.path.dirname(__file__), "agents.toml"), "rb") as file:
-        tables = tomllib.load(file)
-    rules: dict[str, Rule] = {}
-    for agent, table in tables.items():
-        values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}
-        rules[agent] = Rule(agent=agent, **values)
-    return rules
+    return read_agents(os.path.join(os.path.dirname(__file__), "agents.toml"), Rule)
 
 
 def find_version(rule: Rule) -> str | None:
